@@ -1,0 +1,1 @@
+"""widgetd serves ChatKit Studio widgets as typed MCP tools."""

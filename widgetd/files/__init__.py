@@ -1,0 +1,1 @@
+"""Room 1: bytes on disk. Knows nothing of widgets."""

@@ -1,0 +1,1 @@
+"""Room 4: what outlives a call. In-process by default."""
