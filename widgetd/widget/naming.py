@@ -1,0 +1,100 @@
+"""What a widget is called: as a tool, as a class, as a response type.
+
+A name is a pure function of the widget's own name and of its path, so that it
+is the same on every replica. Knows nothing of what a widget does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+from pathlib import PurePosixPath
+
+from anyascii import anyascii
+
+RESERVED = frozenset(
+    {
+        "search_widgets",
+        "get_widget_details",
+        "render_widget",
+        "show_render",
+        "widget_action",
+        "await_widget_action",
+    }
+)
+"""The standing tools' names, which no widget may take."""
+
+DEFAULT_NAME = "Untitled widget"
+"""What Studio calls a widget that nobody has named."""
+
+LONGEST_TOOL = 40
+"""Hosts put their server's name before a tool's, and some end at 64 characters."""
+
+_BROWSER_SUFFIX = re.compile(r" \(\d+\)$")
+
+
+def tool_name(name: str, path: str) -> str:
+    """The tool of the widget that is called `name` in the file at `path`.
+
+    Returns:
+        `flight_tracker` for `Flight Tracker`; made from the file's stem where the name says
+        nothing, and `widget_<hash of the path>` where that says nothing either.
+    """
+    told = "" if is_default(name) else slug(name)
+    digest = blake2b(path.encode(), digest_size=4).hexdigest()
+    return told or slug(stem(path)) or f"widget_{digest}"
+
+
+def slug(text: str) -> str:
+    """`text` in lower-case ASCII, words joined by `_`; empty where no letter or digit is left."""
+    ascii_text = anyascii(text).lower()
+    kept = re.sub(r"[^a-z0-9_]", "", re.sub(r"[\s-]", "_", ascii_text))
+    if not kept.strip("_"):
+        return ""
+    return ("_" + kept if kept[0].isdigit() else kept)[:LONGEST_TOOL]
+
+
+def is_default(name: str) -> bool:
+    """Whether `name` is the one that Studio gives, and so tells one widget from no other."""
+    return name.strip().casefold() == DEFAULT_NAME.casefold()
+
+
+def title(name: str, path: str) -> str:
+    """What people call the widget: its name, or the file's stem where it has none of its own."""
+    told = " ".join(name.split())
+    return stem(path) if not told or is_default(told) else told
+
+
+def camel_case(text: str) -> str:
+    """`text` as part of a class name: `flight_tracker` and `flight-tracker` → `FlightTracker`."""
+    words = re.findall(r"[A-Za-z0-9]+", anyascii(text))
+    joined = "".join(word[0].upper() + word[1:] for word in words)
+    return "_" + joined if joined[:1].isdigit() else joined
+
+
+def kebab_case(text: str) -> str:
+    """`text` as a response type: `flight_tracker` → `flight-tracker`."""
+    return "-".join(re.findall(r"[a-z0-9]+", anyascii(text).lower()))
+
+
+def stem(path: str) -> str:
+    """The file's name without its suffix: `travel/Ride Status.widget` → `Ride Status`."""
+    return PurePosixPath(path).name.removesuffix(".widget")
+
+
+def folders(path: str) -> tuple[str, ...]:
+    """The subfolders that the file lies in, which are its tags: `travel/x.widget` → `travel`."""
+    return PurePosixPath(path).parent.parts
+
+
+def preferred(paths: Iterable[str]) -> str:
+    """Which of the files that claim one tool name has it, whatever order they come in.
+
+    A copy that a browser has numbered, as in `name (1).widget`, never wins against its original.
+    """
+    return min(paths, key=lambda path: (_is_copy(path), len(path), path))
+
+
+def _is_copy(path: str) -> bool:
+    return _BROWSER_SUFFIX.search(stem(path)) is not None
