@@ -1,0 +1,109 @@
+"""Hold a folder open while it is looked at, and say what lies inside it.
+
+A path is a promise that others can break between two system calls; a descriptor
+is the thing itself. So the folder is opened once per look, everything is opened
+relative to it, and whether something lies inside is asked of its descriptor. It
+refuses to know what is looked for.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+Identity = tuple[int, int]
+"""The device, and the inode number with its generation, as a file handle has them."""
+
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FS_IOC_GETVERSION = 0x80087601
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A folder held open.
+
+    Attributes:
+        path: As it was named; it may since lead elsewhere.
+        descriptor: Owned by `opened`, which closes it.
+        identity: Differs from that of every other folder, even one made since in its place.
+    """
+
+    path: str
+    descriptor: int
+    identity: Identity
+
+    def holds(self, descriptor: int, path: str) -> bool:
+        """Whether the open `descriptor` truly lies in this folder.
+
+        Args:
+            descriptor: What `path` led to when it was opened.
+            path: Relative to this folder.
+        """
+        try:
+            return _beneath(_name_of(descriptor), _name_of(self.descriptor))
+        except OSError:
+            return self.resolves(descriptor, path)
+
+    def resolves(self, descriptor: int, path: str) -> bool:
+        """The same for systems that will not name a descriptor: by the path, resolved again."""
+        try:
+            true = Path(self.path, path).resolve(strict=True)
+            same = os.path.samestat(true.stat(), os.fstat(descriptor))
+        except OSError:
+            return False
+        return same and _beneath(str(true), str(Path(self.path).resolve()))
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Folder]:
+    """The folder at `path`, held open.
+
+    Raises:
+        OSError: There is no such folder, or it may not be listed.
+    """
+    descriptor = os.open(path, _OPEN)
+    try:
+        yield Folder(path=os.fspath(path), descriptor=descriptor, identity=_identity_of(descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def identity(path: str | os.PathLike[str]) -> Identity:
+    """Which folder `path` leads to now.
+
+    Raises:
+        OSError: It leads to none.
+    """
+    try:
+        with opened(path) as folder:
+            return folder.identity
+    except PermissionError:
+        status = Path(path).stat()
+        return status.st_dev, status.st_ino << 32
+
+
+def _identity_of(descriptor: int) -> Identity:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino << 32 | _generation(descriptor)
+
+
+def _generation(descriptor: int) -> int:
+    # ext4 gives the inode number of a folder just deleted to the next one made.
+    try:
+        answer = fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, bytes(8))
+    except OSError:
+        return 0
+    return int.from_bytes(answer[:4], sys.byteorder)
+
+
+def _name_of(descriptor: int) -> str:
+    return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 a hot path
+
+
+def _beneath(path: str, home: str) -> bool:
+    return path == home or path.startswith(home.rstrip("/") + "/")

@@ -1,0 +1,65 @@
+"""Remember that something may have changed until someone looks.
+
+A level, not a queue: hints that nobody has taken yet are one hint, so adding
+never waits, and what is remembered does not grow. It refuses to know what an
+event said; there is nothing in a hint to be believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import anyio
+
+MANY = 64
+"""Beyond so many paths a look at everything costs no more than a look at each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """Where something may have changed.
+
+    Attributes:
+        paths: Relative to the folder, with `/` between parts; empty for everywhere.
+    """
+
+    paths: frozenset[str] = frozenset()
+
+
+EVERYWHERE = Hint()
+
+
+class Hints:
+    """What may have changed since the last look, merged into one hint.
+
+    Any number of tasks may add; one task waits. All of them run in one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._pending: Hint | None = None
+        self._added = anyio.Event()
+
+    def add(self, paths: Iterable[str] = ()) -> None:
+        """Say that something may have changed at `paths`, or, without any, anywhere."""
+        self._pending = _merged(self._pending, Hint(paths=frozenset(paths)))
+        self._added.set()
+
+    async def wait(self) -> Hint:
+        """Wait until there is a hint, and take it.
+
+        A wait that is cancelled takes nothing.
+        """
+        await self._added.wait()
+        hint, self._pending = self._pending, None
+        self._added = anyio.Event()
+        return hint or EVERYWHERE
+
+
+def _merged(pending: Hint | None, hint: Hint) -> Hint:
+    if pending is None:
+        return hint
+    paths = pending.paths | hint.paths
+    if not pending.paths or not hint.paths or len(paths) > MANY:
+        return EVERYWHERE
+    return Hint(paths=paths)

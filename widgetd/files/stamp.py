@@ -1,0 +1,64 @@
+"""What the file system says of a file's last write, and how far to believe it.
+
+Only ctime is believed: `cp -p`, `rsync -a`, tar and `touch -d` set mtime at will,
+but nothing sets ctime. A ctime that lies far ahead of our clock (a file server
+with a clock of its own) says nothing about now, so it neither delays a read nor
+casts doubt on one. It refuses to know what is in the file.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+QUIET_MS = 20
+"""A file is read when its last write lies this far back; writers pause for less than that."""
+
+RACY_NS = 2_000_000_000
+"""Two writes this close may bear one ctime: the coarsest file systems count in 2 s (FAT).
+
+Source: Documentation/technical/racy-git.txt in git.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """Which file it was and how it stood: equal stamps, no write that the kernel knows of."""
+
+    dev: int
+    ino: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Stamp:
+        """The stamp that `status` bears."""
+        return cls(
+            dev=status.st_dev,
+            ino=status.st_ino,
+            size=status.st_size,
+            mtime_ns=status.st_mtime_ns,
+            ctime_ns=status.st_ctime_ns,
+        )
+
+    def marks(self, status: os.stat_result) -> bool:
+        """Whether `status` bears this stamp; cheaper than making another one."""
+        return (
+            self.ctime_ns == status.st_ctime_ns
+            and self.ino == status.st_ino
+            and self.size == status.st_size
+            and self.mtime_ns == status.st_mtime_ns
+            and self.dev == status.st_dev
+        )
+
+
+def is_quiet(status: os.stat_result, quiet_ms: int) -> bool:
+    """Whether the last write lies at least `quiet_ms` back, so that its writer is probably done."""
+    return abs(time.time_ns() - status.st_ctime_ns) >= quiet_ms * 1_000_000
+
+
+def is_racy(status: os.stat_result) -> bool:
+    """Whether the file might be written once more without the stamp showing it."""
+    return abs(time.time_ns() - status.st_ctime_ns) < RACY_NS

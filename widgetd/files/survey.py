@@ -1,0 +1,222 @@
+"""Say which sources a folder holds now, reading only what may have changed.
+
+A survey looks at everything and has the last word; a glance looks where a hint
+pointed. Both are functions of the folder and of what was known before, and both
+keep to one rule: what could not be looked at stands as it was known. So neither
+an unlistable folder nor a file caught in the middle of a write looks like a
+deletion. They refuse to know when to look, and what becomes of a file that is gone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TypeVar
+
+from widgetd.errors import WidgetError
+from widgetd.files.folder import Folder, Identity, identity, opened
+from widgetd.files.scope import Scope, scope
+from widgetd.files.source import Source, Unsettled, read
+from widgetd.files.stamp import QUIET_MS
+from widgetd.files.walk import Listing, walk
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """A folder as it was found.
+
+    Attributes:
+        root: Which folder it was; None where there was none.
+        sources: By path, in sorted order, what was read or is known to be unchanged.
+        faults: By path, in sorted order, why a file or a folder could not be read.
+        unsettled: Written too lately to be read; look again in `QUIET_MS`. Until then the source
+            or fault that was known before stands, if there was one.
+        failure: Why the folder could not be listed; everything stands as it was known.
+    """
+
+    root: Identity | None
+    sources: Mapping[str, Source]
+    faults: Mapping[str, WidgetError]
+    unsettled: frozenset[str] = frozenset()
+    failure: OSError | None = None
+
+
+UNKNOWN = Survey(root=None, sources=MappingProxyType({}), faults=MappingProxyType({}))
+"""What is known before the first survey."""
+
+
+def survey(
+    root: str | os.PathLike[str],
+    *,
+    suffixes: tuple[str, ...],
+    limit_bytes: int,
+    known: Survey = UNKNOWN,
+    quiet_ms: int = QUIET_MS,
+) -> Survey:
+    """The whole folder as it is now.
+
+    Args:
+        root: The folder; a link to one will do.
+        suffixes: What the names of served files end with.
+        limit_bytes: A longer file is a fault.
+        known: The survey or glance before this one; unchanged files are taken from it.
+        quiet_ms: How long a file must not have been written; 0 reads everything at once.
+    """
+    try:
+        with opened(root) as folder:
+            look = _Look(folder, known, suffixes, limit_bytes, quiet_ms)
+            return look.everywhere()
+    except OSError as error:
+        failure = error.with_traceback(None)
+        return replace(known, root=_identity(root), unsettled=frozenset(), failure=failure)
+
+
+def glance(
+    root: str | os.PathLike[str],
+    paths: Collection[str],
+    *,
+    known: Survey,
+    suffixes: tuple[str, ...],
+    limit_bytes: int,
+    quiet_ms: int = QUIET_MS,
+) -> Survey:
+    """The folder as it was known, but for `paths` and what was unsettled, which is looked at now.
+
+    A path that is a folder stands for all that is in it. Where a path may concern more than
+    itself (see `scope`), or the folder is another one than it was, this is a survey.
+
+    Args:
+        root: The folder; a link to one will do.
+        paths: Relative to `root`, with `/` between parts; none at all stands for everything.
+        known: The survey or glance before this one.
+        suffixes: What the names of served files end with.
+        limit_bytes: A longer file is a fault.
+        quiet_ms: How long a file must not have been written; 0 reads at once.
+    """
+    try:
+        with opened(root) as folder:
+            look = _Look(folder, known, suffixes, limit_bytes, quiet_ms)
+            if paths and (found := look.at({*paths, *known.unsettled})):
+                return found
+    except OSError:
+        pass  # the survey meets the same error and says so
+    return survey(root, suffixes=suffixes, limit_bytes=limit_bytes, known=known, quiet_ms=quiet_ms)
+
+
+class _Look:
+    """A survey in the making."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        known: Survey,
+        suffixes: tuple[str, ...],
+        limit_bytes: int,
+        quiet_ms: int,
+    ) -> None:
+        self._folder = folder
+        self._known = known
+        self._suffixes = suffixes
+        self._limit_bytes = limit_bytes
+        self._quiet_ms = quiet_ms
+        self._sources: dict[str, Source] = {}
+        self._faults: dict[str, WidgetError] = {}
+        self._unsettled: set[str] = set()
+
+    def everywhere(self) -> Survey:
+        self._take(walk(self._folder, "", self._suffixes))
+        return self._survey(_sorted(self._sources), _sorted(self._faults))
+
+    def at(self, paths: Collection[str]) -> Survey | None:
+        """The known survey but for `paths`; None if it takes a look at everything."""
+        known = self._known
+        if known.failure or known.root != self._folder.identity:
+            return None
+        where = scope(self._folder, paths, self._suffixes)
+        if where is None:
+            return None
+        for path in where.files:
+            self._read(path)
+        for path in where.folders:
+            listing = walk(self._folder, path, self._suffixes)
+            if listing.linked:
+                return None
+            self._take(listing)
+        sources = _merged(known.sources, self._sources, where)
+        return self._survey(sources, _merged(known.faults, self._faults, where))
+
+    def _survey(self, sources: dict[str, Source], faults: dict[str, WidgetError]) -> Survey:
+        return Survey(
+            root=self._folder.identity,
+            sources=MappingProxyType(sources),
+            faults=MappingProxyType(faults),
+            unsettled=frozenset(self._unsettled),
+        )
+
+    def _take(self, listing: Listing) -> None:
+        for path, fault in listing.unlisted.items():
+            self._keep_inside(path)
+            self._blame(fault)
+        known = self._known.sources
+        for path, status in listing.files.items():
+            source = known.get(path)
+            if source and source.stamp and status and source.stamp.marks(status):
+                self._sources[path] = source
+            else:
+                self._read(path)
+
+    def _read(self, path: str) -> None:
+        try:
+            self._sources[path] = read(
+                self._folder, path, limit_bytes=self._limit_bytes, quiet_ms=self._quiet_ms
+            )
+        except FileNotFoundError:
+            pass  # deleted since it was listed, or since it was hinted at
+        except Unsettled:
+            self._unsettled.add(path)
+            self._keep(path)
+        except WidgetError as fault:
+            self._blame(fault)
+
+    def _blame(self, fault: WidgetError) -> None:
+        path = fault.finding.path
+        # A copy, for the one that was raised holds the frames it passed through.
+        self._faults[path] = fault.of(path)
+
+    def _keep(self, path: str) -> None:
+        if source := self._known.sources.get(path):
+            self._sources[path] = source
+        if fault := self._known.faults.get(path):
+            self._faults[path] = fault
+
+    def _keep_inside(self, path: str) -> None:
+        inside = path + "/"
+        for known in (self._known.sources, self._known.faults):
+            for below in known:
+                if below.startswith(inside):
+                    self._keep(below)
+
+
+def _merged(known: Mapping[str, T], found: dict[str, T], where: Scope) -> dict[str, T]:
+    # Of a proxy, dict() makes its copy entry by entry, twenty times as slowly as the proxy's own.
+    merged = known.copy() if isinstance(known, MappingProxyType) else dict(known)
+    for path in where.paths_of(known):
+        if path not in found:
+            merged.pop(path, None)
+    merged.update(found)
+    return merged if found.keys() <= known.keys() else _sorted(merged)
+
+
+def _sorted(entries: dict[str, T]) -> dict[str, T]:
+    return {path: entries[path] for path in sorted(entries)}
+
+
+def _identity(root: str | os.PathLike[str]) -> Identity | None:
+    try:
+        return identity(root)
+    except OSError:
+        return None
