@@ -56,6 +56,13 @@ CODES: Mapping[str, Code] = _table(
     ("W1108", "fault", "the tool name is taken by another file"),
     ("W1109", "fault", "the tool name is reserved"),
     ("W1110", "warning", "encodedWidget cannot be decoded"),
+    ("W1111", "fault", "the sidecar is not TOML"),
+    ("W1112", "fault", "a key of the sidecar is unknown"),
+    ("W1113", "fault", "a key of the sidecar has a value that cannot be used"),
+    ("W1114", "warning", "a key is unknown, and close to a known one"),
+    ("W1115", "warning", "a name or a description holds characters that nobody sees"),
+    ("W1116", "warning", "there is no description"),
+    ("W1117", "warning", "the description is too long"),
     # W12xx: the argument schema
     ("W1201", "fault", "the schema is not valid JSON Schema"),
     ("W1202", "fault", "the schema refers to something outside the file"),
@@ -71,6 +78,9 @@ CODES: Mapping[str, Code] = _table(
     ("W1304", "fault", "the template exceeds its budget"),
     ("W1305", "fault", "the template's output is not JSON"),
     ("W1306", "fault", "the template's root is not a widget root"),
+    ("W1307", "warning", "the exporter lost a value"),
+    ("W1308", "warning", "an index of a loop is never bound"),
+    ("W1309", "warning", "a comma is missing or stands where none belongs"),
     # W2xxx: calls
     ("W2001", "fault", "no such tool"),
     ("W2002", "fault", "the arguments do not fit the schema"),
