@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import orjson
 
 from widgetd.errors import Finding, WidgetError
+from widgetd.widget.jsonvalues import kind
 from widgetd.widget.limits import Limits
 from widgetd.widget.places import Place, excerpt, line_and_column, places
 
@@ -74,23 +75,6 @@ def decode(content: bytes) -> str:
         before = content[: error.start].decode("utf-8-sig")
         problem = f"the byte 0x{content[error.start]:02x} is not UTF-8"
         raise _fault("W1104", problem, "save the file as UTF-8", before, len(before)) from None
-
-
-def kind(value: object) -> str:
-    """What an author would call the type of `value`: `a list`."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-        case _:
-            return "an object"
 
 
 def syntax_fault(code: str, text: str, error: json.JSONDecodeError) -> WidgetError:

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import orjson
 
+from widgetd.widget.subschemas import pointer
+
 _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
@@ -45,14 +47,14 @@ def places(text: str) -> Iterator[Place]:
             yield place
 
 
-def locate(text: str, pointer: str) -> tuple[int, int] | None:
-    """The line and column, from 1, of the key (or list element) at `pointer`; None if not there.
+def locate(text: str, at: str) -> tuple[int, int] | None:
+    """The line and column, from 1, of the key or list element at the pointer `at`, if it is there.
 
     Of a key that stands twice it is the last, as it is for every reader that lets it pass.
     """
     offset: int | None = None
     for place in places(text):
-        if place.pointer == pointer:
+        if place.pointer == at:
             offset = place.key_offset
     return None if offset is None else line_and_column(text, offset)
 
@@ -68,11 +70,6 @@ def excerpt(text: str, offset: int) -> str:
     head = "…" if offset > 20 else ""
     tail = "…" if offset + 20 < len(text) else ""
     return head + " ".join(f"{before}▸{after}".split()) + tail
-
-
-def escape(key: str) -> str:
-    """`key` as one part of a JSON pointer, with its leading slash."""
-    return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 @dataclass(slots=True)
@@ -119,15 +116,15 @@ class _Walk:
         self._wants_key = False
 
     def _value(self, lexeme: str, offset: int) -> Place:
-        pointer, key_offset, depth = "", offset, len(self._frames)
+        at, key_offset, depth = "", offset, len(self._frames)
         if self._frames:
             frame = self._frames[-1]
-            pointer = frame.pointer + (f"/{frame.index}" if frame.is_list else escape(frame.part))
+            at = frame.pointer + (f"/{frame.index}" if frame.is_list else pointer(frame.part))
             key_offset = offset if frame.key_offset is None else frame.key_offset
         if lexeme in "{[":
-            self._frames.append(_Frame(pointer, lexeme == "["))
+            self._frames.append(_Frame(at, lexeme == "["))
             self._wants_key = lexeme == "{"
-        return Place(pointer, offset, key_offset, lexeme, depth)
+        return Place(at, offset, key_offset, lexeme, depth)
 
 
 def _unquote(lexeme: str) -> str:

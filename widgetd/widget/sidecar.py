@@ -1,0 +1,232 @@
+"""What a Studio file cannot say about its widget, said in a TOML file beside it.
+
+    Flight Tracker.widget  ←  Flight Tracker.widget.toml
+
+It checks shapes only: whether an expression evaluates, or an example fits the
+schema, is for those to say who know the widget.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from widgetd.errors import Finding, WidgetError, nearest
+from widgetd.files.source import Source
+from widgetd.widget.jsontext import decode
+from widgetd.widget.jsonvalues import kind
+from widgetd.widget.visible import visible
+
+SUFFIX = ".toml"
+"""What a sidecar's path adds to its widget's."""
+
+Path = tuple[str | int, ...]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Example(_Part):
+    """Arguments that show the widget in one of its states."""
+
+    name: str = ""
+    arguments: Mapping[str, Any]
+
+
+class ActionNote(_Part):
+    """What it means when the user takes an action."""
+
+    description: str
+
+
+class Sidecar(_Part):
+    """Everything a sidecar may say; what it leaves out has its default."""
+
+    description: str | None = None
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    ui_type: str | None = Field(default=None, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    summary: str | None = None
+    summary_fields: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    permission: Literal["read", "elevated"] = "read"
+    version: str | None = None
+    provider: str | None = None
+    priority: Literal["high", "medium", "low"] = "medium"
+    render_mode: Literal["immediate", "lazy", "progressive"] = "immediate"
+    preload: bool = False
+    min_client_version: str | None = None
+    deprecated: bool = False
+    migration_guide: str | None = None
+    cache: Literal["none", "session", "persistent"] = "none"
+    profile: Literal["auto", "chatkit", "split"] = "auto"
+    summary_data: Mapping[str, str] = Field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+    actions: Mapping[str, ActionNote] = Field(default_factory=dict)
+
+
+def read_sidecar(source: Source | None) -> Sidecar:
+    """What the sidecar says; where there is none, nothing but defaults.
+
+    Raises:
+        WidgetError: It is not TOML (W1111), has an unknown key (W1112) or an unusable value
+            (W1113); the finding's path is the sidecar's, and its line the key's.
+    """
+    if source is None:
+        return _SILENT
+    try:
+        return _parse(decode(source.content))
+    except WidgetError as error:
+        raise error.of(source.path) from None
+
+
+_SILENT = Sidecar()
+
+
+def _parse(text: str) -> Sidecar:
+    try:
+        said = tomllib.loads(text)
+        # By way of JSON, whose strictness takes a list for a tuple and writes dates as text.
+        return Sidecar.model_validate_json(orjson.dumps(said))
+    except tomllib.TOMLDecodeError as error:
+        raise _not_toml(text, error) from None
+    except (orjson.JSONEncodeError, RecursionError):
+        problem = "it holds a number of more than 64 bits, or nests too deeply"
+        raise _fault("W1113", problem, "write the number as text, or nest less") from None
+    except ValidationError as error:
+        first = min(error.errors(include_url=False), key=lambda one: _line(text, one["loc"]) or 0)
+        raise _unusable(text, first) from None
+
+
+_TOLD = re.compile(r"(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
+
+
+def _not_toml(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
+    told = _TOLD.match(str(error))
+    reason, line, column = told.groups() if told else (str(error), None, None)
+    end = text.rstrip("\n").count("\n") + 1
+    return _fault(
+        "W1111",
+        f"the sidecar is not TOML here ({reason[:1].lower()}{reason[1:]})",
+        "write it as `key = value`, with text in double quotes",
+        line=int(line) if line else end,
+        column=int(column) if column else None,
+    )
+
+
+def _unusable(text: str, error: ErrorDetails) -> WidgetError:
+    loc, line = error["loc"], _line(text, error["loc"])
+    key = _dotted(loc)
+    match error["type"]:
+        case "extra_forbidden":
+            known = tuple(_model_at(loc).model_fields)
+            near = nearest(str(loc[-1]), known)
+            advice = f"did you mean '{near}'?" if near else f"known are {', '.join(known)}"
+            return _fault("W1112", f"the key '{key}' is unknown", advice, line=line)
+        case "missing":
+            return _fault("W1113", f"the key '{key}' is missing", "write it", line=line)
+        case _:
+            got = _shown(error["input"])
+            advice = f"write {_expected(error)}"
+            return _fault("W1113", f"'{key}' cannot be {got}", advice, line=line)
+
+
+_EXPECTED: Mapping[str, str] = {
+    "string_type": "a string",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "mapping_type": "a table",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "string_pattern_mismatch": "words in lower case joined by hyphens, as in 'flight-tracker'",
+}
+
+
+def _expected(error: ErrorDetails) -> str:
+    if error["type"] == "literal_error":
+        return str(error["ctx"]["expected"])
+    return _EXPECTED.get(error["type"], "something else")
+
+
+def _shown(value: object) -> str:
+    return f"'{value[:60]}'" if isinstance(value, str) else kind(value)
+
+
+def _model_at(loc: Path) -> type[_Part]:
+    """The model whose keys are those that stand beside the last key of `loc`."""
+    if len(loc) < 3:
+        return Sidecar
+    return Example if loc[0] == "examples" else ActionNote
+
+
+def _dotted(loc: Path) -> str:
+    return ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
+
+
+def _line(text: str, loc: Path) -> int | None:
+    """The line of the key at `loc`, or of the innermost one around it that has a line."""
+    lines = {path: line for line, path in _keys(text)}
+    for length in range(len(loc), 0, -1):
+        if loc[:length] in lines:
+            return lines[loc[:length]]
+    return None
+
+
+def _keys(text: str) -> Iterator[tuple[int, Path]]:
+    """Each line that names a key or a table, with the path of what it names.
+
+    Keys within inline tables and lists that go over several lines are not told apart.
+    """
+    table: Path = ()
+    counts: dict[Path, int] = {}
+    inside = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if inside:
+            inside = "" if inside in line else inside
+        elif header := re.match(r"\s*\[(\[?)([^\[\]]+)\]", line):
+            table = _numbered(_parts(header.group(2)), counts)
+            if header.group(1):
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, counts[table])
+            yield number, table
+        elif key := re.match(r"\s*([^#=\[\]{}]+?)\s*=", line):
+            inside = next((q for q in ('"""', "'''") if line.count(q) % 2), "")
+            yield number, table + _parts(key.group(1))
+
+
+def _numbered(path: Path, counts: Mapping[Path, int]) -> Path:
+    """`path` with the index of the latest element after each list of tables that it enters."""
+    numbered: Path = ()
+    for part in path[:-1]:
+        numbered = (*numbered, part)
+        if numbered in counts:
+            numbered = (*numbered, counts[numbered])
+    return numbered + path[-1:]
+
+
+def _parts(dotted: str) -> Path:
+    """The parts of a key as TOML reads them: `actions."flight.track"` has two."""
+    try:
+        value: object = tomllib.loads(f"{dotted} = 0")
+    except tomllib.TOMLDecodeError:
+        return (dotted,)
+    parts: list[str] = []
+    while isinstance(value, dict):
+        part, value = next(iter(value.items()))
+        parts.append(part)
+    return tuple(parts)
+
+
+def _fault(
+    code: str, problem: str, advice: str, *, line: int | None = None, column: int | None = None
+) -> WidgetError:
+    return WidgetError(
+        Finding(code=code, problem=visible(problem), advice=advice, line=line, column=column)
+    )

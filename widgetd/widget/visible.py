@@ -1,0 +1,60 @@
+"""Keep what nobody sees out of what a model reads.
+
+A name or description may hold characters that show as nothing and yet are read:
+tags, bidirectional overrides, zero-width letters. Knows nothing of where a text
+comes from.
+
+Source: Unicode Standard, chapter 23.2 to 23.9; Unicode Technical Report 36.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_WHITESPACE = frozenset("\n\t\r")
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_HIDDEN_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+_JOINERS = frozenset("\u200c\u200d")
+_SELECTORS = re.compile("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
+
+
+def visible(text: str) -> str:
+    """`text` without the characters that nobody sees; the same object where there are none."""
+    gone = {offset for offset, _ in hidden(text)}
+    if not gone:
+        return text
+    return "".join(character for offset, character in enumerate(text) if offset not in gone)
+
+
+def hidden(text: str) -> Iterator[tuple[int, str]]:
+    """Each character of `text` that nobody sees: `(offset, "U+202E right-to-left override")`."""
+    if text.isascii() and text.isprintable():
+        return
+    for offset, character in enumerate(text):
+        if _is_hidden(character) and not _joins(text, offset):
+            yield offset, _called(character)
+
+
+def _is_hidden(character: str) -> bool:
+    if character in _WHITESPACE:
+        return False
+    return (
+        unicodedata.category(character) in _HIDDEN_CATEGORIES
+        or character in _HIDDEN_LETTERS
+        or _SELECTORS.match(character) is not None
+    )
+
+
+def _joins(text: str, offset: int) -> bool:
+    """Whether a joiner stands where scripts and emoji need one: between characters beyond ASCII."""
+    if text[offset] not in _JOINERS or not 0 < offset < len(text) - 1:
+        return False
+    before, after = text[offset - 1], text[offset + 1]
+    return not (before.isascii() or after.isascii() or {before, after} & _JOINERS)
+
+
+def _called(character: str) -> str:
+    name = unicodedata.name(character, "a control character").lower()
+    return f"U+{ord(character):04X} {name}"
