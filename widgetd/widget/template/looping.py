@@ -1,0 +1,119 @@
+"""Run a `for`: what it iterates over, which turns it takes, and what `loop` says in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from widgetd.widget.template.budget import Failure
+from widgetd.widget.template.loops import Loop
+from widgetd.widget.template.scope import BUDGET, Evaluate, Execute, Frame
+from widgetd.widget.template.values import Value, elements
+
+Bind = Callable[[Frame, Value], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """What a loop is made of.
+
+    Attributes:
+        line: Where it stands.
+        items: What it runs through.
+        chooser: The condition under which an element takes part.
+        bind: Gives the element of a turn to the loop's target.
+        place: Where the target lives, if it is one name.
+        body: Runs in each turn.
+        otherwise: Runs where no element takes part.
+        loop_place: Where `loop` lives, if the body reads it.
+        height: How many nodes high the loop is if it may call itself, else 0.
+    """
+
+    line: int
+    items: Evaluate
+    chooser: Evaluate | None
+    bind: Bind
+    place: int | None
+    body: Execute
+    otherwise: Execute | None
+    loop_place: int | None
+    height: int
+
+    def chosen(self, frame: Frame, value: Value) -> Sequence[Value]:
+        """The elements of `value` that take part."""
+        try:
+            values = elements(frame[BUDGET], value)
+        except Failure as failure:
+            raise failure.at(self.line) from None
+        if self.chooser is None:
+            return values
+        kept = []
+        for each in values:
+            self.bind(frame, each)
+            if self.chooser(frame):
+                kept.append(each)
+        return kept
+
+
+def loop(turns: Turns) -> Execute:
+    """The closure that runs a loop."""
+    if turns.loop_place is not None:
+        return _watched(turns, turns.loop_place)
+    return _unpacked(turns) if turns.place is None else _simple(turns, turns.place)
+
+
+def _simple(turns: Turns, place: int) -> Execute:
+    chosen, items, body, otherwise = turns.chosen, turns.items, turns.body, turns.otherwise
+
+    def run(frame: Frame, out: list[str]) -> None:
+        values = chosen(frame, items(frame))
+        for frame[place] in values:
+            body(frame, out)
+        if not values and otherwise is not None:
+            otherwise(frame, out)
+
+    return run
+
+
+def _unpacked(turns: Turns) -> Execute:
+    chosen, items, bind, body = turns.chosen, turns.items, turns.bind, turns.body
+    otherwise = turns.otherwise
+
+    def run(frame: Frame, out: list[str]) -> None:
+        values = chosen(frame, items(frame))
+        for each in values:
+            bind(frame, each)
+            body(frame, out)
+        if not values and otherwise is not None:
+            otherwise(frame, out)
+
+    return run
+
+
+def _watched(turns: Turns, loop_place: int) -> Execute:
+    """A loop whose body reads `loop`, and may call it."""
+    chosen, bind, body, otherwise = turns.chosen, turns.bind, turns.body, turns.otherwise
+    height = turns.height
+
+    def run(frame: Frame, out: list[str], value: Value, depth0: int) -> None:
+        values = chosen(frame, value)
+        again = recursion(frame) if height else None
+        frame[loop_place] = state = Loop(values, depth0=depth0, recurse=again)
+        for state.index0, each in enumerate(values):
+            bind(frame, each)
+            body(frame, out)
+        if not values and otherwise is not None:
+            otherwise(frame, out)
+
+    def recursion(frame: Frame) -> Callable[[Value, int], str]:
+        def again(value: Value, depth0: int) -> str:
+            out: list[str] = []
+            frame[BUDGET].enter(height)
+            run(frame.copy(), out, value, depth0)
+            frame[BUDGET].leave(height)
+            return "".join(out)
+
+        return again
+
+    items = turns.items
+    return lambda frame, out: run(frame, out, items(frame), 0)

@@ -1,0 +1,170 @@
+"""The door to jinja2: its lexer and parser turn a template's text into a tree of nodes.
+
+Nothing is compiled, optimised or folded here, so a template cannot do anything
+by being loaded. It refuses to know what the nodes mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from jinja2 import Environment, nodes
+from jinja2.exceptions import TemplateSyntaxError
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
+from jinja2.parser import Parser
+
+from widgetd.errors import Finding, WidgetError
+from widgetd.widget import dialect
+from widgetd.widget.template.operators import MAX_INTEGER
+
+if TYPE_CHECKING:
+    from widgetd.widget.limits import Limits
+
+Tree = TypeVar("Tree", bound=nodes.Node)
+
+__all__ = ["fault", "height", "nodes", "parse", "parse_expression"]
+
+# Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
+MAX_NESTING: Final = 32
+MAX_TOKENS: Final = 40_000
+MAX_HEIGHT: Final = 100
+
+_BLOCKS: Final = frozenset({"if", "for", "macro", "call", "filter", "with", "autoescape", "block"})
+_OPENING: Final = frozenset({"lparen", "lbracket", "lbrace"})
+_CLOSING: Final = frozenset({"rparen", "rbracket", "rbrace"})
+
+
+def fault(code: str, line: int | None, problem: str, advice: str) -> WidgetError:
+    """A `WidgetError` about the template, at `line` of its text."""
+    return WidgetError(Finding(code=code, line=line, problem=problem, advice=advice))
+
+
+def _too_deep(line: int | None) -> WidgetError:
+    return fault("W1303", line, "the template nests too deeply", "split what is nested into macros")
+
+
+class _Guard(Extension):
+    """Bounds what reaches the parser, and reads the exporter's operators as it meant them."""
+
+    def filter_stream(self, stream: TokenStream) -> Iterable[Token]:
+        return _bounded(_operators(stream))
+
+
+def _operators(stream: Iterable[Token]) -> Iterator[Token]:
+    previous = ""
+    for token in stream:
+        if token.type == "assign" and previous in dialect.STRICT_OPERATORS:
+            previous = ""
+            continue
+        previous = token.type
+        yield token
+
+
+def _bounded(stream: Iterable[Token]) -> Iterator[Token]:
+    brackets = blocks = 0
+    starts_block = False
+    for count, token in enumerate(stream):
+        if token.type in _OPENING:
+            brackets += 1
+        elif token.type in _CLOSING:
+            brackets -= 1
+        elif starts_block:
+            blocks += _block_step(token.value)
+        if brackets > MAX_NESTING or blocks > MAX_NESTING:
+            raise _too_deep(token.lineno)
+        if count > MAX_TOKENS:
+            raise fault("W1303", token.lineno, "the template is too large", "make it shorter")
+        if token.type == "integer" and int(token.value) >= MAX_INTEGER:
+            raise fault("W1302", token.lineno, "a number is too large", "write it as text")
+        starts_block = token.type == "block_begin"
+        yield token
+
+
+def _block_step(word: str) -> int:
+    return 1 if word in _BLOCKS else -1 if word.startswith("end") and word != "endset" else 0
+
+
+_ENVIRONMENT: Final = Environment(extensions=[_Guard])  # noqa: S701 - nothing is rendered with it
+
+
+def parse(text: str, limits: Limits) -> nodes.Template:
+    """The tree of a template's text.
+
+    Raises:
+        WidgetError: `W1301` where it is not Jinja, `W1303` where it is too large.
+    """
+    _check_size(text, limits)
+    tree = _parsed(text, None, lambda parser: parser.parse())
+    _check_tree(tree, limits)
+    return tree
+
+
+def parse_expression(text: str, limits: Limits) -> nodes.Expr:
+    """The tree of one expression.
+
+    Raises:
+        WidgetError: as `parse` does.
+    """
+    _check_size(text, limits)
+    tree = _parsed(text, "variable", _expression)
+    _check_tree(tree, limits)
+    return tree
+
+
+def _expression(parser: Parser) -> nodes.Expr:
+    value = parser.parse_expression()
+    if not parser.stream.eos:
+        parser.fail("the expression ends before this")
+    return value
+
+
+def _parsed(text: str, state: str | None, run: Callable[[Parser], Tree]) -> Tree:
+    try:
+        return run(Parser(_ENVIRONMENT, text, state=state))
+    except TemplateSyntaxError as error:
+        problem = str(error.message).rstrip(".")
+        raise fault("W1301", error.lineno, problem, dialect.advice(problem)) from None
+    except RecursionError:
+        raise _too_deep(None) from None
+    except ValueError:  # a number of more digits than Python reads
+        raise fault("W1302", None, "a number is too large", "write it as text") from None
+
+
+def _check_size(text: str, limits: Limits) -> None:
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > limits.template_bytes:
+        raise fault(
+            "W1303",
+            None,
+            f"the template has {size:,} bytes",
+            f"at most {limits.template_bytes:,} are allowed",
+        )
+
+
+def _check_tree(tree: nodes.Node, limits: Limits) -> None:
+    level: list[nodes.Node] = [tree]
+    count = depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_HEIGHT:
+            raise _too_deep(level[0].lineno)
+        count += len(level)
+        if count > limits.template_nodes:
+            raise fault(
+                "W1303",
+                None,
+                f"the template has more than {limits.template_nodes:,} syntax nodes",
+                "make it shorter",
+            )
+        level = [child for node in level for child in node.iter_child_nodes()]
+
+
+def height(node: nodes.Node) -> int:
+    """How many nodes lie on the longest way from `node` to its leaves."""
+    level, count = [node], 0
+    while level:
+        count += 1
+        level = [child for each in level for child in each.iter_child_nodes()]
+    return count
