@@ -42,7 +42,10 @@ class Hints:
 
     def add(self, paths: Iterable[str] = ()) -> None:
         """Say that something may have changed at `paths`, or, without any, anywhere."""
-        self._pending = _merged(self._pending, Hint(paths=frozenset(paths)))
+        new = frozenset(paths)
+        if self._pending is not None:
+            new = new | self._pending.paths if new and self._pending.paths else frozenset()
+        self._pending = Hint(paths=new) if len(new) <= MANY else EVERYWHERE
         self._added.set()
 
     async def wait(self) -> Hint:
@@ -55,11 +58,3 @@ class Hints:
         self._added = anyio.Event()
         return hint or EVERYWHERE
 
-
-def _merged(pending: Hint | None, hint: Hint) -> Hint:
-    if pending is None:
-        return hint
-    paths = pending.paths | hint.paths
-    if not pending.paths or not hint.paths or len(paths) > MANY:
-        return EVERYWHERE
-    return Hint(paths=paths)

@@ -107,7 +107,7 @@ def _read(folder: Folder, path: str, descriptor: int, limit_bytes: int, quiet_ms
     content = _drain(descriptor, limit_bytes + 1)
     if len(content) > limit_bytes:
         problem = f"it is longer than {limit_bytes:,} bytes"
-        raise _fault(path, "W1002", problem, "leave out what the widget does not need")
+        raise _fault(path, "W1002", problem, "leave out what it does not need")
     stamp = Stamp.of(before)
     if not stamp.marks(os.fstat(descriptor)):
         raise Unsettled

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from widgetd.files.folder import Folder, identity, opened
+
+Holds = Callable[[Folder, int, str], bool]
+
+
+def test_a_folder_made_anew_in_the_same_place_is_another_one(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    met = set()
+    for _ in range(5):
+        root.mkdir()
+        met.add(identity(root))
+        root.rmdir()
+
+    assert len(met) == 5
+
+
+def test_a_folder_stays_the_same_whatever_is_done_in_it(tmp_path: Path) -> None:
+    before = identity(tmp_path)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a").rename(tmp_path / "b")
+
+    assert identity(tmp_path) == before
+
+
+def test_a_link_to_a_folder_is_that_folder(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+
+    assert identity(tmp_path / "link") == identity(tmp_path)
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(NotADirectoryError):
+        identity(tmp_path / "file")
+
+
+@pytest.mark.parametrize("holds", [Folder.holds, Folder.resolves], ids=["asked", "resolved"])
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [
+        ("file", True),
+        ("folder/file", True),
+        ("folder/../file", True),
+        ("link in", True),
+        ("folder in/file", True),
+        ("link out", False),
+        ("folder out/file", False),
+        ("../outside/file", False),
+        ("../root beside/file", False),
+    ],
+)
+def test_what_a_folder_holds_is_what_truly_lies_in_it(
+    path: str, inside: bool, holds: Holds, tmp_path: Path
+) -> None:
+    for place in ("root", "root/folder", "outside", "root beside"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "file").touch()
+    (tmp_path / "root/link in").symlink_to("folder/file")
+    (tmp_path / "root/folder in").symlink_to("folder")
+    (tmp_path / "root/link out").symlink_to("../outside/file")
+    (tmp_path / "root/folder out").symlink_to(tmp_path / "outside")
+    (tmp_path / "named").symlink_to("root")
+
+    with opened(tmp_path / "named") as folder:
+        descriptor = os.open(path, os.O_RDONLY, dir_fd=folder.descriptor)
+        try:
+            assert holds(folder, descriptor, path) is inside
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import anyio
+
+from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
+
+
+async def test_hints_that_nobody_took_yet_are_one_hint() -> None:
+    hints = Hints()
+    hints.add({"a.widget"})
+    hints.add({"b.widget"})
+
+    assert await taken(hints) == Hint(paths=frozenset({"a.widget", "b.widget"}))
+
+
+async def test_a_hint_that_was_taken_is_not_given_again() -> None:
+    hints = Hints()
+    hints.add({"a.widget"})
+    await taken(hints)
+    hints.add({"b.widget"})
+
+    assert await taken(hints) == Hint(paths=frozenset({"b.widget"}))
+    assert not await has_hint(hints)
+
+
+async def test_a_hint_at_everything_swallows_the_others() -> None:
+    hints = Hints()
+    hints.add({"a.widget"})
+    hints.add()
+    hints.add({"b.widget"})
+
+    assert await taken(hints) == EVERYWHERE
+
+
+async def test_so_many_paths_are_everywhere() -> None:
+    hints = Hints()
+    hints.add(f"{n}.widget" for n in range(MANY + 1))
+
+    assert await taken(hints) == EVERYWHERE
+
+
+async def test_a_wait_that_is_cancelled_takes_nothing() -> None:
+    hints = Hints()
+    assert not await has_hint(hints)
+    hints.add({"a.widget"})
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await hints.wait()
+
+    assert await taken(hints) == Hint(paths=frozenset({"a.widget"}))
+
+
+async def test_who_waits_is_woken() -> None:
+    hints = Hints()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(taken, hints)
+        await anyio.lowlevel.checkpoint()
+        hints.add()
+
+
+async def taken(hints: Hints) -> Hint:
+    with anyio.fail_after(1):
+        return await hints.wait()
+
+
+async def has_hint(hints: Hints) -> bool:
+    with anyio.move_on_after(0.01):
+        await hints.wait()
+        return True
+    return False
