@@ -81,6 +81,14 @@ CODES: Mapping[str, Code] = _table(
     ("W1307", "warning", "the exporter lost a value"),
     ("W1308", "warning", "an index of a loop is never bound"),
     ("W1309", "warning", "a comma is missing or stands where none belongs"),
+    # W14xx: the tree of components
+    ("W1401", "warning", "a component is unknown"),
+    ("W1402", "warning", "a property is unknown"),
+    ("W1403", "warning", "a property has an unknown value"),
+    ("W1404", "warning", "an icon is unknown"),
+    ("W1405", "warning", "a property has a value of the wrong type"),
+    ("W1406", "warning", "a component stands where it may not"),
+    ("W1407", "warning", "a component lacks a property"),
     # W2xxx: calls
     ("W2001", "fault", "no such tool"),
     ("W2002", "fault", "the arguments do not fit the schema"),

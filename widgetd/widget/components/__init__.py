@@ -1,0 +1,11 @@
+"""ChatKit's components: a template's output as a tree of them, and what can be said about one.
+
+Knows the vocabulary of the installed `chatkit.widgets`; refuses to know where a tree came from.
+"""
+
+from __future__ import annotations
+
+from widgetd.widget.components.check import check_tree
+from widgetd.widget.components.tree import ROOTS, to_chatkit, tree
+
+__all__ = ["ROOTS", "check_tree", "to_chatkit", "tree"]

@@ -1,0 +1,137 @@
+"""A template's output becomes the tree that clients show.
+
+Components lose their null properties and their empty children, as they do in
+ChatKit's own models; among children, what React does not show is dropped and
+lists within lists are joined. Whatever is no component (options, chart data,
+action payloads) stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from widgetd.errors import Finding, WidgetError
+from widgetd.widget.jsontext import syntax_fault
+from widgetd.widget.jsonvalues import kind
+
+if TYPE_CHECKING:
+    from chatkit.widgets import DynamicWidgetRoot
+
+ROOTS = frozenset({"Card", "ListView", "Basic"})
+"""What a widget may be as a whole."""
+
+_MOST_LEVELS = 254
+"""What orjson writes, and pydantic within one level: a deeper tree could not be sent."""
+
+
+def tree(output: str | bytes) -> dict[str, Any]:
+    """The widget root that `output` is: `{"type": "Card", "children": [...]}`.
+
+    Raises:
+        WidgetError: It is not JSON (W1305), or no widget root (W1306); line and column are those
+            of the output.
+    """
+    try:
+        root = orjson.loads(output)
+    except orjson.JSONDecodeError as error:
+        text = output if isinstance(output, str) else output.decode(errors="replace")
+        raise _not_json(text, error) from None
+    if not isinstance(root, dict) or not _is_root(root.get("type")):
+        raise _no_root(root)
+    _normalise(root)
+    if _brackets(output) > _MOST_LEVELS:
+        _demand_shallow(root)
+    return root
+
+
+def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
+    """The same tree as the model that `chatkit.server` streams.
+
+    Raises:
+        pydantic.ValidationError: A child is no component.
+    """
+    # Importing chatkit.widgets takes 100 ms, which a server that never needs it should not pay.
+    from chatkit.widgets import DynamicWidgetRoot  # noqa: PLC0415 see above
+
+    return DynamicWidgetRoot.model_validate(tree)
+
+
+def _is_root(name: object) -> bool:
+    return isinstance(name, str) and name in ROOTS
+
+
+def _normalise(root: dict[str, Any]) -> None:
+    """Drop what components need not say, in place: the tree is ours, fresh from the parser."""
+    waiting = [root]
+    while waiting:
+        component = waiting.pop()
+        if None in component.values():
+            for name in [name for name, value in component.items() if value is None]:
+                del component[name]
+        children = component.get("children")
+        if children is None:
+            continue
+        if isinstance(children, dict):
+            waiting.append(children)
+        elif isinstance(children, list):
+            if not all(type(child) is dict for child in children):
+                children = component["children"] = list(_shown(children))
+            if not children:
+                del component["children"]
+            waiting.extend(child for child in children if isinstance(child, dict))
+
+
+def _shown(children: list[Any]) -> list[Any]:
+    """What React would show of `children`: no null, no boolean, and lists joined."""
+    shown: list[Any] = []
+    for child in children:
+        if isinstance(child, list):
+            shown.extend(_shown(child))
+        elif child is not None and not isinstance(child, bool):
+            shown.append(child)
+    return shown
+
+
+def _brackets(output: str | bytes) -> int:
+    if isinstance(output, bytes):
+        return output.count(b"[") + output.count(b"{")
+    return output.count("[") + output.count("{")
+
+
+def _demand_shallow(root: dict[str, Any]) -> None:
+    try:
+        orjson.dumps(root)
+    except orjson.JSONEncodeError:
+        problem = f"the output nests more than {_MOST_LEVELS} levels deep"
+        raise _fault("W1305", problem, "nest fewer components") from None
+
+
+def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as told:
+        finding = syntax_fault("W1305", text, told).finding
+    except RecursionError:
+        problem = f"the output nests more than {_MOST_LEVELS} levels deep"
+        return _fault("W1305", problem, "nest fewer components")
+    else:
+        # What Python reads and no one else does: NaN, Infinity, half a character.
+        return _fault("W1305", f"the output is not JSON ({error.msg})", "write what JSON allows")
+    return WidgetError(finding)
+
+
+def _no_root(root: object) -> WidgetError:
+    if not isinstance(root, dict):
+        got = kind(root)
+    elif isinstance(root.get("type"), str):
+        got = f"'{root['type'][:40]}'"
+    else:
+        got = "an object without a type"
+    return _fault("W1306", f"the root is {got}", "put it into a Card, a ListView or a Basic")
+
+
+def _fault(code: str, problem: str, advice: str) -> WidgetError:
+    return WidgetError(Finding(code=code, problem=problem, advice=advice))
