@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.errors import Finding, WidgetError
+from widgetd.widget.components.chatkit import widgets
 from widgetd.widget.jsontext import syntax_fault
 from widgetd.widget.jsonvalues import kind
 
@@ -53,10 +54,8 @@ def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
     Raises:
         pydantic.ValidationError: A child is no component.
     """
-    # Importing chatkit.widgets takes 100 ms, which a server that never needs it should not pay.
-    from chatkit.widgets import DynamicWidgetRoot  # noqa: PLC0415 see above
-
-    return DynamicWidgetRoot.model_validate(tree)
+    root: DynamicWidgetRoot = widgets().DynamicWidgetRoot.model_validate(tree)
+    return root
 
 
 def _is_root(name: object) -> bool:

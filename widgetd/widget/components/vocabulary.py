@@ -1,7 +1,6 @@
 """Which components there are, what each may say and what it may hold.
 
-Read from the installed `chatkit.widgets`, so that it cannot go stale; the one
-door to that package besides the conversion of a tree.
+Read from the installed `chatkit.widgets`, so that it cannot go stale.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
+from widgetd.widget.components.chatkit import widgets
 from widgetd.widget.components.shapes import Record, Shape, record, shape
 
 TYPESCRIPT_ONLY = ("Table", "Table.Row", "Table.Cell")
@@ -54,11 +54,9 @@ class Vocabulary:
 @cache
 def vocabulary() -> Vocabulary:
     """The vocabulary of the installed `chatkit.widgets`."""
-    # Importing chatkit.widgets takes 100 ms, which a server that only renders should not pay.
-    from chatkit import widgets  # noqa: PLC0415 see above
-
-    inner = get_args(get_args(widgets.StrictWidgetComponent)[0])
-    roots = get_args(get_args(widgets.StrictWidgetRoot)[0])
+    chatkit = widgets()
+    inner = get_args(get_args(chatkit.StrictWidgetComponent)[0])
+    roots = get_args(get_args(chatkit.StrictWidgetRoot)[0])
     common = frozenset(_type(kind) for kind in inner) | frozenset(TYPESCRIPT_ONLY)
     components = {
         _type(kind): Component(type=_type(kind), record=record(kind), holds=_holds(kind, common))
@@ -66,7 +64,7 @@ def vocabulary() -> Vocabulary:
     }
     for name in TYPESCRIPT_ONLY:
         components[name] = Component(type=name, record=None, holds=None)
-    return Vocabulary(components=components, icons=shape(widgets.WidgetIcon).values)
+    return Vocabulary(components=components, icons=shape(chatkit.WidgetIcon).values)
 
 
 def _type(kind: Any) -> str:

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from widgetd.widget.components import check_tree
+from widgetd.widget.components.vocabulary import vocabulary
+
+
+def said(*children: dict[str, Any], **root: Any) -> list[str]:
+    tree = {"type": "Card", "children": list(children), **root}
+    return [f"{finding.code} {finding}" for finding in check_tree(tree)]
+
+
+@pytest.mark.parametrize(
+    ("child", "warning"),
+    [
+        (
+            {"type": "Titel", "value": "x"},
+            "W1401 #/children/0: 'Titel' is no component; did you mean 'Title'?",
+        ),
+        (
+            {"type": "Hologram"},
+            "W1401 #/children/0: 'Hologram' is no component; clients may ignore it",
+        ),
+        (
+            {"type": "Text", "value": "x", "truncated": True},
+            (
+                "W1402 #/children/0/truncated: 'Text' has no property 'truncated'; "
+                "did you mean 'truncate'?"
+            ),
+        ),
+        (
+            {"type": "Text", "value": "x", "family": "serif"},
+            "W1402 #/children/0/family: 'Text' has no property 'family'; clients may ignore it",
+        ),
+        (
+            {"type": "Button", "variant": "tertiary"},
+            (
+                "W1403 #/children/0/variant: 'variant' of 'Button' cannot be 'tertiary'; "
+                "use 'solid', 'soft', 'outline' or 'ghost'"
+            ),
+        ),
+        (
+            {
+                "type": "Chart",
+                "data": [],
+                "xAxis": "m",
+                "series": [{"type": "area", "label": None, "dataKey": "y", "curveType": "monoton"}],
+            },
+            (
+                "W1403 #/children/0/series/0/curveType: 'curveType' of 'series' of 'Chart' "
+                "cannot be 'monoton'; did you mean 'monotone'?"
+            ),
+        ),
+        (
+            {"type": "Icon", "name": "map"},
+            (
+                "W1404 #/children/0/name: 'name' of 'Icon' cannot be 'map', which is no icon; "
+                "did you mean 'maps'?"
+            ),
+        ),
+        (
+            {"type": "Button", "iconStart": "currency-dollar"},
+            (
+                "W1404 #/children/0/iconStart: 'iconStart' of 'Button' cannot be "
+                "'currency-dollar', which is no icon; use an icon of ChatKit, or 'lucide:…'"
+            ),
+        ),
+        (
+            {"type": "Text", "value": 5},
+            "W1405 #/children/0/value: 'value' of 'Text' cannot be an integer; use a string",
+        ),
+        (
+            {"type": "Box", "padding": [1]},
+            (
+                "W1405 #/children/0/padding: 'padding' of 'Box' cannot be an array; "
+                "use a number, a string or an object"
+            ),
+        ),
+        (
+            {"type": "Card"},
+            "W1406 #/children/0: 'Card' cannot stand in 'Card'; use a 'Col', a 'Row' or a 'Box'",
+        ),
+        (
+            {"type": "Text", "value": "x", "children": [{"type": "Spacer"}]},
+            (
+                "W1406 #/children/0/children/0: 'Spacer' cannot stand in 'Text'; "
+                "put it beside the 'Text'"
+            ),
+        ),
+        (
+            {"type": "Icon"},
+            "W1407 #/children/0: 'Icon' lacks 'name'; write it",
+        ),
+        (
+            {"value": "x"},
+            "W1407 #/children/0: a component lacks its 'type'; write it",
+        ),
+        (
+            {"type": "Button", "onClickAction": {"type": "go", "handler": "browser"}},
+            (
+                "W1403 #/children/0/onClickAction/handler: 'handler' of 'onClickAction' of "
+                "'Button' cannot be 'browser'; use 'client' or 'server'"
+            ),
+        ),
+    ],
+)
+def test_what_chatkit_does_not_know_is_said_once_with_what_it_knows(
+    child: dict[str, Any], warning: str
+) -> None:
+    assert said(child) == [warning]
+
+
+def test_a_row_of_text_cannot_stand_in_a_list() -> None:
+    tree = {"type": "ListView", "children": [{"type": "Row"}]}
+
+    assert [str(finding) for finding in check_tree(tree)] == [
+        "#/children/0: 'Row' cannot stand in 'ListView'; put it into a 'ListViewItem' there"
+    ]
+
+
+@pytest.mark.parametrize(
+    "child",
+    [
+        {"type": "Icon", "name": "lucide:rocket"},
+        {"type": "Icon", "name": "vendor:acme", "size": "2xl"},
+        {"type": "Col", "gap": 1.5, "padding": {"x": 2, "top": "4px"}, "key": "a", "id": "b"},
+        {"type": "Text", "value": "x", "editable": False, "color": {"light": "a", "dark": "b"}},
+        {"type": "Table", "columns": 3, "children": [{"type": "Table.Row"}]},
+        {"type": "Button", "onClickAction": {"type": "go", "payload": {"any": [1, None]}}},
+        {"type": "DatePicker", "name": "d", "min": "2026-01-01"},
+        {"type": "Transition", "children": {"type": "Text", "value": "x"}},
+        {"type": "Row", "border": {"size": 1, "style": "dashed"}},
+        {"type": "Row", "border": {"top": {"size": 1}}},
+    ],
+)
+def test_what_chatkit_knows_is_not_warned_about(child: dict[str, Any]) -> None:
+    assert said(child) == []
+
+
+def test_a_basic_root_holds_anything_and_a_null_says_nothing() -> None:
+    tree = {"type": "Basic", "children": [{"type": "Card", "size": None, "children": None}]}
+
+    assert list(check_tree(tree)) == []
+
+
+def test_findings_come_in_the_order_of_the_tree() -> None:
+    child = {"type": "Col", "children": [{"type": "A"}, {"type": "B"}]}
+
+    assert [line.split(":")[0] for line in said(child, {"type": "C"}, colour=1)] == [
+        "W1402 #/colour",
+        "W1401 #/children/0/children/0",
+        "W1401 #/children/0/children/1",
+        "W1401 #/children/1",
+    ]
+
+
+def test_the_vocabulary_is_that_of_the_installed_chatkit() -> None:
+    words = vocabulary()
+
+    assert {"Card", "ListView", "Basic", "Chart", "Transition", "Table.Cell"} <= set(
+        words.components
+    )
+    assert "sparkle" in words.icons
+    assert words.components["ListView"].holds == frozenset({"ListViewItem"})
+    assert words.components["Text"].holds == frozenset()
+    assert words.components["Basic"].holds is None
