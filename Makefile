@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format lock bench clean
+.PHONY: help serve test check format lock bench image-test systemd-test clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -40,6 +40,12 @@ format: $(VENV)/.dev ## rewrite the code in the project's format
 
 bench: $(VENV)/.dev ## print the table of speed ratios
 	$(BIN)/python -m benchmarks
+
+image-test: ## build the container image and run it, where buildah and crun are
+	@deploy/image-test
+
+systemd-test: ## boot the systemd unit in a container, where systemd-nspawn is
+	@systemd/boot-test
 
 lock: ## resolve the dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

@@ -1,0 +1,59 @@
+# widgetd in a container: no root, no capabilities, nothing to write to.
+#
+#   docker build -t widgetd .
+#   docker run --read-only --cap-drop ALL -p 127.0.0.1:8787:8787 -v "$PWD/widgets:/widgets:ro" widgetd
+
+# Any image with Python 3.11 or newer, its venv module and pip.
+ARG BASE=python:3.13-slim-trixie
+
+FROM ${BASE} AS build
+# A bundle of certificates, where the network has its own authority: mount it and name it.
+ARG SSL_CERT_FILE
+ENV PIP_CERT=${SSL_CERT_FILE} \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_ROOT_USER_ACTION=ignore
+WORKDIR /src
+RUN python3 -m venv --without-pip /opt/widgetd
+COPY requirements/runtime.txt requirements/
+RUN python3 -m pip --python /opt/widgetd/bin/python install --require-hashes -r requirements/runtime.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY widgets widgets
+COPY widgetd widgetd
+# What only builds the wheel stays out of the image.
+RUN python3 -m pip --python /opt/widgetd/bin/python install --no-deps --no-build-isolation . \
+ && python3 -m pip --python /opt/widgetd/bin/python uninstall --yes hatchling editables trove-classifiers
+
+FROM ${BASE} AS runtime
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="widgetd" \
+      org.opencontainers.image.description="Serves ChatKit Studio widgets as typed MCP tools, and reloads them as their files change." \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+# A number, because Kubernetes can only prove of a number that it is not root.
+RUN install -d -o 10001 -g 10001 -m 0700 /var/lib/widgetd && install -d /widgets
+COPY --from=build /opt/widgetd /opt/widgetd
+ENV PATH=/opt/widgetd/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    WIDGETD_HOST=0.0.0.0
+USER 10001:10001
+# Where widgetd.toml is looked for.
+WORKDIR /etc/widgetd
+EXPOSE 8787
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=15s --retries=3 CMD ["widgetd", "health"]
+ENTRYPOINT ["widgetd"]
+CMD ["serve", "/widgets"]
+
+# With a browser, for pictures of widgets: docker build --target preview -t widgetd:preview .
+FROM runtime AS preview
+USER 0:0
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends chromium fonts-liberation \
+ && rm -rf /var/lib/apt/lists/*
+USER 10001:10001
+
+FROM runtime

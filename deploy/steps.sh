@@ -1,0 +1,77 @@
+# shellcheck shell=bash disable=SC2034 # its variables are for those who source it
+#
+# What image-test and boot-test have in common; sourced by bash, not run.
+#
+# Each test prints one line per step. It is skipped, with a sentence and exit
+# code 0, where a tool is missing; what fails ends it with exit code 1.
+
+REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/widgetd
+CERTIFICATES=/etc/ssl/certs
+CERTIFICATE_BUNDLE=$CERTIFICATES/ca-certificates.crt
+
+skip() {
+  echo "skipped: $*"
+  exit 0
+}
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# shown SENTENCE: one thing that was seen to hold.
+shown() {
+  printf 'ok  %s\n' "$*"
+}
+
+# needs_tools PACKAGE:PROGRAM…: skip unless each program is here.
+needs_tools() {
+  local missing=() pair
+  for pair in "$@"; do
+    command -v "${pair#*:}" >/dev/null || missing+=("${pair%%:*}")
+  done
+  ((${#missing[@]} == 0)) || skip "needs Debian's packages ${missing[*]}, which are not all here"
+  ((EUID == 0)) || skip "needs root, to make namespaces and mounts"
+}
+
+# within SECONDS COMMAND…: run COMMAND until it succeeds, and fail after SECONDS.
+within() {
+  local seconds=$1 end
+  shift
+  end=$((SECONDS + seconds))
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS <= end)) || fail "not within $seconds s: $*"
+    sleep 0.05
+  done
+}
+
+# seconds_since EPOCHREALTIME: with two digits.
+seconds_since() {
+  local centiseconds=$(((${EPOCHREALTIME/./} - ${1/./}) / 10000))
+  printf '%d.%02d' $((centiseconds / 100)) $((centiseconds % 100))
+}
+
+# refused MESSAGE COMMAND…: whether COMMAND fails and says MESSAGE.
+refused() {
+  local message=$1 said
+  shift
+  if said=$("$@" 2>&1); then
+    return 1
+  fi
+  [[ $said == *"$message"* ]]
+}
+
+# debian SUITE PACKAGE…: print the path of a tarball of SUITE with each PACKAGE; made once.
+debian() {
+  local suite=$1 packages tarball
+  shift
+  packages=$(IFS=, && echo "$*")
+  tarball=$CACHE/$suite-$(cksum <<<"$packages" | cut -d' ' -f1).tar
+  if [[ ! -s $tarball ]]; then
+    mkdir -p "$CACHE"
+    mmdebstrap --quiet --variant=minbase --include="$packages" "$suite" "$tarball.part" >&2
+    mv "$tarball.part" "$tarball"
+  fi
+  echo "$tarball"
+}

@@ -1,0 +1,140 @@
+"""nginx, with the configuration that is shipped, in front of two servers that say who they are."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+CONFIGURATION = Path(__file__).resolve().parents[2] / "deploy" / "nginx.conf"
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+MODERN = {"MCP-Protocol-Version": "2026-07-28"}
+LEGACY = {"MCP-Protocol-Version": "2025-06-18", "MCP-Session-Id": "4f1d"}
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="needs nginx, Debian's package nginx-light")
+
+
+class Replica:
+    """A server that answers every request with its own name and the Host it was asked for."""
+
+    def __init__(self, name: str) -> None:
+        class Answer(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                body = f"{name} {self.headers['Host']}".encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_arguments: object) -> None:
+                """Nobody reads it."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Balancer:
+    """nginx on a port of its own."""
+
+    def __init__(self, folder: Path, replicas: list[Replica]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        text = CONFIGURATION.read_text().replace("listen 8788", f"listen 127.0.0.1:{self.port}")
+        for number, replica in enumerate(replicas, start=1):
+            text = text.replace(f"widgetd-{number}:8787", f"127.0.0.1:{replica.port}")
+        configuration = folder / "nginx.conf"
+        configuration.write_text(re.sub(r"/tmp/", f"{folder}/", text))
+        assert NGINX is not None
+        self._process = subprocess.Popen(
+            [NGINX, "-c", configuration, "-g", "daemon off; master_process off;"],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, headers: dict[str, str]) -> str:
+        """What a POST with these headers is answered."""
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection:
+            connection.request("POST", "/mcp", b"{}", headers)
+            return connection.getresponse().read().decode()
+
+    def status_of(self, path: str) -> int:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection:
+            connection.request("GET", path)
+            return connection.getresponse().status
+
+    def starts(self) -> None:
+        """Return when it takes connections."""
+        while self._process.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+        assert self._process.stderr is not None
+        raise AssertionError(self._process.stderr.read())
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.communicate(timeout=10)
+
+
+@pytest.fixture
+def replicas() -> Iterator[list[Replica]]:
+    with ExitStack() as ends:
+        made = [Replica("one"), Replica("two")]
+        for replica in made:
+            ends.callback(replica.close)
+        yield made
+
+
+@pytest.fixture
+def balancer(tmp_path: Path, replicas: list[Replica]) -> Iterator[Balancer]:
+    made = Balancer(tmp_path, replicas)
+    made.starts()
+    yield made
+    made.close()
+
+
+def names(answers: list[str]) -> set[str]:
+    return {answer.split()[0] for answer in answers}
+
+
+def test_a_session_stays_with_the_replica_that_opened_it(balancer: Balancer) -> None:
+    opened = balancer.ask({})
+
+    assert names([opened, *(balancer.ask(LEGACY) for _ in range(30))]) == names([opened])
+
+
+def test_requests_without_a_session_go_to_every_replica(balancer: Balancer) -> None:
+    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
+
+
+def test_replicas_see_the_host_that_the_client_asked_for(balancer: Balancer) -> None:
+    assert balancer.ask(MODERN).split()[1] == f"127.0.0.1:{balancer.port}"
+
+
+def test_a_replica_that_goes_takes_no_request_with_it(
+    balancer: Balancer, replicas: list[Replica]
+) -> None:
+    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
+
+    replicas.pop(0).close()
+
+    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"two"}
+
+
+def test_the_metrics_of_a_replica_are_not_offered_by_chance(balancer: Balancer) -> None:
+    assert balancer.status_of("/metrics") == 404
