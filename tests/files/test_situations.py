@@ -20,6 +20,7 @@ import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tests.files.mirror import CONVERGES_S, following
+from tests.files.privilege import stopped_by_permissions
 
 Texts = dict[str, str]
 State = dict[str, Any]
@@ -327,6 +328,23 @@ async def test_the_mirror_converges_untorn_and_events_go_on(
     assert [text for text in mirror.seen if not is_whole(text)] == []
 
 
+async def test_the_mirror_goes_on_beside_what_it_may_not_read() -> None:
+    with stopped_by_permissions() as root:
+        write_all(root, {"a.widget": OLD, "folder/b.widget": OLD})
+        async with following(root) as mirror:
+            await mirror.is_armed()
+            await mirror.holds({"a.widget": OLD, "folder/b.widget": OLD})
+            set_mode(0, root / "a.widget", root / "folder")
+            write_all(root, {"c.widget": NEW})
+            await mirror.holds({"c.widget": NEW, "folder/b.widget": OLD})
+            assert list(mirror.survey.faults) == ["a.widget", "folder"]
+
+            set_mode(0o700, root / "folder", root / "a.widget")
+            write_all(root, {"folder/b.widget": NEW})
+            await mirror.holds({"a.widget": OLD, "c.widget": NEW, "folder/b.widget": NEW})
+            await mirror.has_events_of(root / "alive.widget")
+
+
 async def test_the_mirror_converges_where_the_kernel_dropped_events(tmp_path: Path) -> None:
     busy = write(tmp_path / "busy", "")
     command = [sys.executable, "-m", "tests.files.mirror", str(tmp_path)]
@@ -372,6 +390,11 @@ def write_all(root: Path, texts: Texts) -> None:
     for path, text in texts.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
+
+
+def set_mode(mode: int, *paths: Path) -> None:
+    for path in paths:
+        path.chmod(mode)
 
 
 def point(link: Path, target: str) -> None:

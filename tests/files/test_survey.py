@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.files.privilege import stopped_by_permissions
 from widgetd.files.source import Source
 from widgetd.files.stamp import Stamp
 from widgetd.files.survey import Survey, glance, survey
@@ -22,16 +22,8 @@ peek = partial(glance, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
 
 @pytest.fixture
 def unprivileged() -> Iterator[Path]:
-    """A folder of a user whom permissions stop, who is the one that runs the test."""
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(65534)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            yield Path(folder)
-    finally:
-        if is_root:
-            os.seteuid(0)
+    with stopped_by_permissions() as folder:
+        yield folder
 
 
 def write(file: Path, text: str = "") -> Path:

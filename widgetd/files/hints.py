@@ -57,4 +57,3 @@ class Hints:
         hint, self._pending = self._pending, None
         self._added = anyio.Event()
         return hint or EVERYWHERE
-

@@ -30,12 +30,11 @@ class Scope:
     folders: frozenset[str]
 
     def paths_of(self, known: Iterable[str]) -> Iterator[str]:
-        """The paths looked at, and those of `known` that lie in a folder looked at."""
-        yield from self.files
-        yield from self.folders
-        if self.folders:
-            inside = tuple(f"{path}/" for path in self.folders)
-            yield from (path for path in known if path.startswith(inside))
+        """The paths looked at, and those of `known` that lay in one when that was a folder."""
+        looked_at = self.files | self.folders
+        inside = tuple(f"{path}/" for path in looked_at)
+        yield from looked_at
+        yield from (path for path in known if path.startswith(inside))
 
 
 def scope(folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]) -> Scope | None:

@@ -87,7 +87,8 @@ def glance(
     """The folder as it was known, but for `paths` and what was unsettled, which is looked at now.
 
     A path that is a folder stands for all that is in it. Where a path may concern more than
-    itself (see `scope`), or the folder is another one than it was, this is a survey.
+    itself (see `scope`), or the folder is another one than it was, this is a survey. What changed
+    at the other end of a link shows under the link's name in the next survey.
 
     Args:
         root: The folder; a link to one will do.
