@@ -29,14 +29,21 @@ _PROBLEMS = (
     ("Expecting value", "a value is missing", "write one"),
     ("Extra data", "more text follows the end of the JSON", "remove it"),
     ("Unterminated string", "a string has no end", "close it with a double quote"),
-    ("Invalid control character", "a line break or tab stands inside a string", "write \\n or \\t"),
+    (
+        "Invalid control character",
+        "a line break or tab stands inside a string",
+        "close the string before it, or write \\n or \\t",
+    ),
     ("Invalid \\", "a backslash does not escape anything", "write it twice"),
 )
 """How Python's parser begins what it says; what is said instead, and advised."""
 
-_SURROGATE = re.compile(
-    r"\\u(?:d[89ab][0-9a-f]{2}(?P<low>\\ud[c-f][0-9a-f]{2})?|d[c-f][0-9a-f]{2})", re.IGNORECASE
+_ESCAPE = re.compile(
+    r"\\u(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(?P<half>d[89a-f][0-9a-f]{2}))|\\.",
+    re.IGNORECASE,
 )
+"""One escape, both halves of a pair together, so that no backslash is looked at twice."""
+
 _TRAILING = re.compile(r",\s*[}\]]")
 
 
@@ -172,18 +179,10 @@ def _is_no_double(lexeme: str) -> bool:
 
 
 def _explain_surrogate(text: str) -> None:
-    for match in _SURROGATE.finditer(text):
-        if match.group("low") is None and _is_escape(text, match.start()):
+    for match in _ESCAPE.finditer(text):
+        if match.group("half"):
             problem = f"{match.group()} is half a character"
             raise _fault("W1104", problem, "write both of its halves, or none", text, match.start())
-
-
-def _is_escape(text: str, offset: int) -> bool:
-    """Whether the backslash at `offset` is not itself escaped."""
-    start = offset
-    while start and text[start - 1] == "\\":
-        start -= 1
-    return (offset - start) % 2 == 0
 
 
 def _fault(

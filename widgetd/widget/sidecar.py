@@ -101,8 +101,12 @@ def _parse(text: str) -> Sidecar:
         problem = "it holds a number of more than 64 bits, or nests too deeply"
         raise _fault("W1113", problem, "write the number as text, or nest less") from None
     except ValidationError as error:
-        first = min(error.errors(include_url=False), key=lambda one: _line(text, one["loc"]) or 0)
-        raise _unusable(text, first) from None
+        raise _unusable(text, min(error.errors(include_url=False), key=_blame)) from None
+
+
+def _blame(error: ErrorDetails) -> bool:
+    """Unknown keys first: a misspelt one is also missing where it is required."""
+    return error["type"] != "extra_forbidden"
 
 
 _TOLD = re.compile(r"(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)

@@ -56,5 +56,5 @@ def _joins(text: str, offset: int) -> bool:
 
 
 def _called(character: str) -> str:
-    name = unicodedata.name(character, "a control character").lower()
+    name = unicodedata.name(character, "an unnamed character").lower()
     return f"U+{ord(character):04X} {name}"

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from tests.corpus import CORPUS, corpus_files, needs_corpus
+from widgetd.errors import WidgetError
+from widgetd.files.source import Source
+from widgetd.widget.definition import Definition, define
+from widgetd.widget.studio import decode_studio
+
+STUDIO = {
+    "id": "wig_1",
+    "name": "Parcel",
+    "view": "<Card/>",
+    "defaultState": {"city": "Bergen?>"},
+    "schema": "z.object({})",
+    "states": [{"city": "Oslo"}],
+    "jsonSchema": {"stale": True},
+}
+
+
+def widget(path: str = "post/parcel.widget", toml: str | None = None, **keys: Any) -> Definition:
+    file = {"version": "1.0", "name": "Parcel", "template": '{"type":"Card"}', **keys}
+    content = json.dumps({key: value for key, value in file.items() if value != ...}).encode()
+    said = None
+    if toml is not None:
+        said = Source(path=f"{path}.toml", content=toml.encode(), digest="side")
+    return define(Source(path=path, content=content, digest="digest"), said)
+
+
+def test_a_definition_is_what_the_file_says() -> None:
+    schema = {"type": "object", "description": "Where it is."}
+    definition = widget(
+        jsonSchema=schema, outputJsonPreview={"type": "Card"}, notes=["a"], encodedWidget=None
+    )
+
+    assert definition.path == "post/parcel.widget"
+    assert definition.digest == "digest"
+    assert definition.name == definition.title == definition.component == "Parcel"
+    assert definition.tool == definition.ui_type == "parcel"
+    assert definition.tags == ("post",)
+    assert definition.schema == schema
+    assert definition.template == '{"type":"Card"}'
+    assert definition.preview == {"type": "Card"}
+    assert definition.description == "Where it is."
+    assert (definition.encoded, definition.studio) == (None, None)
+    assert definition.extra == {"notes": ["a"]}
+
+
+def test_a_sidecar_adds_to_the_file_and_changes_its_digest() -> None:
+    definition = widget(
+        toml='title = "Post"\ntags = ["pinned", "post"]\nui_type = "post-parcel"',
+        description="From the file.",
+    )
+
+    assert definition.title == "Post"
+    assert definition.tags == ("pinned", "post")
+    assert definition.ui_type == "post-parcel"
+    assert definition.digest not in {"digest", "side"}
+    assert len(definition.digest) == 32
+
+
+@pytest.mark.parametrize(
+    ("toml", "file", "schema", "told"),
+    [
+        ('description = "a"', "b", "c", "a"),
+        ("", "b", "c", "b"),
+        (None, " \n", "c", "c"),
+        (None, ["b"], "c", "c"),
+        (None, None, None, ""),
+    ],
+)
+def test_the_description_is_the_sidecars_else_the_files_else_the_schemas(
+    toml: str | None, file: Any, schema: str | None, told: str
+) -> None:
+    definition = widget(toml=toml, description=file, jsonSchema={"description": schema})
+
+    assert definition.description == told
+
+
+def test_what_nobody_sees_is_not_served_in_names_and_descriptions() -> None:
+    definition = widget(
+        name="Par\u200bcel\u202e",
+        description="Where it is.\U000e0041",
+        toml='title = "Par\u00adcel"',
+    )
+
+    assert (definition.name, definition.title) == ("Parcel", "Parcel")
+    assert definition.description == "Where it is."
+
+
+@pytest.mark.parametrize("urlsafe", [True, False])
+@pytest.mark.parametrize("padded", [True, False])
+def test_what_studio_packs_is_unpacked_however_it_was_written(urlsafe: bool, padded: bool) -> None:
+    encode = base64.urlsafe_b64encode if urlsafe else base64.b64encode
+    encoded = encode(json.dumps(STUDIO).encode()).decode()
+    studio = widget(encodedWidget=encoded if padded else encoded.rstrip("=")).studio
+
+    assert studio is not None
+    assert (studio.id, studio.name, studio.view) == ("wig_1", "Parcel", "<Card/>")
+    assert studio.default_state == {"city": "Bergen?>"}
+    assert studio.schema_text == "z.object({})"
+    assert studio.states == ({"city": "Oslo"},)
+
+
+@pytest.mark.parametrize("encoded", ["", "%%%", "YQ", "e30=x", "bnVsbA==", "WzFd", "日本", "A"])
+def test_what_is_not_studios_is_nothing(encoded: str) -> None:
+    assert decode_studio(encoded) is None
+    assert widget(encodedWidget=encoded).studio is None
+
+
+def test_a_package_of_odd_parts_is_read_as_far_as_it_goes() -> None:
+    packed = base64.b64encode(b'{"id":7,"defaultState":[],"states":[1,{"a":2}]}').decode()
+    studio = decode_studio(packed)
+
+    assert studio is not None
+    assert (studio.id, studio.view, studio.default_state) == ("", "", {})
+    assert studio.states == ({"a": 2},)
+
+
+def test_a_fault_names_the_file_or_its_sidecar() -> None:
+    with pytest.raises(WidgetError, match=r"^post/parcel\.widget#/name: this is an integer; "):
+        widget(name=7)
+    with pytest.raises(WidgetError, match=r"^post/parcel\.widget\.toml: line 1: "):
+        widget(toml="titel = 'x'")
+
+
+@needs_corpus
+def test_every_real_file_with_a_template_has_a_definition() -> None:
+    refused = {}
+    for path in corpus_files():
+        relative = path.relative_to(CORPUS).as_posix()
+        try:
+            define(Source(path=relative, content=path.read_bytes(), digest=""))
+        except WidgetError as error:
+            refused[path.name] = str(error).partition(": ")[2]
+
+    missing = "the key 'template' is missing; add it: the Jinja text that Studio exports"
+    assert refused == {
+        "article-list.widget": missing,
+        "line-select.widget": missing,
+        "name-suggestions.widget": missing,
+        "小序-校园智序结果卡.widget": (
+            "the template is empty; export the widget from ChatKit Studio again"
+        ),
+    }
