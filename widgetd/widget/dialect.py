@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+import orjson
+
 STRICT_OPERATORS: Final = frozenset({"eq", "ne"})
 """The tokens that a stray `=` follows where the exporter left `===` and `!==`."""
+
+NOTHING_NAMES: Final = frozenset({"null", "undefined"})
+"""The names that stand for JavaScript's own words for nothing."""
 
 INDEX_NAMES: Final = frozenset({"i", "idx", "index"})
 """What authors call the position in `xs.map((x, i) => …)`, which old exports do not bind."""
@@ -28,3 +34,43 @@ def advice(problem: str) -> str:
         if problem.startswith(start):
             return right
     return "write it as Jinja reads it"
+
+
+_TOKEN: Final = re.compile(
+    r"""\s*(?:(?P<mark>[\[\]{},:])|"(?:[^"\\]|\\.)*"|[^\s"\[\]{},:]+)""", re.DOTALL
+)
+
+
+def mend(text: str) -> str | None:
+    """`text` as valid JSON, with commas set right between its values; None where that fails.
+
+    A loop without a separator, or with one too many, is what it takes to get
+    here. Nothing inside a string is touched.
+    """
+    out: list[str] = []
+    before = ""
+    for match in _TOKEN.finditer(text):
+        token, mark = match[0], match["mark"] or "value"
+        if mark == "," and before in {"", ",", "[", "{", ":"}:
+            continue
+        if before == "," and mark in {"]", "}"}:
+            _drop_comma(out)
+        elif before in {"value", "]", "}"} and mark in {"value", "[", "{"}:
+            out.append(",")
+        out.append(token)
+        before = mark
+    mended = "".join(out)
+    return mended if is_json(mended) else None
+
+
+def _drop_comma(out: list[str]) -> None:
+    out[-1] = out[-1].removesuffix(",")
+
+
+def is_json(text: str) -> bool:
+    """Whether `text` is one JSON value."""
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True

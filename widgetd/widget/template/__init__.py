@@ -9,10 +9,20 @@ from __future__ import annotations
 
 from widgetd.widget.template.compiled import (
     Expression,
+    Rendering,
     Template,
     compile_expression,
     compile_template,
     compile_text,
 )
+from widgetd.widget.template.reads import Read
 
-__all__ = ["Expression", "Template", "compile_expression", "compile_template", "compile_text"]
+__all__ = [
+    "Expression",
+    "Read",
+    "Rendering",
+    "Template",
+    "compile_expression",
+    "compile_template",
+    "compile_text",
+]

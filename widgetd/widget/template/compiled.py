@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from widgetd.errors import CallError
+from widgetd.widget import dialect
 from widgetd.widget.template.budget import Budget, Failure
 from widgetd.widget.template.expressions import expression
-from widgetd.widget.template.flow import Flow
-from widgetd.widget.template.parse import parse, parse_expression
-from widgetd.widget.template.scope import Evaluate, Execute, Frame, Layout, Scope, assigned
+from widgetd.widget.template.flow import Flow, follow
+from widgetd.widget.template.parse import nodes, parse, parse_expression
+from widgetd.widget.template.reads import names, reads
+from widgetd.widget.template.remarks import remarks
+from widgetd.widget.template.scope import BUDGET, Frame, Layout, Scope, assigned
 from widgetd.widget.template.statements import block
+from widgetd.widget.template.text import plain
 from widgetd.widget.template.values import ABSENT, Value
 
 if TYPE_CHECKING:
     from widgetd.widget.limits import Limits
+
+
+Places = tuple[tuple[str, int], ...]
+"""Where in a frame each argument goes."""
 
 
 def compile_template(text: str, *, limits: Limits) -> Template:
@@ -25,11 +34,7 @@ def compile_template(text: str, *, limits: Limits) -> Template:
         WidgetError: `W1301` to `W1303`, with the line of `text`.
     """
     tree = parse(text, limits)
-    layout = Layout(Flow())
-    scope = Scope(layout)
-    for name in sorted(assigned(tree.body)):
-        scope.bind(name)
-    return Template(block(tree.body, scope), layout, limits)
+    return Template(tree, follow(tree), limits)
 
 
 def compile_text(text: str, *, limits: Limits) -> Template:
@@ -38,7 +43,7 @@ def compile_text(text: str, *, limits: Limits) -> Template:
     Raises:
         WidgetError: as `compile_template` does.
     """
-    return compile_template(text, limits=limits)
+    return Template(parse(text, limits), Flow(), limits)
 
 
 def compile_expression(text: str, *, limits: Limits) -> Expression:
@@ -47,46 +52,94 @@ def compile_expression(text: str, *, limits: Limits) -> Expression:
     Raises:
         WidgetError: as `compile_template` does.
     """
-    tree = parse_expression(text, limits)
-    layout = Layout(Flow())
-    return Expression(expression(tree, Scope(layout)), layout, limits)
+    return Expression(parse_expression(text, limits), limits)
 
 
 class Template:
-    """A compiled template."""
+    """A compiled template.
 
-    __slots__ = ("_body", "_layout", "_limits")
+    Attributes:
+        reads: Where it reads which of its arguments.
+        warnings: What can be said about it before anyone calls it.
+    """
 
-    def __init__(self, body: Execute, layout: Layout, limits: Limits) -> None:
-        self._body = body
-        self._layout = layout
+    __slots__ = ("_body", "_limits", "_loose", "_places", "_size", "reads", "warnings")
+
+    def __init__(self, tree: nodes.Template, flow: Flow, limits: Limits) -> None:
+        layout = Layout(flow)
+        scope = Scope(layout)
+        for name in sorted(assigned(tree.body)):
+            scope.bind(name)
+        self._body = block(tree.body, scope)
+        self._places, self._size = tuple(layout.arguments.items()), layout.size
         self._limits = limits
+        self._loose = flow.loose
+        self.reads = reads(tree)
+        self.warnings = remarks(tree, flow, self.reads)
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that the template expects from outside."""
-        return frozenset(self._layout.arguments)
+        """The names it expects of its arguments."""
+        return names(self.reads)
 
     def render(self, arguments: Mapping[str, Value]) -> str:
-        """The text that the template makes of `arguments`.
+        """The text that the template makes of `arguments`, its commas set right.
 
         Raises:
             CallError: `W2004` where the template fails on them, `W2005` where it spends too much.
         """
+        return self.rendering(arguments).text
+
+    def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
+        """The text, and whether its commas had to be set right.
+
+        Raises:
+            CallError: as `render` does.
+        """
         out: list[str] = []
-        _run(self._body, _frame(self._layout, arguments, self._limits), out)
-        return "".join(out)
+        frame = _frame(self._places, self._size, arguments, self._limits)
+        _guarded(lambda: self._body(frame, out))
+        text = "".join(out)
+        if self._loose and not dialect.is_json(text):
+            mended = dialect.mend(text)
+            if mended is not None:
+                return Rendering(mended, mended=True)
+        return Rendering(text, mended=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What one render made.
+
+    Attributes:
+        text: The output.
+        mended: Whether commas between its values had to be set right.
+    """
+
+    text: str
+    mended: bool
 
 
 class Expression:
-    """A compiled expression."""
+    """A compiled expression.
 
-    __slots__ = ("_layout", "_limits", "_value")
+    Attributes:
+        reads: Where it reads which of its arguments.
+    """
 
-    def __init__(self, value: Evaluate, layout: Layout, limits: Limits) -> None:
-        self._value = value
-        self._layout = layout
+    __slots__ = ("_limits", "_places", "_size", "_value", "reads")
+
+    def __init__(self, tree: nodes.Expr, limits: Limits) -> None:
+        layout = Layout(Flow())
+        self._value = expression(tree, Scope(layout))
+        self._places, self._size = tuple(layout.arguments.items()), layout.size
         self._limits = limits
+        self.reads = reads(tree)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names it expects of its arguments."""
+        return names(self.reads)
 
     def evaluate(self, arguments: Mapping[str, Value]) -> Value:
         """The JSON value of the expression; null where it is absent.
@@ -94,22 +147,25 @@ class Expression:
         Raises:
             CallError: as `Template.render` does.
         """
-        value = self._value(_frame(self._layout, arguments, self._limits))
-        return None if value is ABSENT else value
+        frame = _frame(self._places, self._size, arguments, self._limits)
+        return _guarded(lambda: plain(frame[BUDGET], self._value(frame)))
 
 
-def _frame(layout: Layout, arguments: Mapping[str, Value], limits: Limits) -> Frame:
-    frame: Frame = [ABSENT] * layout.size
-    frame[0] = Budget(limits)
-    for name, place in layout.arguments.items():
+def _frame(places: Places, size: int, arguments: Mapping[str, Value], limits: Limits) -> Frame:
+    frame: Frame = [ABSENT] * size
+    frame[BUDGET] = Budget(limits)
+    for name, place in places:
         frame[place] = arguments.get(name, ABSENT)
     return frame
 
 
-def _run(body: Execute, frame: Frame, out: list[str]) -> None:
+def _guarded(run: Callable[[], Value]) -> Value:
     try:
-        body(frame, out)
+        return run()
     except Failure as failure:
-        raise CallError(failure.code, f"line {failure.line}: {failure.problem}") from None
+        line = "" if failure.line is None else f"line {failure.line}: "
+        raise CallError(failure.code, f"{line}{failure.problem}") from None
     except RecursionError:
-        raise CallError("W2005", "the template's values nest too deeply") from None
+        raise CallError(
+            "W2005", "the template makes lists or objects that nest too deeply"
+        ) from None

@@ -1,10 +1,44 @@
-"""Follow the JSON that a template writes, to know what surrounds each output."""
+"""Follow the JSON that a template writes, to know what surrounds each output.
+
+The template is run through once without arguments, along every way at once: a
+condition goes both ways, a loop takes no turn, one, and many. Only what holds
+on every way is relied upon.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
+from widgetd.widget.template.lexical import Mistake, Point, State, States, after
 from widgetd.widget.template.parse import nodes
+from widgetd.widget.template.patterns import (
+    READS_PER_STRIP,
+    decided,
+    escapes_itself,
+    shows_argument,
+    shows_json,
+    starts_json,
+    strips_comma,
+)
+
+
+class Turn(NamedTuple):
+    """Which turn of the innermost loop is being looked at."""
+
+    first: bool
+    last: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comma:
+    """A comma that is missing or one too many, whatever the arguments' conditions say."""
+
+    line: int
+    missing: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,15 +46,273 @@ class Flow:
     """What was found out about a template's outputs, by the identity of their nodes.
 
     Attributes:
-        in_strings: The expressions whose value stands inside a JSON string.
+        in_strings: The expressions and blocks whose text stands inside a JSON string.
+        escaped: Those of them that write JSON's escapes themselves.
+        bare: The expressions that stand unquoted where JSON wants a value.
         stripping: The set-blocks that are only there to lose their leading comma.
-        stripped: The outputs that only write such a set-block.
+        stripped: The expressions that only write such a set-block.
+        commas: What is wrong with commas between values.
+        loose: Whether the commas cannot all be vouched for, so the output must be looked at.
     """
 
     in_strings: frozenset[int] = frozenset()
+    escaped: frozenset[int] = frozenset()
+    bare: frozenset[int] = frozenset()
     stripping: frozenset[int] = frozenset()
     stripped: frozenset[int] = frozenset()
+    commas: tuple[Comma, ...] = ()
+    loose: bool = False
 
-    def within_string(self, node: nodes.Node) -> bool:
-        """Whether what `node` writes stands inside a JSON string."""
-        return id(node) in self.in_strings
+
+def follow(tree: nodes.Template) -> Flow:
+    """What surrounds each output of a template that writes JSON."""
+    walk = _Walk(tree)
+    walk.body(tree.body, frozenset({Point(State.ANY, sure=True)}), None)
+    return walk.flow()
+
+
+def _stripping(tree: nodes.Template) -> tuple[frozenset[int], frozenset[int]]:
+    """The set-blocks that the next output strips of a comma, and those outputs.
+
+    A name that is read anywhere else keeps its set-blocks as they are.
+    """
+    pairs: dict[str, list[tuple[int, int]]] = {}
+    for name, block, value in _pairs(tree):
+        pairs.setdefault(name, []).append((id(block), id(value)))
+    reads: dict[str, int] = {}
+    for each in tree.find_all(nodes.Name):
+        if each.ctx == "load" and each.name in pairs:
+            reads[each.name] = reads.get(each.name, 0) + 1
+    kept = [
+        pair
+        for name, found in pairs.items()
+        if reads[name] == READS_PER_STRIP * len(found)
+        for pair in found
+    ]
+    return frozenset(block for block, _ in kept), frozenset(value for _, value in kept)
+
+
+def _pairs(tree: nodes.Template) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
+    for parent in (tree, *tree.find_all(nodes.Stmt)):
+        for body in (getattr(parent, "body", ()), getattr(parent, "else_", ())):
+            for block, output in pairwise(body):
+                value = _first_value(output)
+                if value is not None and strips_comma(block, value):
+                    yield block.target.name, block, value
+
+
+def _first_value(node: nodes.Node) -> nodes.Node | None:
+    """What an output writes first, white space aside."""
+    if not isinstance(node, nodes.Output):
+        return None
+    for each in node.nodes:
+        if not isinstance(each, nodes.TemplateData) or each.data.strip():
+            return each
+    return None
+
+
+_Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
+
+
+class _Walk:
+    """One run through a template, and what it has seen so far."""
+
+    def __init__(self, tree: nodes.Template) -> None:
+        self.stripping, self.stripped = _stripping(tree)
+        self.captured = _captured(tree)
+        self.quoted = [each.node for each in tree.find_all(nodes.Filter) if each.name == "tojson"]
+        self.seen: dict[int, tuple[nodes.Node, set[State]]] = {}
+        self.memo: dict[tuple[int, States, Turn | None], States] = {}
+        self.commas: dict[tuple[int, bool], None] = {}
+        self.loose = False
+
+    def flow(self) -> Flow:
+        """What all of it comes to."""
+        within = {each: node for each, (node, states) in self.seen.items() if states == _STRING}
+        bare = (
+            each
+            for each, (node, states) in self.seen.items()
+            if states == _COLON and shows_argument(node, self.captured)
+        )
+        return Flow(
+            in_strings=frozenset(within),
+            escaped=frozenset(each for each, node in within.items() if escapes_itself(node)),
+            bare=frozenset(bare),
+            stripping=self.stripping,
+            stripped=self.stripped,
+            commas=tuple(Comma(line=line, missing=missing) for line, missing in self.commas),
+            loose=self.loose,
+        )
+
+    def body(self, body: Iterable[nodes.Node], states: States, turn: Turn | None) -> States:
+        """What stands behind the statements of `body`."""
+        for node in body:
+            key = (id(node), states, turn)
+            if key not in self.memo:
+                step = _STEPS.get(type(node))
+                self.memo[key] = states if step is None else step(self, node, states, turn)
+            states = self.memo[key]
+        return states
+
+    def output(self, node: nodes.Output, states: States, turn: Turn | None) -> States:
+        """What stands behind the values and texts of one output."""
+        for each in node.nodes:
+            states = self.value(each, states, turn)
+        return states
+
+    def value(self, node: nodes.Node, states: States, turn: Turn | None) -> States:
+        """What stands behind one value or text."""
+        if isinstance(node, nodes.TemplateData):
+            return self.text(node.data, node.lineno, states)
+        self.see(node, states)
+        if id(node) in self.stripped:
+            return states
+        return self.shown(node, states, turn)
+
+    def shown(self, node: nodes.Node | None, states: States, turn: Turn | None) -> States:
+        """What stands behind a value, seen through its conditions."""
+        if node is None:
+            return states
+        if isinstance(node, nodes.Const) and isinstance(node.value, str):
+            return self.text(node.value, node.lineno, states)
+        if isinstance(node, nodes.CondExpr):
+            ways = {True: node.expr1, False: node.expr2}
+            taken = decided(node.test, turn)
+            chosen = ways.values() if taken is None else [ways[taken]]
+            return _either([self.shown(each, states, turn) for each in chosen])
+        if shows_json(node):
+            return self.text(_A_VALUE, node.lineno, states)
+        return frozenset(self.unknown(point) for point in states)
+
+    def see(self, node: nodes.Node, states: States) -> None:
+        """Remember what may stand before `node`."""
+        self.seen.setdefault(id(node), (node, set()))[1].update(point.state for point in states)
+
+    def unknown(self, point: Point) -> Point:
+        """What stands behind a text of which nothing is known."""
+        if point.state is State.IN_STRING:
+            return point
+        if point.state is State.COLON:
+            return Point(State.VALUE, point.sure)
+        self.loose = True
+        return Point(State.ANY, point.sure)
+
+    def text(self, text: str, line: int, states: States) -> States:
+        """What stands behind `text`; what is wrong with its commas is remembered."""
+        behind = set()
+        for state, sure in states:
+            found, mistakes = after(text, state)
+            behind.add(Point(found, sure))
+            self.loose |= bool(mistakes)
+            for mistake in mistakes if sure else ():
+                self.comma(text, line, mistake)
+        return frozenset(behind)
+
+    def comma(self, text: str, line: int, mistake: Mistake) -> None:
+        """Remember a comma that is wrong on a way that is sure to be taken."""
+        self.commas[line + text.count("\n", 0, mistake.offset), mistake.missing] = None
+
+    def choice(self, node: nodes.If, states: States, turn: Turn | None) -> States:
+        """What stands behind an `if`, whichever way it goes."""
+        behind = []
+        for branch in (node, *node.elif_):
+            taken = decided(branch.test, turn)
+            if taken is not False:
+                behind.append(self.body(branch.body, states, turn))
+            if taken:
+                return _either(behind)
+        return _either([*behind, self.body(node.else_, states, turn)])
+
+    def loop(self, node: nodes.For, states: States, turn: Turn | None) -> States:
+        """What stands behind a loop of no turn, of one, and of any number."""
+        none = self.body(node.else_, states, turn)
+        one = self.body(node.body, states, Turn(first=True, last=True))
+        middle = self.body(node.body, states, Turn(first=True, last=False))
+        more = middle
+        while more:
+            again = self.body(node.body, more, Turn(first=False, last=False))
+            more = again - middle
+            middle |= again
+        many = self.body(node.body, middle, Turn(first=False, last=True))
+        return none | one | many
+
+    def set_block(self, node: nodes.AssignBlock, states: States, turn: Turn | None) -> States:
+        """What stands behind a set-block: nothing new, unless it is written on the spot."""
+        if id(node) not in self.stripping:
+            self.aside(node, states, turn)
+            return states
+        before = frozenset(
+            Point(State.LEAD, sure) if state in {State.OPEN, State.COMMA} else Point(state, sure)
+            for state, sure in states
+        )
+        return frozenset(
+            Point(State.OPEN, sure) if state is State.LEAD else Point(state, sure)
+            for state, sure in self.body(node.body, before, turn)
+        )
+
+    def aside(self, node: _Bodied, states: States, turn: Turn | None) -> States:
+        """Look at a body that is captured, not written here."""
+        if starts_json(node.body) and not self.is_quoted(node):
+            self.body(node.body, frozenset({Point(State.ANY, sure=True)}), turn)
+        return states
+
+    def is_quoted(self, node: _Bodied) -> bool:
+        """Whether `tojson` makes a string of the text of `node`, so that it is no JSON itself."""
+        return isinstance(node, nodes.AssignBlock) and _load(node.target) in self.quoted
+
+    def macro(self, node: nodes.Macro, states: States, _turn: Turn | None) -> States:
+        """What stands behind a macro: nothing new."""
+        return self.aside(node, states, None)
+
+    def written(
+        self, node: nodes.CallBlock | nodes.FilterBlock, states: States, turn: Turn | None
+    ) -> States:
+        """What stands behind a `call` or `filter` block, which writes what it captured."""
+        self.aside(node, states, None if isinstance(node, nodes.CallBlock) else turn)
+        self.see(node, states)
+        return frozenset(self.unknown(point) for point in states)
+
+    def inline(
+        self, node: nodes.With | nodes.ScopedEvalContextModifier, states: States, turn: Turn | None
+    ) -> States:
+        """What stands behind a body that is written where it stands."""
+        return self.body(node.body, states, turn)
+
+
+def _either(ways: list[States]) -> States:
+    """What stands behind ways of which one is taken; sure only where all agree."""
+    if all(way == ways[0] for way in ways):
+        return ways[0]
+    return frozenset(Point(point.state, sure=False) for way in ways for point in way)
+
+
+def _load(target: nodes.Node) -> nodes.Node:
+    """What reading an assignment's target looks like."""
+    return nodes.Name(target.name, "load") if isinstance(target, nodes.Name) else target
+
+
+def _captured(tree: nodes.Template) -> frozenset[str]:
+    """The names that stand for text which the template put together."""
+    blocks = (each.target for each in tree.find_all(nodes.AssignBlock))
+    return frozenset(name.name for name in blocks if isinstance(name, nodes.Name))
+
+
+# Any value without a quotation mark would do to stand for what `tojson` writes.
+_A_VALUE: Final = "[]"
+
+_STRING: Final = {State.IN_STRING}
+_COLON: Final = {State.COLON}
+
+_STEPS: Final[Mapping[type[nodes.Node], Callable[..., States]]] = MappingProxyType(
+    {
+        nodes.Output: _Walk.output,
+        nodes.If: _Walk.choice,
+        nodes.For: _Walk.loop,
+        nodes.AssignBlock: _Walk.set_block,
+        nodes.Macro: _Walk.macro,
+        nodes.CallBlock: _Walk.written,
+        nodes.FilterBlock: _Walk.written,
+        nodes.With: _Walk.inline,
+        nodes.ScopedEvalContextModifier: _Walk.inline,
+    }
+)

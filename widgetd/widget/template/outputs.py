@@ -13,7 +13,15 @@ from widgetd.widget.template.budget import Failure
 from widgetd.widget.template.expressions import expression
 from widgetd.widget.template.parse import nodes
 from widgetd.widget.template.scope import BUDGET, Evaluate, Execute, Frame, Scope
-from widgetd.widget.template.text import inside, json_inside, quote, text, tojson
+from widgetd.widget.template.text import (
+    bare,
+    half_escaped,
+    inside,
+    json_inside,
+    quote,
+    text,
+    tojson,
+)
 
 if TYPE_CHECKING:
     from widgetd.widget.template.budget import Budget
@@ -27,6 +35,8 @@ def output(node: nodes.Output, scope: Scope) -> Execute:
     """The closure that writes the parts of one output."""
     parts, data = [], ""
     for each in node.nodes:
+        if id(each) in scope.layout.flow.stripped:
+            continue
         constant = _constant(each)
         if constant is not None:
             data += constant
@@ -46,11 +56,14 @@ def _constant(node: nodes.Node) -> str | None:
 
 
 def _written(node: nodes.Expr, scope: Scope) -> tuple[Evaluate, Write]:
-    within = scope.layout.flow.within_string(node)
+    flow = scope.layout.flow
+    within = id(node) in flow.in_strings
     value = _shown_as_json(node)
     if value is not None:
         return expression(value, scope), json_inside if within else tojson
-    return expression(node, scope), inside if within else text
+    if within:
+        return expression(node, scope), half_escaped if id(node) in flow.escaped else inside
+    return expression(node, scope), bare if id(node) in flow.bare else text
 
 
 def _shown_as_json(node: nodes.Node) -> nodes.Expr | None:

@@ -20,7 +20,7 @@ from widgetd.widget.template.scope import (
     Scope,
     assigned,
 )
-from widgetd.widget.template.text import text
+from widgetd.widget.template.text import inside, text
 from widgetd.widget.template.values import Namespace, Value, elements, kind
 
 Assign = Callable[[Frame, Value], None]
@@ -243,13 +243,15 @@ def _chain(node: nodes.Filter, scope: Scope, subject: Evaluate) -> Evaluate:
 
 
 def _filter_block(node: nodes.FilterBlock, scope: Scope) -> Execute:
-    return _writing(_chain(node.filter, scope, _captured(inner(node.body, scope))), node.lineno)
+    return _writing(node, _chain(node.filter, scope, _captured(inner(node.body, scope))), scope)
 
 
-def _writing(value: Evaluate, line: int) -> Execute:
+def _writing(node: nodes.Stmt, value: Evaluate, scope: Scope) -> Execute:
+    shape, line = inside if id(node) in scope.layout.flow.in_strings else text, node.lineno
+
     def write(frame: Frame, out: list[str]) -> None:
         try:
-            shown = text(frame[BUDGET], value(frame))
+            shown = shape(frame[BUDGET], value(frame))
             frame[BUDGET].text(len(shown))
         except Failure as failure:
             raise failure.at(line) from None
@@ -308,9 +310,8 @@ def _names(node: nodes.Node) -> Iterable[nodes.Name]:
 
 def _call_block(node: nodes.CallBlock, scope: Scope) -> Execute:
     blueprint = _blueprint(node, "caller", scope)
-    return _writing(
-        call(node.call, scope, caller=lambda frame: Macro(blueprint, frame)), node.lineno
-    )
+    caller = call(node.call, scope, caller=lambda frame: Macro(blueprint, frame))
+    return _writing(node, caller, scope)
 
 
 def _expression_statement(node: nodes.ExprStmt, scope: Scope) -> Execute:
@@ -323,15 +324,9 @@ def _scoped(node: nodes.ScopedEvalContextModifier, scope: Scope) -> Execute:
     return block(node.body, scope)
 
 
-def _output(node: nodes.Output, scope: Scope) -> Execute:
-    if id(node) in scope.layout.flow.stripped:
-        return lambda _frame, _out: None
-    return output(node, scope)
-
-
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Execute]]] = MappingProxyType(
     {
-        nodes.Output: _output,
+        nodes.Output: output,
         nodes.If: _if,
         nodes.For: _for,
         nodes.Assign: _assign,

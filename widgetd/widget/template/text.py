@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 import orjson
 
+from widgetd.widget.dialect import is_json
 from widgetd.widget.template.budget import Failure
 from widgetd.widget.template.values import (
     ABSENT,
@@ -27,6 +29,9 @@ MAX_EXACT = 2**53
 
 # Python refuses to print more than 4,300 digits, and takes quadratic time up to there.
 MAX_BITS = 4096
+
+# A valid escape, or a character that JSON's strings must not hold as it is.
+_UNESCAPED = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\\x00-\x1f]')
 
 quote = encode_basestring
 """A text as a JSON string, with its quotes."""
@@ -149,3 +154,29 @@ def json_inside(budget: Budget, value: Value) -> str:
     if isinstance(value, str):
         return quote(value)[1:-1]
     return quote(tojson(budget, value))[1:-1]
+
+
+def half_escaped(budget: Budget, value: Value) -> str:
+    """`value` as running text that already has some of JSON's escapes, given the others."""
+    shown = text(budget, value)
+    budget.text(len(shown))
+    return _UNESCAPED.sub(_escape, shown)
+
+
+def _escape(match: re.Match[str]) -> str:
+    found = match[0]
+    return found if len(found) > 1 else quote(found)[1:-1]
+
+
+def bare(budget: Budget, value: Value) -> str:
+    """`value` where JSON wants one: as it prints if that is JSON, else as JSON."""
+    if isinstance(value, str) and is_json(value):
+        return value
+    return tojson(budget, value)
+
+
+def plain(budget: Budget, value: Value) -> Value:
+    """`value` as JSON's own kinds of value, for use outside the template."""
+    shown = tojson(budget, value)
+    budget.text(len(shown))
+    return json.loads(shown)
