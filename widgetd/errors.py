@@ -95,6 +95,12 @@ CODES: Mapping[str, Code] = _table(
     ("W2003", "fault", "the arguments nest too deeply"),
     ("W2004", "fault", "the template failed on these arguments"),
     ("W2005", "fault", "rendering exceeded its budget"),
+    # W22xx: limits
+    ("W2201", "fault", "a principal calls too often"),
+    ("W2202", "fault", "a principal has too many calls running at the same time"),
+    # W24xx: actions
+    ("W2402", "fault", "too many actions are unread"),
+    ("W2403", "fault", "an action's payload is too large"),
 )
 
 

@@ -1,0 +1,1 @@
+"""The store in this process: nothing to install, nothing to wait for."""

@@ -1,0 +1,135 @@
+"""Queues of actions in this process, one for each render that had any."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+
+from widgetd.store.admission import (
+    KEYS_PER_ACTION,
+    encoded_payload,
+    key_digest,
+    queue_full,
+    queues_full,
+)
+from widgetd.store.contract import Renders
+from widgetd.store.readers import Readers
+from widgetd.store.values import Accepted, Action, Awaited, Bounds, Clock
+
+
+@dataclass(slots=True, kw_only=True)
+class _Queue:
+    """One render's actions.
+
+    Attributes:
+        last: The `seq` of the newest action, read or not.
+        until: When the queue is over, unless it is used before.
+        delivered: The highest `seq` that a reader was given; none above can be acknowledged.
+        unread: Oldest first.
+        keys: The `seq` that each idempotency key got, oldest first.
+    """
+
+    last: int
+    until: float
+    delivered: int = 0
+    unread: deque[Action] = field(default_factory=deque)
+    keys: OrderedDict[str, int] = field(default_factory=OrderedDict)
+
+
+class LocalActions:
+    """`Actions` in this process.
+
+    Args:
+        renders: Says whether a render without actions may still have some.
+        readers: Who waits; shared with whoever else wakes them.
+        bounds: Of queues, actions and payloads.
+        clock: Tells the time.
+        origin: Actions count from the number after it.
+    """
+
+    def __init__(
+        self, renders: Renders, readers: Readers, *, bounds: Bounds, clock: Clock, origin: int = 0
+    ) -> None:
+        self._renders = renders
+        self._readers = readers
+        self._bounds = bounds
+        self._clock = clock
+        self._origin = origin
+        self._queues: dict[str, _Queue] = {}
+
+    async def append(
+        self, render_id: str, action: str, payload: object, *, idempotency_key: str
+    ) -> Accepted:
+        """Queue an action and wake whoever waits for it."""
+        encoded_payload(payload, self._bounds)
+        key = key_digest(idempotency_key)
+        queue = self._live(render_id) or self._open(render_id)
+        if key not in queue.keys:
+            self._add(queue, key, action, payload)
+            self._readers.ring(render_id)
+        return Accepted(seq=queue.keys[key])
+
+    async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
+        """Acknowledge what came up to `after`; answer what came later, or wait for it."""
+
+        async def look() -> Awaited | None:
+            unread = self.unread(render_id, after)
+            if unread:
+                return Awaited(status="actions", next=unread[-1].seq, actions=unread)
+            if await self._renders.get(render_id) is None:
+                return Awaited(status="expired", next=after)
+            return None
+
+        return await self._readers.wait(render_id, look, after=after, timeout_s=timeout_s)
+
+    def unread(self, render_id: str, after: int) -> tuple[Action, ...]:
+        """Forget what was delivered up to `after`, and give the rest."""
+        queue = self._live(render_id)
+        if queue is None:
+            return ()
+        acknowledged = min(after, queue.delivered)
+        while queue.unread and queue.unread[0].seq <= acknowledged:
+            queue.unread.popleft()
+        if queue.unread:
+            queue.delivered = queue.unread[-1].seq
+        return tuple(queue.unread)
+
+    def drain(self) -> None:
+        """Answer whoever waits with `draining`."""
+        self._readers.drain()
+
+    def _add(self, queue: _Queue, key: str, action: str, payload: object) -> None:
+        if len(queue.unread) >= self._bounds.actions:
+            raise queue_full(self._bounds.actions)
+        queue.last += 1
+        queue.unread.append(
+            Action(seq=queue.last, action=action, payload=payload, at=self._clock())
+        )
+        queue.keys[key] = queue.last
+        if len(queue.keys) > KEYS_PER_ACTION * self._bounds.actions:
+            queue.keys.popitem(last=False)
+
+    def _live(self, render_id: str) -> _Queue | None:
+        """The render's queue if there is one, and its time to live begins anew."""
+        queue, now = self._queues.get(render_id), self._clock()
+        if queue is None or queue.until <= now:
+            return None
+        queue.until = now + self._bounds.render_ttl_s
+        return queue
+
+    def _open(self, render_id: str) -> _Queue:
+        self._queues.pop(render_id, None)
+        if len(self._queues) >= self._bounds.queues:
+            self._make_room()
+        until = self._clock() + self._bounds.render_ttl_s
+        queue = self._queues[render_id] = _Queue(last=self._origin, until=until)
+        return queue
+
+    def _make_room(self) -> None:
+        """Drop the oldest queue that is over or holds nothing unread."""
+        now = self._clock()
+        for render_id, queue in self._queues.items():
+            if queue.until <= now or not queue.unread:
+                del self._queues[render_id]
+                return
+        raise queues_full(len(self._queues))

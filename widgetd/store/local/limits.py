@@ -1,0 +1,67 @@
+"""Limits in this process: a bucket of calls for each principal, and a count of places."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from widgetd.store.values import Bounds, Clock, Verdict
+
+PLACE_HINT_S = 1.0
+"""When to try again for a place: nobody knows when one is left, and a call takes less than that."""
+
+ROUNDING = 1e-9
+"""Whoever comes back exactly when told to is not sent away for the last bit of a float."""
+
+
+class LocalLimits:
+    """`Limits` in this process.
+
+    Args:
+        bounds: The rates, and how many principals are remembered.
+        clock: Tells the time.
+    """
+
+    def __init__(self, *, bounds: Bounds, clock: Clock) -> None:
+        self._bounds = bounds
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._places: dict[str, int] = {}
+
+    async def take(self, principal: str, *, cost: float = 1.0) -> Verdict:
+        """Take `cost` calls from the principal's bucket, or none."""
+        rate, burst = self._bounds.rate_per_s, self._bounds.burst
+        if rate is None:
+            return Verdict()
+        now, price = self._clock(), min(cost, burst)
+        calls, since = self._buckets.pop(principal, (burst, now))
+        calls = min(burst, calls + max(0.0, now - since) * rate)
+        paid = calls + ROUNDING >= price
+        self._buckets[principal] = (calls - price if paid else calls, now)
+        if len(self._buckets) > self._bounds.principals:
+            self._buckets.popitem(last=False)
+        if paid:
+            return Verdict()
+        return Verdict(code="W2201", retry_after_s=(price - calls) / rate)
+
+    @asynccontextmanager
+    async def slot(self, principal: str) -> AsyncIterator[Verdict]:
+        """Hold one of the principal's places for as long as the block runs."""
+        most = self._bounds.at_once
+        taken = self._places.get(principal, 0)
+        if most is None:
+            yield Verdict()
+        elif taken >= most:
+            yield Verdict(code="W2202", retry_after_s=PLACE_HINT_S)
+        else:
+            self._places[principal] = taken + 1
+            try:
+                yield Verdict()
+            finally:
+                self._leave(principal)
+
+    def _leave(self, principal: str) -> None:
+        self._places[principal] -= 1
+        if not self._places[principal]:
+            del self._places[principal]

@@ -1,0 +1,171 @@
+"""Queues of actions that replicas share: a stream for each render.
+
+An action's `seq` is its entry's id. Readers do not block on the streams, which
+would take a connection each: a script that adds an entry also rings the one bell
+that every replica listens to, and a reader looks when its render is rung for.
+
+While the server is away, actions queue in this process and count from `AWAY`.
+So one cursor speaks of both queues: it acknowledges in the one it came from, and
+nothing in the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from widgetd.store.admission import KEYS_PER_ACTION, encoded_payload, key_digest, queue_full
+from widgetd.store.local.actions import LocalActions
+from widgetd.store.readers import Readers
+from widgetd.store.shared.link import RING, AwayError, Link
+from widgetd.store.shared.shelf import SharedShelf
+from widgetd.store.values import Accepted, Action, Awaited, Bounds, Clock, StoredRender
+
+AWAY = 1_000_000
+"""Where actions count from while the server is away: above whatever one render sees in its life."""
+
+_APPEND = (
+    RING
+    + """
+-- KEYS: stream, marks, keys, bell.
+-- ARGV: key, action, payload, at, most actions, most keys, ttl in ms, render.
+local standing = redis.call('ZSCORE', KEYS[3], ARGV[1])
+if standing then return tonumber(standing) end
+if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[5]) then return 0 end
+local seq = redis.call('HINCRBY', KEYS[2], 'last', 1)
+redis.call('XADD', KEYS[1], seq .. '-0', 'action', ARGV[2], 'payload', ARGV[3], 'at', ARGV[4])
+redis.call('ZADD', KEYS[3], seq, ARGV[1])
+redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -(ARGV[6] + 1))
+for place = 1, 3 do redis.call('PEXPIRE', KEYS[place], ARGV[7]) end
+ring(KEYS[4], ARGV[8])
+return seq
+"""
+)
+
+_UNREAD = """
+-- KEYS: stream, marks, keys, render. ARGV: after, ttl in ms.
+local delivered = tonumber(redis.call('HGET', KEYS[2], 'delivered') or 0)
+local acknowledged = math.min(ARGV[1], delivered)
+redis.call('XTRIM', KEYS[1], 'MINID', (acknowledged + 1) .. '-0')
+local unread = redis.call('XRANGE', KEYS[1], '-', '+')
+if #unread > 0 then
+  redis.call('HSET', KEYS[2], 'delivered', string.match(unread[#unread][1], '^%d+'))
+end
+for place = 1, 3 do redis.call('PEXPIRE', KEYS[place], ARGV[2]) end
+return {redis.call('EXISTS', KEYS[4]), unread}
+"""
+
+
+class SharedActions:
+    """`Actions` on the server, and in this process while it is away.
+
+    Args:
+        link: The way to the server.
+        alone: Takes over while the server is away; counts from `AWAY`, wakes the same readers.
+        renders: Says whether a render without actions may still have some.
+        readers: Who waits.
+        bounds: Of queues, actions and payloads.
+        clock: Tells the time.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        alone: LocalActions,
+        *,
+        renders: SharedShelf[StoredRender],
+        readers: Readers,
+        bounds: Bounds,
+        clock: Clock,
+    ) -> None:
+        self._link = link
+        self._alone = alone
+        self._renders = renders
+        self._readers = readers
+        self._bounds = bounds
+        self._clock = clock
+        self._ttl_ms = int(bounds.render_ttl_s * 1000)
+
+    async def append(
+        self, render_id: str, action: str, payload: object, *, idempotency_key: str
+    ) -> Accepted:
+        """Queue an action and wake whoever waits for it, in any replica."""
+        most = self._bounds.actions
+        try:
+            seq: int = await self._link.run(
+                _APPEND,
+                (*self._keys(render_id), self._link.key("bell")),
+                *(key_digest(idempotency_key), action, encoded_payload(payload, self._bounds)),
+                *(self._clock(), most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
+            )
+        except AwayError:
+            return await self._alone.append(
+                render_id, action, payload, idempotency_key=idempotency_key
+            )
+        if seq == 0:
+            raise queue_full(most)
+        return Accepted(seq=seq)
+
+    async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
+        """Acknowledge what came up to `after`; answer what came later, or wait for it."""
+
+        async def look() -> Awaited | None:
+            return await self._look(render_id, after)
+
+        return await self._readers.wait(render_id, look, after=after, timeout_s=timeout_s)
+
+    def drain(self) -> None:
+        """Answer whoever waits in this process with `draining`."""
+        self._readers.drain()
+
+    async def _look(self, render_id: str, after: int) -> Awaited | None:
+        left = self._alone.unread(render_id, after)
+        try:
+            known, unread = await self._unread(render_id, after)
+        except AwayError:
+            known, unread = True, ()
+        actions = oldest_of(unread, left)
+        if actions:
+            return Awaited(status="actions", next=actions[-1].seq, actions=actions)
+        if known or await self._renders.holds_near(render_id):
+            return None
+        return Awaited(status="expired", next=after)
+
+    async def _unread(self, render_id: str, after: int) -> tuple[bool, tuple[Action, ...]]:
+        """Whether the server has the render, and what it has of its actions."""
+        acknowledged = after if 0 < after < AWAY else 0
+        known, entries = await self._link.run(
+            _UNREAD,
+            (*self._keys(render_id), self._renders.key(render_id)),
+            *(acknowledged, self._ttl_ms),
+        )
+        return bool(known), tuple(_action(entry) for entry in entries)
+
+    def _keys(self, render_id: str) -> tuple[str, str, str]:
+        """The actions themselves, what was numbered and delivered, and the idempotency keys."""
+        return (
+            self._link.key("actions", "stream", render_id),
+            self._link.key("actions", "marks", render_id),
+            self._link.key("actions", "keys", render_id),
+        )
+
+
+def oldest_of(some: tuple[Action, ...], others: tuple[Action, ...]) -> tuple[Action, ...]:
+    """The actions of one queue that came before all of the other's, so that order holds."""
+    if not (some and others):
+        return some or others
+    if some[0].at > others[0].at:
+        some, others = others, some
+    return tuple(action for action in some if action.at <= others[0].at)
+
+
+def _action(entry: Any) -> Action:
+    number, fields = entry
+    told = dict(zip(fields[::2], fields[1::2], strict=True))
+    return Action(
+        seq=int(number.partition(b"-")[0]),
+        action=told[b"action"].decode(),
+        payload=orjson.loads(told[b"payload"]),
+        at=float(told[b"at"]),
+    )

@@ -1,0 +1,97 @@
+"""Limits over all replicas; each for itself while the server is away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from uuid import uuid4
+
+import anyio
+
+from widgetd.store.local.limits import PLACE_HINT_S, ROUNDING, LocalLimits
+from widgetd.store.shared.link import AwayError, Link
+from widgetd.store.values import Bounds, Clock, Verdict
+
+LEASE_S = 120.0
+"""A place counts as free again after this long: a replica that was killed gives none back."""
+
+# A bucket that is full again is the same as none, so its key lives until then.
+_TAKE = """
+-- KEYS: bucket. ARGV: now, rate per second, burst, price, rounding.
+local now, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
+local burst, price = tonumber(ARGV[3]), tonumber(ARGV[4])
+local bucket = redis.call('HMGET', KEYS[1], 'calls', 'since')
+local calls, since = tonumber(bucket[1] or burst), tonumber(bucket[2] or now)
+calls = math.min(burst, calls + math.max(0, now - since) * rate)
+local wait = 0
+if calls + ARGV[5] >= price then calls = calls - price else wait = (price - calls) / rate end
+redis.call('HSET', KEYS[1], 'calls', string.format('%.17g', calls), 'since', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], math.ceil((burst - calls) / rate * 1000) + 1000)
+return string.format('%.17g', wait)
+"""
+
+_HOLD = """
+-- KEYS: places. ARGV: now, most, lease in s, this place.
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[1] + ARGV[3], ARGV[4])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return 1
+"""
+
+_LEAVE = "return redis.call('ZREM', KEYS[1], ARGV[1])"
+
+
+class SharedLimits:
+    """`Limits` on the server, and in this process while it is away.
+
+    Args:
+        link: The way to the server.
+        alone: Takes over while the server is away.
+        bounds: The rates.
+        clock: Tells the time.
+    """
+
+    def __init__(self, link: Link, alone: LocalLimits, *, bounds: Bounds, clock: Clock) -> None:
+        self._link = link
+        self._alone = alone
+        self._bounds = bounds
+        self._clock = clock
+
+    async def take(self, principal: str, *, cost: float = 1.0) -> Verdict:
+        """Take `cost` calls from the principal's bucket, or none."""
+        rate, burst = self._bounds.rate_per_s, self._bounds.burst
+        if rate is None:
+            return Verdict()
+        price, bucket = min(cost, burst), self._link.key("limits", "bucket", principal)
+        try:
+            wait = await self._link.run(
+                _TAKE, [bucket], self._clock(), rate, burst, price, ROUNDING
+            )
+        except AwayError:
+            return await self._alone.take(principal, cost=cost)
+        retry_after_s = float(wait)
+        return Verdict(code="W2201" if retry_after_s else "", retry_after_s=retry_after_s)
+
+    @asynccontextmanager
+    async def slot(self, principal: str) -> AsyncIterator[Verdict]:
+        """Hold one of the principal's places for as long as the block runs."""
+        most = self._bounds.at_once
+        if most is None:
+            yield Verdict()
+            return
+        places, place = self._link.key("limits", "places", principal), uuid4().hex
+        try:
+            held = await self._link.run(_HOLD, [places], self._clock(), most, LEASE_S, place)
+        except AwayError:
+            async with self._alone.slot(principal) as verdict:
+                yield verdict
+            return
+        if not held:
+            yield Verdict(code="W2202", retry_after_s=PLACE_HINT_S)
+            return
+        try:
+            yield Verdict()
+        finally:
+            with anyio.CancelScope(shield=True), suppress(AwayError):
+                await self._link.run(_LEAVE, [places], place)
