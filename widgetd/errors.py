@@ -71,6 +71,10 @@ CODES: Mapping[str, Code] = _table(
     ("W1205", "fault", "a pattern cannot be matched in linear time"),
     ("W1206", "fault", "the schema would break the tool list of other widgets"),
     ("W1207", "fault", "the schema admits no arguments"),
+    ("W1210", "warning", "a field of the schema is never used"),
+    ("W1211", "warning", "a sample does not fit the schema"),
+    ("W1212", "warning", "some hosts cannot read this schema"),
+    ("W1213", "warning", "the sidecar names a field that the schema lacks"),
     # W13xx: the template
     ("W1301", "fault", "the template cannot be parsed"),
     ("W1302", "fault", "the template uses what templates may not use"),
@@ -81,6 +85,11 @@ CODES: Mapping[str, Code] = _table(
     ("W1307", "warning", "the exporter lost a value"),
     ("W1308", "warning", "an index of a loop is never bound"),
     ("W1309", "warning", "a comma is missing or stands where none belongs"),
+    ("W1320", "warning", "the template reads what the schema does not declare"),
+    ("W1321", "fault", "under strict rules, the template reads what the schema does not declare"),
+    ("W1322", "warning", "the template fails on arguments that the schema admits"),
+    ("W1323", "warning", "a sample renders otherwise than the preview shows"),
+    ("W1324", "warning", "the exporter made components of what is data"),
     # W14xx: the tree of components
     ("W1401", "warning", "a component is unknown"),
     ("W1402", "warning", "a property is unknown"),
@@ -89,6 +98,11 @@ CODES: Mapping[str, Code] = _table(
     ("W1405", "warning", "a property has a value of the wrong type"),
     ("W1406", "warning", "a component stands where it may not"),
     ("W1407", "warning", "a component lacks a property"),
+    # W15xx: changes that callers may stumble over
+    ("W1501", "warning", "a field was removed"),
+    ("W1502", "warning", "a field is required now"),
+    ("W1503", "warning", "a field admits less"),
+    ("W1504", "warning", "the tool has another name"),
     # W2xxx: calls
     ("W2001", "fault", "no such tool"),
     ("W2002", "fault", "the arguments do not fit the schema"),
