@@ -1,0 +1,298 @@
+"""Find out why a value does not fit, within a budget.
+
+The validator decides; this descends with the value to the keywords that fail,
+and of several alternatives takes the one that came nearest. Each subschema is
+held against each value once, so a recursive union costs what it has branches,
+not two to the power of its depth. It refuses to say anything about a value that
+the validator admits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
+
+from widgetd.errors import nearest
+from widgetd.widget.applicable import (
+    conditional,
+    declared_parts,
+    dependent,
+    element_part,
+    evaluated,
+)
+from widgetd.widget.assertions import Texts, fails
+from widgetd.widget.describe import alternatives, describe, shown
+from widgetd.widget.document import Document
+from widgetd.widget.jsonvalues import Path, steps
+from widgetd.widget.subschemas import Json, Subschema
+
+# Counted in subschemas held against a value; about 30 ms on a slow machine.
+BUDGET = 3_000
+# More than a message has room for, fewer than a large array can have.
+MOST_FAULTS = 8
+# Questions within questions before they are asked from a fresh stack, far below Python's limit.
+DEEPEST = 40
+
+NOTHING = object()
+
+Trail: TypeAlias = "tuple[()] | tuple[str | int, Trail]"
+
+
+class Fault(NamedTuple):
+    """One place at which a value does not fit.
+
+    Attributes:
+        trail: The steps from the value that was explained to the one at fault, as
+            nested pairs, so that a step is put in front without copying the others.
+        keyword: The keyword that fails.
+        value: What is there; `NOTHING` where something is missing.
+        schema: What it was held against.
+        phrase: What was expected, where the schema alone does not say it.
+    """
+
+    trail: Trail
+    keyword: str
+    value: object
+    schema: Subschema
+    phrase: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The steps from the value that was explained to the one at fault."""
+        steps = []
+        trail = self.trail
+        while trail:
+            step, trail = trail
+            steps.append(step)
+        return tuple(steps)
+
+    def expected(self, document: Document) -> str:
+        """What was expected, as a noun phrase."""
+        return self.phrase or describe(document, self.schema)
+
+
+Faults = tuple[Fault, ...]
+
+
+class _TooDeepError(Exception):
+    """A question that must be answered first, from a shallower stack."""
+
+    def __init__(self, schema: Mapping[str, Json], value: Json) -> None:
+        self.schema = schema
+        self.value = value
+
+
+class Descent:
+    """One explanation: what was held against what, and how much of the budget is left.
+
+    Args:
+        document: The schema.
+        texts: Decides about patterns and formats.
+        budget: How many times a subschema may be held against a value.
+    """
+
+    def __init__(self, document: Document, texts: Texts, budget: int = BUDGET) -> None:
+        self.document = document
+        self._texts = texts
+        self._left = budget
+        self._depth = 0
+        # By identity, which is a name only while the value lives; so the value is kept too.
+        self._known: dict[tuple[int, int], tuple[Json, Faults]] = {}
+        self.targets = document.targets
+        self.matches = texts.matches
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the budget ran out, so that what was not looked at counts as fitting."""
+        return self._left < 0
+
+    def fits(self, schema: Subschema, value: Json) -> bool:
+        """Whether `value` fits `schema`, as far as the budget could tell."""
+        return not self.faults(schema, value)
+
+    def faults(self, schema: Subschema, value: Json) -> Faults:
+        """Why `value` does not fit `schema`, at most eight reasons; none where it fits."""
+        if isinstance(schema, bool):
+            return () if schema else (Fault((), "false", value, schema),)
+        if self._depth:
+            return self._answer(schema, value)
+        questions = [(schema, value)]
+        while True:
+            try:
+                found = self._answer(*questions[-1])
+            except _TooDeepError as first:
+                questions.append((first.schema, first.value))
+            else:
+                questions.pop()
+                if not questions:
+                    return found
+
+    def _answer(self, schema: Mapping[str, Json], value: Json) -> Faults:
+        key = (id(schema), id(value))
+        if key not in self._known:
+            if self._depth == DEEPEST:
+                raise _TooDeepError(schema, value)
+            self._depth += 1
+            try:
+                self._known[key] = (value, self._decide(schema, value))
+            finally:
+                self._depth -= 1
+        return self._known[key][1]
+
+    def _decide(self, schema: Mapping[str, Json], value: Json) -> Faults:
+        self._left -= 1
+        if self.exhausted:
+            return ()
+        if keyword := fails(schema, value, self._texts):
+            return (Fault((), keyword, value, schema),)
+        found: list[Fault] = []
+        for faults in self._applied(schema, value):
+            found += faults
+            if len(found) >= MOST_FAULTS:
+                break
+        return tuple(found[:MOST_FAULTS])
+
+    def _applied(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+        for part in (*self.targets(schema), *schema.get("allOf", ())):
+            yield self.faults(part, value)
+        if isinstance(value, dict):
+            yield from self._properties(schema, value)
+        if isinstance(value, list):
+            yield from self._elements(schema, value)
+        for part in (*conditional(self, schema, value), *dependent(schema, value)):
+            if part is not schema.get("if"):
+                yield self.faults(part, value)
+        yield from self._alternatives(schema, value)
+        if "not" in schema:
+            yield self._unwanted(schema, value)
+        yield from self._unevaluated(schema, value)
+
+    def _inside(self, step: str | int, schema: Subschema, value: Json) -> Faults:
+        return tuple(Fault((step, fault.trail), *fault[1:]) for fault in self.faults(schema, value))
+
+    def _properties(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
+        for name in dict.fromkeys(_needed(schema, value)):
+            if name not in value:
+                part = next(declared_parts(self, schema, name), True)
+                yield (Fault((name, ()), "required", NOTHING, part),)
+        for name, inner in value.items():
+            parts = list(declared_parts(self, schema, name))
+            for part in parts:
+                yield self._inside(name, part, inner)
+            if not parts and "additionalProperties" in schema:
+                yield self._undeclared(schema, name, schema["additionalProperties"], inner)
+        if "propertyNames" in schema:
+            yield from self._names(schema, value)
+
+    def _names(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
+        for name in value:
+            if not self.fits(schema["propertyNames"], name):
+                wanted = describe(self.document, schema["propertyNames"])
+                phrase = f"names of properties to be {wanted}, not {shown(name)}"
+                yield (Fault((), "propertyNames", value, schema, phrase),)
+
+    def _undeclared(
+        self, schema: Mapping[str, Json], step: str | int, part: Subschema, inner: Json
+    ) -> Faults:
+        if part is not False:
+            return self._inside(step, part, inner)
+        phrase = "nothing here"
+        if isinstance(step, str):
+            meant = nearest(step, tuple(schema.get("properties", {})))
+            phrase = "no such property" + (f" (did you mean {meant}?)" if meant else "")
+        return (Fault((step, ()), "additionalProperties", inner, schema, phrase),)
+
+    def _elements(self, schema: Mapping[str, Json], value: list[Json]) -> Iterator[Faults]:
+        for index, element in enumerate(value):
+            yield self._undeclared(schema, index, element_part(schema, index), element)
+        if "contains" in schema:
+            yield self._contained(schema, value)
+
+    def _contained(self, schema: Mapping[str, Json], value: list[Json]) -> Faults:
+        fitting = sum(self.fits(schema["contains"], element) for element in value)
+        least, most = schema.get("minContains", 1), schema.get("maxContains", fitting)
+        if least <= fitting <= most or self.exhausted:
+            return ()
+        bound = f"at least {least}" if fitting < least else f"at most {most}"
+        wanted = describe(self.document, schema["contains"])
+        phrase = f"an array with {bound} of this kind: {wanted}"
+        return (Fault((), "contains", value, schema, phrase),)
+
+    def _unevaluated(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+        keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
+        if keyword in schema and isinstance(value, (dict, list)):
+            seen = evaluated(self, schema, value, but=keyword)
+            for step, inner in steps(value):
+                if step not in seen:
+                    yield self._undeclared(schema, step, schema[keyword], inner)
+
+    def _unwanted(self, schema: Mapping[str, Json], value: Json) -> Faults:
+        if not self.fits(schema["not"], value) or self.exhausted:
+            return ()
+        phrase = f"anything but {describe(self.document, schema['not'])}"
+        return (Fault((), "not", value, schema, phrase),)
+
+    def _alternatives(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+        for keyword in schema.keys() & {"anyOf", "oneOf"}:
+            branches = [self.faults(part, value) for part in schema[keyword]]
+            fitting = sum(not faults for faults in branches)
+            if not fitting:
+                yield self._nearest(schema, keyword, value, branches)
+            elif keyword == "oneOf" and fitting > 1 and not self.exhausted:
+                phrase = f"a value that fits one of {len(branches)} alternatives, not {fitting}"
+                yield (Fault((), keyword, value, schema, phrase),)
+
+    def _nearest(
+        self, schema: Mapping[str, Json], keyword: str, value: Json, branches: list[Faults]
+    ) -> Faults:
+        ranked = [(_distance(faults), faults) for faults in branches]
+        (rank, *_), best = min(ranked, key=itemgetter(0))
+        if rank == WRONG_KIND:
+            return (Fault((), "type", value, {keyword: schema[keyword]}),)
+        if rank == WRONG_MARK:
+            return (
+                self._merged([faults for (rank, *_), faults in ranked if rank < WRONG_KIND]) or best
+            )
+        return best
+
+    def _merged(self, branches: list[Faults]) -> Faults:
+        """The one fault of a value whose mark (`kind`, `type`) none of the alternatives knows."""
+        marks = [
+            fault
+            for faults in branches
+            for fault in faults
+            if fault.keyword in ("const", "enum") and fault.trail and not fault.trail[1]
+        ]
+        if len(marks) < len(branches) or len({mark.trail for mark in marks}) > 1:
+            return ()
+        known = alternatives([mark.expected(self.document) for mark in marks])
+        return (marks[0]._replace(phrase=known),)
+
+
+def unexplained(schema: Subschema, value: Json) -> Fault:
+    """What is said of a value that does not fit where no keyword could be found at fault."""
+    return Fault((), "", value, schema, "arguments that fit the input schema")
+
+
+def _needed(schema: Mapping[str, Json], value: Mapping[str, Json]) -> Iterator[str]:
+    yield from schema.get("required", ())
+    for keyword in ("dependentRequired", "dependencies"):
+        for name, needed in schema.get(keyword, {}).items():
+            if name in value and isinstance(needed, list):
+                yield from needed
+
+
+RIGHT_KIND, WRONG_MARK, WRONG_KIND = range(3)
+DECISIVE = frozenset({"type", "const", "enum", "false"})
+
+
+def _distance(faults: Faults) -> tuple[int, int]:
+    """How far a value is from an alternative: what is wrong with it, and how often."""
+    rank = RIGHT_KIND
+    for fault in faults:
+        if fault.keyword in DECISIVE and not fault.trail:
+            return WRONG_KIND, len(faults)
+        if fault.keyword in ("const", "enum") and fault.trail and not fault.trail[1]:
+            rank = WRONG_MARK
+    return rank, len(faults)

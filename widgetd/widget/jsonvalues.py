@@ -1,0 +1,124 @@
+"""Hold Python values to what JSON can say, and name them as a caller would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from widgetd.errors import Finding, WidgetError
+from widgetd.widget.subschemas import Json, pointer
+
+Path = tuple[str | int, ...]
+
+NAMES: Mapping[type, str] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def dotted(path: Path) -> str:
+    """`path` as a caller writes it: `legs[0].from`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def kind(value: object) -> str:
+    """The JSON type of `value` with its article, or what Python calls it."""
+    return NAMES.get(type(value)) or f"a Python {type(value).__name__}"
+
+
+def too_deep(value: Json, deepest: int) -> bool:
+    """Whether `value` holds more than `deepest` containers, one in the other."""
+    level = [value]
+    for _ in range(deepest + 1):
+        level = [inner for outer in level for inner in _within(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _within(value: Json) -> list[Json]:
+    """What `value` holds, itself standing for what an empty container holds."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def unsayable(value: Json) -> tuple[Path, str] | None:
+    """The first place in `value`, not too deep itself, that JSON cannot say; and what is there."""
+    if why := _unsayable_here(value):
+        return (), why
+    for step, inner in steps(value):
+        if (type(inner) is not str or not inner.isascii()) and (found := unsayable(inner)):
+            return (step, *found[0]), found[1]
+    return None
+
+
+def steps(value: Json) -> Iterable[tuple[str | int, Json]]:
+    """The steps from `value` to what it holds: names or indices; none from a scalar."""
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+def _unsayable_here(value: Json) -> str | None:
+    if type(value) not in NAMES:
+        return kind(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"the number {value}"
+    if isinstance(value, str) and not _encodable(value):
+        return "a string with half a character (a lone surrogate)"
+    if isinstance(value, dict):
+        return next((why for why in map(_unsayable_key, value) if why), None)
+    return None
+
+
+def _unsayable_key(key: Json) -> str | None:
+    if type(key) is not str:
+        return f"an object with {kind(key)} as a key"
+    return None if _encodable(key) else "an object with half a character in a key"
+
+
+def _encodable(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def copied(value: Json, deepest: int, path: Path = ()) -> Json:
+    """A copy of the JSON `value`, made of dictionaries and lists only.
+
+    Raises:
+        WidgetError: `value` nests deeper than `deepest` (W1103), or is not JSON (W1104).
+    """
+    if isinstance(value, Mapping):
+        value = dict(value)
+    if why := _unsayable_here(value):
+        problem = f"{why} cannot be said in JSON"
+        raise _fault("W1104", path, problem, "write plain JSON values")
+    if isinstance(value, (dict, list)) and len(path) >= deepest:
+        problem = f"the JSON nests deeper than {deepest} levels"
+        raise _fault("W1103", path[:4], problem, "use fewer levels")
+    if isinstance(value, dict):
+        return {key: copied(inner, deepest, (*path, key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [copied(inner, deepest, (*path, i)) for i, inner in enumerate(value)]
+    return value
+
+
+def _fault(code: str, path: Path, problem: str, advice: str) -> WidgetError:
+    return WidgetError(Finding(code=code, at=pointer(*path), problem=problem, advice=advice))

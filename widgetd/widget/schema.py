@@ -1,0 +1,222 @@
+"""Compile a widget's `jsonSchema`, and hold a caller's arguments to it.
+
+The only door to jsonschema-rs. Its `is_valid` decides, and remembers what it
+held against what, so a recursive union costs little; its `validate`,
+`iter_errors` and `evaluate` do not, and are never called on arguments. Nothing
+is ever fetched, formats are asserted, and a pattern matches in linear time or
+is refused. What a caller did wrong is found by `explain`, within a budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypedDict
+
+import jsonschema_rs
+
+from widgetd.errors import CallError, Finding, Slip, WidgetError, nearest
+from widgetd.widget.defaults import Filler
+from widgetd.widget.describe import TYPES, shown, types
+from widgetd.widget.document import Document, read_document
+from widgetd.widget.explain import Descent, unexplained
+from widgetd.widget.impossible import impossible
+from widgetd.widget.jsonvalues import copied, dotted, too_deep, unsayable
+from widgetd.widget.limits import Limits
+from widgetd.widget.mending import mended
+from widgetd.widget.patterns import Weight, refuse_patterns
+from widgetd.widget.subschemas import Json, pointer
+from widgetd.widget.wording import refusal, slips
+
+
+class _Options(TypedDict):
+    offline: bool
+    validate_formats: bool
+    pattern_options: jsonschema_rs.RegexOptions
+
+
+# Most patterns compile to a hundredth of the small size.
+SMALL = jsonschema_rs.RegexOptions(size_limit=64 * 1024)
+LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
+OPTIONS: _Options = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Arguments that the schema admits.
+
+    Attributes:
+        arguments: As they came, or mended.
+        mended: One sentence for each value that was read in another way.
+    """
+
+    arguments: dict[str, Json]
+    mended: tuple[str, ...] = ()
+
+
+class Texts:
+    """Decides about patterns and formats as the validator of a whole schema does."""
+
+    def matches(self, pattern: str, text: str) -> bool:
+        """Whether `text` holds a match of `pattern`."""
+        return _text_validator("pattern", pattern).is_valid(text)
+
+    def has_format(self, name: str, text: str) -> bool:
+        """Whether `text` has the format `name`; true of a format that is unknown."""
+        return _text_validator("format", name).is_valid(text)
+
+
+@lru_cache(maxsize=1024)
+def _text_validator(keyword: str, argument: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for({keyword: argument}, **OPTIONS)
+
+
+class Schema:
+    """An argument schema, ready to decide; made by `compile_schema`.
+
+    Attributes:
+        advertised: The author's schema verbatim, with `type` and `properties` at
+            the root where they were missing.
+        document: The same schema, its references resolved.
+    """
+
+    def __init__(
+        self,
+        advertised: Mapping[str, Json],
+        document: Document,
+        validator: jsonschema_rs.Validator,
+        limits: Limits,
+    ) -> None:
+        self.advertised = advertised
+        self.document = document
+        self._validator = validator
+        self._limits = limits
+        self._has_defaults = any("default" in part for part in document.subschemas())
+
+    def admits(self, arguments: Json) -> bool:
+        """Whether `arguments` fit, exactly as the schema's draft says."""
+        if too_deep(arguments, self._limits.json_depth) or unsayable(arguments):
+            return False
+        return self._validator.is_valid(arguments)
+
+    def check(
+        self, arguments: Json, *, strict: bool = False, sensitive: Collection[str] = ()
+    ) -> Checked:
+        """`arguments` as the schema admits them, mended where that is needed and enough.
+
+        Args:
+            arguments: What came, never changed.
+            strict: Whether nothing is mended.
+            sensitive: Dotted paths of properties whose values are never shown.
+
+        Raises:
+            CallError: They do not fit (W2002), or nest too deeply (W2003).
+        """
+        self._refuse_what_is_no_json(arguments)
+        if self._validator.is_valid(arguments):
+            return Checked(arguments=arguments)
+        descent = self.descent()
+        faults = descent.faults(self.document.root, arguments)
+        repair = None if strict else mended(arguments, faults, descent, self.admits)
+        if repair:
+            return Checked(arguments=repair[0], mended=repair[1])
+        if not faults:
+            faults = (unexplained(self.document.root, arguments),)
+        raise refusal(slips(self.document, faults, sensitive), None)
+
+    def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
+        """`arguments` with the schema's defaults where properties are absent, at any depth."""
+        if not self._has_defaults:
+            return arguments
+        filled: dict[str, Json] = Filler(self.descent()).filled(self.document.root, arguments)
+        return filled
+
+    def descent(self) -> Descent:
+        """A fresh judge of this schema's parts, with a whole budget."""
+        return Descent(self.document, Texts())
+
+    def _refuse_what_is_no_json(self, arguments: Json) -> None:
+        deepest = self._limits.json_depth
+        if too_deep(arguments, deepest):
+            raise CallError("W2003", f"the arguments nest deeper than {deepest} levels")
+        if found := unsayable(arguments):
+            path, got = dotted(found[0]), found[1]
+            slip = Slip(path=path, expected="a JSON value", got=got)
+            raise CallError("W2002", str(slip), path=path, slips=(slip,))
+
+
+def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None = None) -> Schema:
+    """Make `schema` ready to decide about arguments.
+
+    Raises:
+        WidgetError: It cannot be used (W1103, W1104, W1201 to W1207); `at` points into `schema`.
+    """
+    limits = limits or Limits()
+    verbatim = copied(schema, limits.json_depth)
+    document = read_document(verbatim, limits)
+    refuse_patterns(document, _weight)
+    validator = _compiled(verbatim)
+    _refuse_no_object(document)
+    if reason := impossible(document):
+        raise _fault("W1207", reason.at, reason.problem, "let some arguments fit")
+    typed = verbatim if "type" in verbatim else {"type": "object", **verbatim}
+    advertised = {**typed, "properties": typed.get("properties", {})}
+    return Schema(advertised, document, validator, limits)
+
+
+def _compiled(schema: dict[str, Json]) -> jsonschema_rs.Validator:
+    try:
+        return jsonschema_rs.validator_for(schema, **OPTIONS)
+    except jsonschema_rs.ValidationError as error:
+        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
+            # Every reference was resolved before, so it is the draft that is unknown.
+            raise _unknown_draft(schema) from None
+        raise _not_compilable(error) from None
+
+
+def _unknown_draft(schema: Mapping[str, Json]) -> WidgetError:
+    problem = f"{shown(schema.get('$schema'))} is no known draft of JSON Schema"
+    advice = 'write "https://json-schema.org/draft/2020-12/schema", or leave it out'
+    return _fault("W1201", "/$schema", problem, advice)
+
+
+def _not_compilable(error: jsonschema_rs.ValidationError) -> WidgetError:
+    at = pointer(*error.instance_path)
+    if error.instance_path[-1:] == ["type"] and isinstance(error.instance, str):
+        meant = nearest(error.instance, tuple(TYPES))
+        advice = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
+        return _fault("W1201", at, f"'{error.instance}' is no type", advice)
+    problem = error.message.partition("\n")[0][:200]
+    return _fault("W1201", at, problem, "write the keyword as JSON Schema wants it")
+
+
+def _refuse_no_object(document: Document) -> None:
+    root = document.root
+    named = types(root)
+    if named and named != ("object",):
+        said = shown(root["type"], 80)
+        advice = 'write "type": "object", and what is wanted as one of its properties'
+        raise _fault("W1204", "/type", f"the arguments are said to be {said}", advice)
+
+
+def _weight(pattern: str) -> Weight:
+    if _accepts(pattern, SMALL):
+        return "small"
+    if _accepts(pattern, LARGE):
+        return "large"
+    return "backtracking" if _accepts(pattern, jsonschema_rs.FancyRegexOptions()) else "refused"
+
+
+def _accepts(
+    pattern: str, options: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions
+) -> bool:
+    try:
+        jsonschema_rs.validator_for({"pattern": pattern}, offline=True, pattern_options=options)
+    except jsonschema_rs.ValidationError:
+        return False
+    return True
+
+
+def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:
+    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))
