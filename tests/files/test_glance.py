@@ -3,6 +3,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -79,6 +80,25 @@ def test_in_another_folder_everything_is_looked_at(tmp_path: Path) -> None:
     found = peek(tmp_path / "root", ["a.widget"], known=known)
 
     assert held(found) == ([("a.widget", b"new")], [])
+
+
+def test_after_a_failure_everything_is_looked_at(tmp_path: Path) -> None:
+    known = replace(look(tmp_path), failure=PermissionError())
+    write_all(tmp_path, ("a.widget", "b.widget"), "new")
+
+    found = peek(tmp_path, ["a.widget"], known=known)
+
+    assert list(found.sources) == ["a.widget", "b.widget"]
+    assert found.failure is None
+
+
+def test_a_folder_with_links_in_it_takes_a_look_at_everything(tmp_path: Path) -> None:
+    write_all(tmp_path, ("v1/a.widget",), "real")
+    known = look(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/current").symlink_to("../v1")
+
+    assert list(peek(tmp_path, ["folder"], known=known).sources) == ["v1/a.widget"]
 
 
 def test_what_was_unsettled_is_looked_at_again(tmp_path: Path) -> None:

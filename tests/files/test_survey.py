@@ -80,10 +80,10 @@ def test_a_folder_is_found_under_its_own_name_before_any_link(tmp_path: Path) ->
 
 def test_a_hidden_folder_is_found_under_the_first_of_its_links(tmp_path: Path) -> None:
     write(tmp_path / ".v1/below/a.widget")
-    for link in ("z", "b", "y"):
-        (tmp_path / link).symlink_to(".v1")
+    for number in range(50, 90):
+        (tmp_path / str(number)).symlink_to(".v1")
 
-    assert list(texts(look(tmp_path))) == ["b/below/a.widget"]
+    assert list(texts(look(tmp_path))) == ["50/below/a.widget"]
 
 
 def test_links_that_go_round_are_followed_once(tmp_path: Path) -> None:
@@ -179,7 +179,6 @@ def test_a_root_that_cannot_be_listed_is_a_failure_and_all_stands(unprivileged: 
     assert found.root is not None
     assert isinstance(found.failure, PermissionError)
     assert texts(found) == {"a.widget": "known"}
-    assert texts(peek(unprivileged / "root", ["b.widget"], known=found)) == {"a.widget": "known"}
 
 
 @pytest.mark.parametrize("instead", ["nothing", "a file"])
