@@ -11,8 +11,9 @@ from widgetd.store.values import Bounds, Clock, Verdict
 PLACE_HINT_S = 1.0
 """When to try again for a place: nobody knows when one is left, and a call takes less than that."""
 
-ROUNDING = 1e-9
-"""Whoever comes back exactly when told to is not sent away for the last bit of a float."""
+TICK_S = 1e-6
+"""Below this, seconds since the epoch tell no times apart: whoever comes back exactly when told
+to must not be sent away for the last bit of a float."""
 
 
 class LocalLimits:
@@ -37,7 +38,7 @@ class LocalLimits:
         now, price = self._clock(), min(cost, burst)
         calls, since = self._buckets.pop(principal, (burst, now))
         calls = min(burst, calls + max(0.0, now - since) * rate)
-        paid = calls + ROUNDING >= price
+        paid = calls + TICK_S * rate >= price
         self._buckets[principal] = (calls - price if paid else calls, now)
         if len(self._buckets) > self._bounds.principals:
             self._buckets.popitem(last=False)

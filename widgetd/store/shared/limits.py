@@ -8,23 +8,23 @@ from uuid import uuid4
 
 import anyio
 
-from widgetd.store.local.limits import PLACE_HINT_S, ROUNDING, LocalLimits
+from widgetd.store.local.limits import PLACE_HINT_S, TICK_S, LocalLimits
 from widgetd.store.shared.link import AwayError, Link
 from widgetd.store.values import Bounds, Clock, Verdict
 
-LEASE_S = 120.0
+LEASE_S = 120
 """A place counts as free again after this long: a replica that was killed gives none back."""
 
 # A bucket that is full again is the same as none, so its key lives until then.
 _TAKE = """
--- KEYS: bucket. ARGV: now, rate per second, burst, price, rounding.
+-- KEYS: bucket. ARGV: now, rate per second, burst, price, tick.
 local now, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
 local burst, price = tonumber(ARGV[3]), tonumber(ARGV[4])
 local bucket = redis.call('HMGET', KEYS[1], 'calls', 'since')
 local calls, since = tonumber(bucket[1] or burst), tonumber(bucket[2] or now)
 calls = math.min(burst, calls + math.max(0, now - since) * rate)
 local wait = 0
-if calls + ARGV[5] >= price then calls = calls - price else wait = (price - calls) / rate end
+if calls + ARGV[5] * rate >= price then calls = calls - price else wait = (price - calls) / rate end
 redis.call('HSET', KEYS[1], 'calls', string.format('%.17g', calls), 'since', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], math.ceil((burst - calls) / rate * 1000) + 1000)
 return string.format('%.17g', wait)
@@ -65,9 +65,7 @@ class SharedLimits:
             return Verdict()
         price, bucket = min(cost, burst), self._link.key("limits", "bucket", principal)
         try:
-            wait = await self._link.run(
-                _TAKE, [bucket], self._clock(), rate, burst, price, ROUNDING
-            )
+            wait = await self._link.run(_TAKE, [bucket], self._clock(), rate, burst, price, TICK_S)
         except AwayError:
             return await self._alone.take(principal, cost=cost)
         retry_after_s = float(wait)

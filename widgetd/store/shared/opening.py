@@ -28,8 +28,10 @@ def _encode(value: StoredRender | Mapping[str, Any]) -> bytes:
     return orjson.dumps(value, default=dict)
 
 
-RENDER = Form[StoredRender](encode=_encode, decode=lambda sent: StoredRender(**orjson.loads(sent)))
-ANSWER = Form[Mapping[str, Any]](encode=_encode, decode=orjson.loads)
+RENDER: Form[StoredRender] = Form(
+    encode=_encode, decode=lambda sent: StoredRender(**orjson.loads(sent))
+)
+ANSWER: Form[Mapping[str, Any]] = Form(encode=_encode, decode=orjson.loads)
 
 
 @asynccontextmanager
