@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format lock bench image-test systemd-test clean
+.PHONY: help serve test check format lock bench image-test systemd-test view view-check view-browser clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -46,6 +46,24 @@ image-test: ## build the container image and run it, where buildah and crun are
 
 systemd-test: ## boot the systemd unit in a container, where systemd-nspawn is
 	@systemd/boot-test
+
+# The view needs Node; what it builds is committed, so that nothing else does.
+VIEW_BUILT := view.html view.json NOTICES.txt
+
+view/node_modules/.installed: view/package-lock.json view/.npmrc
+	cd view && npm ci --ignore-scripts
+	@touch $@
+
+view: view/node_modules/.installed ## rebuild the view into widgetd/pages (needs Node)
+	cd view && npm run --silent build
+	cp $(addprefix view/dist/,$(VIEW_BUILT)) widgetd/pages/
+
+view-check: view/node_modules/.installed ## lint and test the view, and compare it with the committed build
+	cd view && npm run --silent check && npm run --silent build && npm test --silent
+	for file in $(VIEW_BUILT); do cmp view/dist/$$file widgetd/pages/$$file; done
+
+view-browser: view/node_modules/.installed ## test the view in Chromium, under a host and its policy
+	cd view && npm run --silent build && npm run --silent test:browser
 
 lock: ## resolve the dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

@@ -1,0 +1,44 @@
+/** Draws a View. */
+
+import { Glyph } from "../components/Glyph";
+import { REGISTRY } from "../components/registry";
+import { SurroundingsContext } from "../tree/component";
+import { Nodes, RegistryContext } from "../tree/Nodes";
+import { type Stage, StageContext } from "./stage";
+import type { Notice, View } from "./view";
+
+export function Page({ view, stage }: { view: View; stage: Stage }) {
+  return (
+    <RegistryContext.Provider value={REGISTRY}>
+      <SurroundingsContext.Provider value={{ theme: view.theme }}>
+        <StageContext.Provider value={stage}>
+          <h1 class="hidden">{view.context.title ?? "Widget"}</h1>
+          {view.tree ? <Nodes of={[view.tree]} /> : view.loading && <Skeleton />}
+          {view.notice && <NoticeLine {...view.notice} />}
+        </StageContext.Provider>
+      </SurroundingsContext.Provider>
+    </RegistryContext.Provider>
+  );
+}
+
+/** Stands where the widget will be. */
+function Skeleton() {
+  return (
+    <div class="framed-root" role="status" aria-label="Loading" style={{ maxWidth: "440px" }}>
+      <div class="card skeleton">
+        <div class="bone" style={{ width: "55%" }} />
+        <div class="bone" style={{ width: "90%" }} />
+        <div class="bone" style={{ width: "75%" }} />
+      </div>
+    </div>
+  );
+}
+
+function NoticeLine({ kind, text }: Notice) {
+  return (
+    <p class={`notice ${kind}`} role={kind === "problem" ? "alert" : "status"}>
+      <Glyph name={kind === "problem" ? "exclamation-mark-circle" : "info"} />
+      <span>{text}</span>
+    </p>
+  );
+}

@@ -1,0 +1,24 @@
+/** Reads the widget that stands in the page itself, for pictures and previews. */
+
+import { readContext } from "../host/context";
+import { readIcons } from "../style/icons";
+import { isObject, isRoot } from "../tree/node";
+import type { View } from "./view";
+
+export const INLINE_ID = "widgetd-tree";
+
+/**
+ * Returns what `<script type="application/json" id="widgetd-tree">` says, `undefined` without one.
+ * It holds a widget root, or `{"widget": root, "icons"?, "theme"?, "locale"?, "title"?}`.
+ */
+export function readInline(): Partial<View> | undefined {
+  const json = document.getElementById(INLINE_ID)?.textContent;
+  if (!json) return undefined;
+  const given: unknown = JSON.parse(json);
+  if (isRoot(given)) return { tree: given };
+  if (!isObject(given) || !isRoot(given.widget)) {
+    return { notice: { kind: "problem", text: "This page holds no widget." } };
+  }
+  const context = readContext({ ...given, toolInfo: { tool: { title: given.title } } });
+  return { tree: given.widget, icons: readIcons(given.icons), context };
+}

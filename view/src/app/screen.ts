@@ -1,0 +1,79 @@
+/** The one mutable cell of the view: holds what is shown, and draws it anew when it changes. */
+
+import { h, render } from "preact";
+import { type WidgetNode, walk } from "../tree/node";
+import type { Theme } from "../tree/read";
+import { Page } from "./Page";
+import type { Stage } from "./stage";
+import { NO_CONTEXT, type View } from "./view";
+
+export type Services = Pick<Stage, "can" | "act" | "openLink">;
+
+export class Screen {
+  readonly #element: HTMLElement;
+  readonly #services: Services;
+  readonly #systemDark = matchMedia("(prefers-color-scheme: dark)");
+  #view: View;
+
+  constructor(element: HTMLElement, services: Services) {
+    this.#element = element;
+    this.#services = services;
+    this.#view = {
+      tree: undefined,
+      icons: {},
+      renderId: undefined,
+      loading: false,
+      notice: undefined,
+      theme: this.#systemTheme(),
+      context: NO_CONTEXT,
+    };
+    this.#systemDark.addEventListener("change", () => this.update({}));
+  }
+
+  get view(): View {
+    return this.#view;
+  }
+
+  /** Shows the same picture with these changes; focus and typed values stay. */
+  update(changes: Partial<View>): void {
+    const next = { ...this.#view, ...changes };
+    this.#view = { ...next, theme: next.context.theme ?? this.#systemTheme() };
+    dress(this.#view);
+    render(h(Page, { view: this.#view, stage: this.#stage() }), this.#element);
+  }
+
+  clear(): void {
+    render(null, this.#element);
+  }
+
+  #stage(): Stage {
+    const { context, icons, tree } = this.#view;
+    return {
+      ...this.#services,
+      locale: context.locale ?? (navigator.language || "en"),
+      icons,
+      labelled: labelledIn(tree),
+    };
+  }
+
+  #systemTheme(): Theme {
+    return this.#systemDark.matches ? "dark" : "light";
+  }
+}
+
+function labelledIn(tree: WidgetNode | undefined): ReadonlySet<string> {
+  const nodes = tree ? [...walk(tree)] : [];
+  return new Set(nodes.flatMap((node) => (node.type === "Label" ? String(node.fieldName) : [])));
+}
+
+/** Puts on the document what stylesheets and assistive technology look for there. */
+function dress({ theme, context }: View): void {
+  const { documentElement: html } = document;
+  html.dataset.theme = theme;
+  html.dataset.displayMode = context.displayMode;
+  html.lang = context.locale ?? (navigator.language || "en");
+  document.title = context.title ?? "Widget";
+  const { top, right, bottom, left } = context.insets;
+  html.style.padding = `${top}px ${right}px ${bottom}px ${left}px`;
+  if (context.fontFamily) html.style.setProperty("--font-sans", context.fontFamily);
+}

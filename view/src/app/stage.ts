@@ -1,0 +1,43 @@
+/** What the components may ask of the page they stand on. */
+
+import { createContext } from "preact";
+import type { Action } from "../actions/action";
+import type { IconSet } from "../style/icons";
+
+/** A user did something: what to send, and how it came about. */
+export interface ActionRequest {
+  readonly action: Action;
+  readonly payload: unknown;
+  /** The payload as it may be shown to a model: without passwords. */
+  readonly shownPayload: unknown;
+  readonly label: string;
+  /** A change of one field is worth knowing, but not worth a turn of the conversation. */
+  readonly isChange: boolean;
+}
+
+export interface ActionOutcome {
+  /** What is wrong, by field name; the fields show it. */
+  readonly problems: Readonly<Record<string, string>>;
+}
+
+export interface Stage {
+  readonly locale: string;
+  /** Icons that came with the tree, by name. */
+  readonly icons: IconSet;
+  /** Names of the fields that a Label describes. */
+  readonly labelled: ReadonlySet<string>;
+  can(action: Action): boolean;
+  act(request: ActionRequest): Promise<ActionOutcome>;
+  openLink(url: string): void;
+}
+
+export const NO_PROBLEMS: ActionOutcome = { problems: {} };
+
+export const StageContext = createContext<Stage>({
+  locale: "en",
+  icons: {},
+  labelled: new Set(),
+  can: () => true,
+  act: async () => NO_PROBLEMS,
+  openLink: () => {},
+});

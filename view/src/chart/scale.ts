@@ -1,0 +1,46 @@
+/** Maps values to pixels, and picks the round values that an axis names. */
+
+export interface Scale {
+  (value: number): number;
+  readonly ticks: readonly number[];
+}
+
+/**
+ * Returns the vertical scale of values between `low` and `high`, widened to round ticks.
+ *
+ * Args: `height` in pixels; `count` is about how many ticks there should be.
+ */
+export function verticalScale(low: number, high: number, height: number, count: number): Scale {
+  const step = roundStep((high - low || Math.abs(high) || 1) / count);
+  const first = Math.floor(low / step);
+  const last = Math.max(first + 1, Math.ceil(high / step));
+  const ticks = Array.from({ length: last - first + 1 }, (_, index) =>
+    clean((first + index) * step),
+  );
+  const span = (last - first) * step;
+  return Object.assign((value: number) => height - ((value - first * step) / span) * height, {
+    ticks,
+  });
+}
+
+/** Returns the least of 1, 2, 2.5, 5 times a power of ten that is not below `rough`. */
+function roundStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 2.5, 5, 10].find((each) => each * power >= rough * 0.999) ?? 10;
+  return factor * power;
+}
+
+/** Multiples of a decimal step carry binary dust: 0.30000000000000004. */
+const clean = (value: number) => Number(value.toPrecision(12));
+
+export interface Bands {
+  /** The middle of each category, in pixels. */
+  readonly centers: readonly number[];
+  readonly step: number;
+}
+
+/** Returns equal bands, one for each category. */
+export function bands(count: number, width: number): Bands {
+  const step = width / Math.max(1, count);
+  return { step, centers: Array.from({ length: count }, (_, index) => (index + 0.5) * step) };
+}

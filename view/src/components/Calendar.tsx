@@ -1,0 +1,118 @@
+/** One month of days to choose from, walked by the arrow keys. */
+
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { StageContext } from "../app/stage";
+import {
+  addDays,
+  addMonths,
+  type Day,
+  firstWeekday,
+  formatDay,
+  today,
+  weeksOf,
+} from "../form/dates";
+import { Glyph } from "./Glyph";
+
+interface CalendarProps {
+  readonly value: Day;
+  readonly min: Day | undefined;
+  readonly max: Day | undefined;
+  choose(day: Day): void;
+  close(): void;
+}
+
+export function Calendar({ value, min, max, choose, close }: CalendarProps) {
+  const { locale } = useContext(StageContext);
+  const within = (day: Day): Day => (min && day < min ? min : max && day > max ? max : day);
+  const [at, setAt] = useState(within(value || today()));
+  const grid = useRef<HTMLTableElement>(null);
+  const follow = useRef(true);
+  // The focus follows the arrow keys, and stays on the month buttons when those are pressed.
+  useLayoutEffect(() => {
+    if (follow.current) focusDay(grid.current, at);
+    follow.current = false;
+  }, [at]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = MOVES[event.key];
+    if (event.key === "Escape") close();
+    else if (move) {
+      follow.current = true;
+      setAt(within(move(at)));
+    } else return;
+    event.preventDefault();
+  };
+  const weeks = weeksOf(at, firstWeekday(locale));
+  return (
+    <div class="calendar" role="group" aria-label="Calendar" onKeyDown={onKeyDown}>
+      <div class="calendar-head">
+        <MonthButton
+          name="chevron-left"
+          label="Previous month"
+          onPress={() => setAt(within(addMonths(at, -1)))}
+        />
+        <span aria-live="polite">{formatDay(at, locale, { month: "long", year: "numeric" })}</span>
+        <MonthButton
+          name="chevron-right"
+          label="Next month"
+          onPress={() => setAt(within(addMonths(at, 1)))}
+        />
+      </div>
+      <table ref={grid}>
+        <thead>
+          <tr>
+            {weeks[0]?.map((day) => (
+              <th key={day} scope="col" abbr={formatDay(day, locale, { weekday: "long" })}>
+                {formatDay(day, locale, { weekday: "narrow" })}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {weeks.map((week) => (
+            <tr key={week[0]}>
+              {week.map((day) => (
+                <td key={day}>
+                  <button
+                    type="button"
+                    class={day.slice(0, 7) === at.slice(0, 7) ? "day" : "day outside"}
+                    tabIndex={day === at ? 0 : -1}
+                    data-day={day}
+                    aria-label={formatDay(day, locale, { dateStyle: "full" })}
+                    aria-pressed={day === value}
+                    aria-current={day === today() ? "date" : undefined}
+                    disabled={day !== within(day)}
+                    onClick={() => choose(day)}
+                  >
+                    {Number(day.slice(8))}
+                  </button>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function MonthButton(props: { name: string; label: string; onPress(): void }) {
+  return (
+    <button type="button" class="month" aria-label={props.label} onClick={props.onPress}>
+      <Glyph name={props.name} />
+    </button>
+  );
+}
+
+function focusDay(grid: HTMLElement | null, day: Day): void {
+  grid?.querySelector<HTMLElement>(`[data-day="${day}"]`)?.focus({ preventScroll: true });
+}
+
+const MOVES: Record<string, (day: Day) => Day> = {
+  ArrowLeft: (day) => addDays(day, -1),
+  ArrowRight: (day) => addDays(day, 1),
+  ArrowUp: (day) => addDays(day, -7),
+  ArrowDown: (day) => addDays(day, 7),
+  PageUp: (day) => addMonths(day, -1),
+  PageDown: (day) => addMonths(day, 1),
+};

@@ -1,0 +1,145 @@
+import type { CSSProperties } from "preact";
+import { useState } from "preact/hooks";
+import { action } from "../actions/action";
+import { useContainer } from "../actions/busy";
+import { type TriggerKind, useTrigger } from "../actions/trigger";
+import { DEFAULTS } from "../defaults";
+import { FormFrame } from "../form/FormFrame";
+import { border } from "../style/border";
+import { sides } from "../style/box";
+import { background } from "../style/color";
+import { allSides, insets } from "../style/units";
+import { component } from "../tree/component";
+import { Nodes } from "../tree/Nodes";
+import { type WidgetNode, walk } from "../tree/node";
+import { flag, nodes, oneOf, type Props, record, text } from "../tree/read";
+import { PushButton } from "./Button";
+import { Glyph } from "./Glyph";
+import { THEMES, Themed } from "./layout";
+import { Status, status } from "./Status";
+
+const cardAction = record({ label: text, action });
+type CardAction = Props<typeof cardAction.schema>;
+
+const schema = {
+  children: nodes,
+  asForm: flag(false),
+  background,
+  border,
+  size: oneOf(["sm", "md", "lg", "full"], DEFAULTS.card.size),
+  padding: insets,
+  status,
+  collapsed: flag(false),
+  confirm: cardAction,
+  cancel: cardAction,
+  theme: oneOf(THEMES, undefined),
+};
+type CardProps = Props<typeof schema>;
+
+function Card(props: CardProps) {
+  const container = useContainer();
+  return (
+    <Themed theme={props.theme}>
+      <div
+        class="framed-root"
+        data-theme={props.theme}
+        style={{ maxWidth: DEFAULTS.cardWidth[props.size] }}
+      >
+        {props.status && <Status {...props.status} />}
+        <div class="card" style={cardStyle(props)} {...container.attributes}>
+          {container.wrap(props.collapsed ? <Folded {...props} /> : <Body {...props} />)}
+        </div>
+      </div>
+    </Themed>
+  );
+}
+
+/** The inner padding also stands in custom properties, for what is drawn flush with the edge. */
+function cardStyle(props: CardProps): CSSProperties {
+  const usual = `${DEFAULTS.card.padding * 4}px`;
+  const padding = { ...allSides(usual), ...defined(props.padding) };
+  return {
+    "--card-top": padding.top,
+    "--card-right": padding.right,
+    "--card-bottom": padding.bottom,
+    "--card-left": padding.left,
+    ...sides("border", props.border),
+    background: props.background,
+  } as CSSProperties;
+}
+
+function defined<T extends object>(given: T | undefined): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
+  ) as Partial<T>;
+}
+
+function Body(props: CardProps) {
+  if (!props.asForm) return <Content {...props} />;
+  return (
+    <FormFrame
+      kind="confirm"
+      action={props.confirm?.action}
+      label={props.confirm?.label ?? ""}
+      class="card-form"
+    >
+      <Content {...props} />
+    </FormFrame>
+  );
+}
+
+function Content({ children, confirm, cancel }: CardProps) {
+  return (
+    <>
+      <div class="card-body box col">
+        <Nodes of={children} />
+      </div>
+      {(confirm || cancel) && (
+        <div class="card-footer">
+          {confirm && <FooterButton {...confirm} kind="confirm" />}
+          {cancel && <FooterButton {...cancel} kind="cancel" />}
+        </div>
+      )}
+    </>
+  );
+}
+
+function FooterButton({ kind, label, action }: CardAction & { kind: TriggerKind }) {
+  const trigger = useTrigger(kind, action, label);
+  const look = kind === "confirm" ? PRIMARY : SECONDARY;
+  return (
+    <PushButton
+      {...look}
+      label={label}
+      pending={trigger.pending}
+      disabled={!trigger.possible}
+      onPress={() => trigger.fire()}
+    />
+  );
+}
+
+const PRIMARY = { color: "primary", variant: "solid", size: "md" } as const;
+const SECONDARY = { color: "secondary", variant: "outline", size: "md" } as const;
+
+/** One line that says which card this is, and opens it. */
+function Folded(props: CardProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Glyph name="check-circle-filled" />
+        <span class="truncated">{headline(props.children)}</span>
+        <Glyph name="chevron-down" class="turning" />
+      </button>
+      {open && <Content {...props} confirm={undefined} cancel={undefined} />}
+    </>
+  );
+}
+
+function headline(children: readonly WidgetNode[]): string {
+  const within = children.flatMap((child) => [...walk(child)]);
+  const title = within.find(({ type }) => type === "Title") ?? within.find(({ value }) => value);
+  return String(title?.value ?? "Done");
+}
+
+export const CARD = component("Card", schema, Card);

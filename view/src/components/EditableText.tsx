@@ -1,0 +1,52 @@
+/** Text that can be edited where it stands. */
+
+import type { CSSProperties } from "preact";
+import { useRef } from "preact/hooks";
+import { useEntry } from "../form/entry";
+import { useField } from "../form/field";
+import { flag, optionalText, type Props, record, text } from "../tree/read";
+
+export const editable = record({
+  name: text,
+  autoFocus: flag(false),
+  autoSelect: flag(false),
+  autoComplete: optionalText,
+  allowAutofillExtensions: flag(false),
+  pattern: optionalText,
+  placeholder: optionalText,
+  required: flag(false),
+});
+
+type EditableProps = Props<typeof editable.schema> & {
+  readonly value: string;
+  readonly lines: number;
+  readonly class: string;
+  readonly style: CSSProperties;
+};
+
+/** A textarea, because a long title wraps; with one line, Enter submits instead of breaking it. */
+export function EditableText(props: EditableProps) {
+  const { width, ...style } = props.style;
+  const ref = useRef<HTMLTextAreaElement>(null);
+  const field = useField(props.name, props.placeholder);
+  const entry = useEntry(ref, { ...props, grows: true, maxRows: undefined });
+  return (
+    <div class="field editable" style={{ width, flex: width && "0 1 auto" }} {...field.listeners}>
+      <textarea
+        ref={ref}
+        id={field.id}
+        name={props.name}
+        class={props.class}
+        style={style}
+        rows={1}
+        data-lines={props.lines}
+        defaultValue={props.value}
+        placeholder={props.placeholder}
+        required={props.required}
+        {...field.attributes}
+        {...entry}
+      />
+      {field.problem}
+    </div>
+  );
+}

@@ -1,0 +1,18 @@
+import { h } from "preact";
+import { useContext } from "preact/hooks";
+import { StageContext } from "../app/stage";
+import { iconOf } from "../style/icons";
+
+/** One icon, as large as the text around it unless `class` or the stylesheet says otherwise. */
+export function Glyph({ name, class: className = "" }: { name: string; class?: string }) {
+  const { shapes, outlined } = iconOf(name, useContext(StageContext).icons);
+  return (
+    <svg
+      class={`glyph ${outlined ? "outlined" : ""} ${className}`}
+      viewBox="0 0 24 24"
+      aria-hidden="true"
+    >
+      {shapes.map(([tag, attributes]) => h(tag, attributes))}
+    </svg>
+  );
+}

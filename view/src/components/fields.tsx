@@ -1,0 +1,179 @@
+/** Input, Textarea, Checkbox and RadioGroup: the browser's own fields, dressed. */
+
+import { useRef } from "preact/hooks";
+import { action } from "../actions/action";
+import { useTrigger } from "../actions/trigger";
+import { DEFAULTS } from "../defaults";
+import { useEntry } from "../form/entry";
+import { readable, useField } from "../form/field";
+import { CONTROL_SIZES, FIELD_VARIANTS, GUTTER_SIZES, look } from "../style/control";
+import { component } from "../tree/component";
+import { count, flag, listOf, oneOf, optionalText, type Props, record, text } from "../tree/read";
+import { DIRECTIONS } from "./layout";
+
+const typedSchema = {
+  name: text,
+  defaultValue: optionalText,
+  required: flag(false),
+  pattern: optionalText,
+  placeholder: optionalText,
+  allowAutofillExtensions: flag(false),
+  autoSelect: flag(false),
+  autoFocus: flag(false),
+  disabled: flag(false),
+  variant: oneOf(FIELD_VARIANTS, DEFAULTS.control.variant),
+  size: oneOf(CONTROL_SIZES, DEFAULTS.control.size),
+  gutterSize: oneOf(GUTTER_SIZES, undefined),
+};
+const inputSchema = {
+  ...typedSchema,
+  inputType: oneOf(["number", "email", "text", "password", "tel", "url"], "text"),
+  pill: flag(false),
+};
+const textareaSchema = {
+  ...typedSchema,
+  rows: count(1),
+  autoResize: flag(false),
+  maxRows: count(1),
+};
+const checkboxSchema = {
+  name: text,
+  label: optionalText,
+  defaultChecked: flag(false),
+  onChangeAction: action,
+  disabled: flag(false),
+  required: flag(false),
+};
+const radioOption = record({ label: text, value: text, disabled: flag(false) });
+const radioGroupSchema = {
+  name: text,
+  options: listOf(radioOption),
+  ariaLabel: optionalText,
+  onChangeAction: action,
+  defaultValue: optionalText,
+  direction: oneOf(DIRECTIONS, "col"),
+  disabled: flag(false),
+  required: flag(false),
+};
+
+function Input(props: Props<typeof inputSchema>) {
+  const ref = useRef<HTMLInputElement>(null);
+  const field = useField(props.name, props.placeholder);
+  const entry = useEntry(ref, { ...props, grows: false, maxRows: undefined });
+  return (
+    <div class="field" {...field.listeners}>
+      <input
+        ref={ref}
+        {...look(props)}
+        id={field.id}
+        name={props.name}
+        type={props.inputType}
+        step={props.inputType === "number" ? "any" : undefined}
+        defaultValue={props.defaultValue ?? ""}
+        placeholder={props.placeholder}
+        required={props.required}
+        pattern={props.pattern}
+        disabled={props.disabled}
+        {...field.attributes}
+        {...entry}
+      />
+      {field.problem}
+    </div>
+  );
+}
+
+function Textarea(props: Props<typeof textareaSchema>) {
+  const ref = useRef<HTMLTextAreaElement>(null);
+  const field = useField(props.name, props.placeholder);
+  const maxRows = props.maxRows ?? (props.autoResize ? DEFAULTS.textarea.maxRows : undefined);
+  const { style, ...entry } = useEntry(ref, { ...props, grows: props.autoResize, maxRows });
+  const looks = look(props);
+  return (
+    <div class="field" {...field.listeners}>
+      <textarea
+        ref={ref}
+        class={`${looks.class} textarea`}
+        style={{ ...looks.style, ...style }}
+        id={field.id}
+        name={props.name}
+        rows={props.rows ?? (props.autoResize ? 1 : DEFAULTS.textarea.rows)}
+        defaultValue={props.defaultValue ?? ""}
+        placeholder={props.placeholder}
+        required={props.required}
+        disabled={props.disabled}
+        {...field.attributes}
+        {...entry}
+      />
+      {field.problem}
+    </div>
+  );
+}
+
+function Checkbox(props: Props<typeof checkboxSchema>) {
+  const field = useField(props.name, props.label);
+  const change = useTrigger("change", props.onChangeAction, props.label ?? readable(props.name));
+  return (
+    <div class="field" {...field.listeners}>
+      <label class="choice">
+        <input
+          type="checkbox"
+          class="tick"
+          id={field.id}
+          name={props.name}
+          defaultChecked={props.defaultChecked}
+          required={props.required}
+          disabled={props.disabled || !change.possible}
+          {...field.attributes}
+          onChange={(event) => change.fire(new Map([[props.name, event.currentTarget.checked]]))}
+        />
+        {props.label && <span>{props.label}</span>}
+      </label>
+      {field.problem}
+    </div>
+  );
+}
+
+function RadioGroup(props: Props<typeof radioGroupSchema>) {
+  const field = useField(props.name, props.ariaLabel);
+  const change = useTrigger("change", props.onChangeAction, readable(props.name));
+  const disabled = props.disabled || !change.possible;
+  const named = props.ariaLabel
+    ? { "aria-label": props.ariaLabel, "aria-labelledby": undefined }
+    : {};
+  return (
+    <div class="field" {...field.listeners}>
+      <div
+        class={`choices ${props.direction}`}
+        role="radiogroup"
+        id={field.id}
+        aria-required={props.required || undefined}
+        {...field.attributes}
+        {...named}
+      >
+        {props.options.map((option) => (
+          <label class="choice" key={option.value}>
+            <input
+              type="radio"
+              class="dot"
+              name={props.name}
+              value={option.value}
+              defaultChecked={option.value === props.defaultValue}
+              required={props.required}
+              disabled={disabled || option.disabled}
+              onChange={() => change.fire(new Map([[props.name, option.value]]))}
+            />
+            <span>{option.label}</span>
+          </label>
+        ))}
+      </div>
+      {field.problem}
+    </div>
+  );
+}
+
+export const FIELDS = [
+  component("Input", inputSchema, Input),
+  component("Textarea", textareaSchema, Textarea),
+  component("Checkbox", checkboxSchema, Checkbox),
+  component("RadioGroup", radioGroupSchema, RadioGroup),
+];

@@ -1,0 +1,126 @@
+/** Badge, Icon and Image: what is only looked at. */
+
+import type { CSSProperties } from "preact";
+import { useState } from "preact/hooks";
+import { DEFAULTS } from "../defaults";
+import { BLOCK, blockStyle } from "../style/block";
+import { sides } from "../style/box";
+import { background, color } from "../style/color";
+import { tone } from "../style/tone";
+import { insets, radius } from "../style/units";
+import { picture } from "../style/url";
+import { component } from "../tree/component";
+import { flag, oneOf, optionalText, type Props, text } from "../tree/read";
+import { Glyph } from "./Glyph";
+
+const badgeSchema = {
+  label: text,
+  color: oneOf(
+    ["secondary", "success", "danger", "warning", "info", "discovery"],
+    DEFAULTS.badge.color,
+  ),
+  variant: oneOf(["solid", "soft", "outline"], DEFAULTS.badge.variant),
+  size: oneOf(["sm", "md", "lg"], DEFAULTS.badge.size),
+  pill: flag(DEFAULTS.badge.pill),
+};
+const iconSchema = {
+  name: text,
+  color: color("text"),
+  size: oneOf(["xs", "sm", "md", "lg", "xl", "2xl", "3xl"], DEFAULTS.icon.size),
+};
+const POSITIONS = [
+  "top left",
+  "top",
+  "top right",
+  "left",
+  "center",
+  "right",
+  "bottom left",
+  "bottom",
+  "bottom right",
+] as const;
+const imageSchema = {
+  ...BLOCK,
+  src: picture,
+  alt: optionalText,
+  fit: oneOf(["cover", "contain", "fill", "scale-down", "none"], DEFAULTS.image.fit),
+  position: oneOf(POSITIONS, DEFAULTS.image.position),
+  radius,
+  frame: flag(false),
+  flush: flag(false),
+  margin: insets,
+  background,
+};
+
+function Badge(props: Props<typeof badgeSchema>) {
+  const classes = `badge badge-${props.size} ${props.variant} ${props.pill ? "pill" : ""}`;
+  return (
+    <span class={classes} style={tone(props.color, props.variant)}>
+      {props.label}
+    </span>
+  );
+}
+
+function Icon(props: Props<typeof iconSchema>) {
+  return (
+    <span class={`icon icon-${props.size}`} style={{ color: props.color }}>
+      <Glyph name={props.name} />
+    </span>
+  );
+}
+
+function Image(props: Props<typeof imageSchema>) {
+  const broken = useBroken(props.src);
+  const classes = ["image"];
+  if (props.frame) classes.push("framed");
+  if (props.flush) classes.push("flush");
+  if (isUnsized(props)) classes.push("unsized");
+  const style = {
+    "--in-row": DEFAULTS.image.inRow,
+    ...blockStyle(props),
+    ...sides("margin", props.margin),
+    objectFit: props.fit,
+    objectPosition: props.position,
+    borderRadius:
+      props.radius ?? (props.flush ? undefined : `var(--radius-${DEFAULTS.image.radius})`),
+    background: props.background,
+  } as CSSProperties;
+  if (!props.src || broken.now) {
+    return (
+      <div
+        class={`${classes.join(" ")} missing`}
+        style={style}
+        role="img"
+        aria-label={props.alt || "Image"}
+        title={props.alt}
+      >
+        <Glyph name="square-image" />
+      </div>
+    );
+  }
+  return (
+    <img
+      class={classes.join(" ")}
+      style={style}
+      src={props.src}
+      alt={props.alt ?? DEFAULTS.image.alt}
+      referrerPolicy="no-referrer"
+      onError={broken.mark}
+    />
+  );
+}
+
+const isUnsized = ({ width, height, size, aspectRatio, flex }: Props<typeof BLOCK>) =>
+  !(width ?? height ?? size ?? aspectRatio ?? flex);
+
+/** Tells whether that picture could not be had; another picture gets its own chance. */
+function useBroken(src: string | undefined) {
+  const [failed, setFailed] = useState<string>();
+  return { now: failed !== undefined && failed === src, mark: () => setFailed(src) };
+}
+
+export const MEDIA = [
+  component("Badge", badgeSchema, Badge),
+  component("Icon", iconSchema, Icon),
+  component("Image", imageSchema, Image),
+];

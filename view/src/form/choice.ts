@@ -1,0 +1,10 @@
+/** A value that is chosen rather than typed: it follows its default until someone chooses. */
+
+import { useState } from "preact/hooks";
+
+export function useChoice(
+  initial: string,
+): readonly [value: string, choose: (value: string) => void] {
+  const [chosen, choose] = useState<string>();
+  return [chosen ?? initial, choose];
+}

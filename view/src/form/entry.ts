@@ -1,0 +1,71 @@
+/** What every field that is typed into shares: focus, selection, autofill, pattern and growth. */
+
+import type { JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect } from "preact/hooks";
+
+type TextControl = HTMLInputElement | HTMLTextAreaElement;
+
+export interface Entry {
+  readonly autoFocus: boolean;
+  readonly autoSelect: boolean;
+  readonly allowAutofillExtensions: boolean;
+  readonly autoComplete?: string | undefined;
+  readonly pattern: string | undefined;
+  /** A textarea as tall as its text, up to `maxRows`. */
+  readonly grows: boolean;
+  readonly maxRows: number | undefined;
+}
+
+/** What the common password managers look for before they offer to fill a field. */
+const NO_AUTOFILL = {
+  autoComplete: "off",
+  "data-1p-ignore": "true",
+  "data-bwignore": "true",
+  "data-lpignore": "true",
+};
+
+type EntryAttributes = Pick<JSX.HTMLAttributes<TextControl>, "onInput" | "onFocus"> & {
+  readonly autoComplete?: string;
+  readonly style?: JSX.CSSProperties;
+};
+
+export function useEntry(ref: RefObject<TextControl>, entry: Entry): EntryAttributes {
+  const { autoFocus, autoSelect, pattern, grows } = entry;
+  useEffect(() => {
+    if (autoFocus) ref.current?.focus({ preventScroll: true });
+    if (autoSelect) ref.current?.select();
+  }, [ref, autoFocus, autoSelect]);
+  const settle = (): void => {
+    const control = ref.current;
+    if (!(control instanceof HTMLTextAreaElement)) return;
+    if (grows) grow(control);
+    control.setCustomValidity(matches(pattern, control.value) ? "" : MISMATCH);
+  };
+  useLayoutEffect(settle);
+  return {
+    onInput: settle,
+    ...(autoSelect && { onFocus: () => ref.current?.select() }),
+    ...(!entry.allowAutofillExtensions && NO_AUTOFILL),
+    ...(entry.autoComplete && { autoComplete: entry.autoComplete }),
+    ...(entry.maxRows && {
+      style: { maxHeight: `calc(${entry.maxRows}lh + 2 * var(--pad-y, 0px))` },
+    }),
+  };
+}
+
+function grow(control: HTMLTextAreaElement): void {
+  control.style.height = "auto";
+  if (control.scrollHeight) control.style.height = `${control.scrollHeight}px`;
+}
+
+/** The browser checks patterns of inputs, but not of textareas. A broken pattern matches all. */
+function matches(pattern: string | undefined, value: string): boolean {
+  if (!pattern || !value) return true;
+  try {
+    return new RegExp(`^(?:${pattern})$`, "v").test(value);
+  } catch {
+    return true;
+  }
+}
+
+const MISMATCH = "Please match the requested format.";

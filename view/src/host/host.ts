@@ -1,0 +1,114 @@
+/**
+ * The MCP Apps host that embeds the view: handshake, requests, notifications.
+ *
+ * Source: MCP Apps (SEP-1865), specification 2026-01-26.
+ */
+
+import { isObject, type JsonObject } from "../tree/node";
+import { type HostContext, readContext } from "./context";
+import { type Rendered, readResult } from "./result";
+import type { Rpc } from "./rpc";
+
+const PROTOCOL_VERSION = "2026-01-26";
+const APP_INFO = { name: "widgetd-view", version: "1.0.0" };
+const DISPLAY_MODES = ["inline", "fullscreen", "pip"];
+
+/** What a host may be able to do for a view. */
+export type Ability = "serverTools" | "message" | "updateModelContext" | "openLinks" | "logging";
+
+export interface HostEvents {
+  /** The arguments have come, whole or in part; the result has not. */
+  inputArrived(): void;
+  resultArrived(result: Rendered): void;
+  cancelled(reason: string): void;
+  contextChanged(context: HostContext): void;
+  /** The host takes the view away. */
+  tornDown(): void;
+}
+
+export class Host {
+  readonly #rpc: Rpc;
+  #abilities: JsonObject = {};
+  #context: JsonObject = {};
+
+  constructor(rpc: Rpc) {
+    this.#rpc = rpc;
+  }
+
+  /** Shakes hands, and from then on tells `events` what the host says. */
+  async connect(events: HostEvents): Promise<void> {
+    this.#listen(events);
+    this.#rpc.open();
+    const answer = await this.#rpc.request("ui/initialize", {
+      appInfo: APP_INFO,
+      appCapabilities: { availableDisplayModes: DISPLAY_MODES },
+      protocolVersion: PROTOCOL_VERSION,
+    });
+    this.#abilities = isObject(answer.hostCapabilities) ? answer.hostCapabilities : {};
+    this.#context = isObject(answer.hostContext) ? answer.hostContext : {};
+    events.contextChanged(readContext(this.#context));
+    this.#rpc.notify("ui/notifications/initialized");
+  }
+
+  can(ability: Ability): boolean {
+    return isObject(this.#abilities[ability]);
+  }
+
+  /** Calls a tool of the server that the widget came from. */
+  async callTool(name: string, args: JsonObject): Promise<Rendered> {
+    return readResult(await this.#rpc.request("tools/call", { name, arguments: args }));
+  }
+
+  /** Says something to the model as the user, which starts a turn. */
+  async say(text: string): Promise<void> {
+    refused(await this.#rpc.request("ui/message", { role: "user", content: [textBlock(text)] }));
+  }
+
+  /** Lets the model know the state of the view at its next turn; replaces what it knew. */
+  async updateModel(text: string, state: JsonObject): Promise<void> {
+    await this.#rpc.request("ui/update-model-context", {
+      content: [textBlock(text)],
+      structuredContent: state,
+    });
+  }
+
+  async openLink(url: string): Promise<void> {
+    refused(await this.#rpc.request("ui/open-link", { url }));
+  }
+
+  resized(width: number, height: number): void {
+    this.#rpc.notify("ui/notifications/size-changed", { width, height });
+  }
+
+  log(level: "info" | "warning", data: JsonObject): void {
+    if (this.can("logging"))
+      this.#rpc.notify("notifications/message", { level, logger: "widgetd-view", data });
+  }
+
+  #listen(events: HostEvents): void {
+    const on = (name: string, listener: (params: JsonObject) => void) =>
+      this.#rpc.on(`ui/notifications/${name}`, listener);
+    on("tool-input-partial", () => events.inputArrived());
+    on("tool-input", () => events.inputArrived());
+    on("tool-result", (params) => events.resultArrived(readResult(params)));
+    on("tool-cancelled", ({ reason }) =>
+      events.cancelled(typeof reason === "string" ? reason : ""),
+    );
+    on("host-context-changed", (changed) => {
+      this.#context = { ...this.#context, ...changed };
+      events.contextChanged(readContext(this.#context));
+    });
+    this.#rpc.answer("ping", () => ({}));
+    this.#rpc.answer("ui/resource-teardown", () => {
+      events.tornDown();
+      // The answer must leave before the ears are closed.
+      setTimeout(() => this.#rpc.close());
+    });
+  }
+}
+
+const textBlock = (text: string) => ({ type: "text", text });
+
+function refused(result: JsonObject): void {
+  if (result.isError === true) throw new Error("the host declined");
+}

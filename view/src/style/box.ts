@@ -1,0 +1,70 @@
+/** The flex container: what Box, Row, Col and Form have in common. */
+
+import type { CSSProperties } from "preact";
+import { nodes, oneOf, type Props } from "../tree/read";
+import { BLOCK, blockStyle } from "./block";
+import { border } from "./border";
+import { background } from "./color";
+import { insets, radius, type Sides, spacing } from "./units";
+
+export const ALIGNMENTS = ["start", "center", "end", "baseline", "stretch"] as const;
+export const JUSTIFICATIONS = [
+  "start",
+  "center",
+  "end",
+  "between",
+  "around",
+  "evenly",
+  "stretch",
+] as const;
+
+export const BOX = {
+  children: nodes,
+  align: oneOf(ALIGNMENTS, undefined),
+  justify: oneOf(JUSTIFICATIONS, undefined),
+  wrap: oneOf(["nowrap", "wrap", "wrap-reverse"], undefined),
+  gap: spacing,
+  padding: insets,
+  margin: insets,
+  border,
+  radius,
+  background,
+  ...BLOCK,
+};
+
+const FLEX_ALIGN: Record<string, string> = { start: "flex-start", end: "flex-end" };
+const FLEX_JUSTIFY: Record<string, string> = {
+  ...FLEX_ALIGN,
+  between: "space-between",
+  around: "space-around",
+  evenly: "space-evenly",
+};
+
+export const flexAlign = (align: string | undefined) => align && (FLEX_ALIGN[align] ?? align);
+export const flexJustify = (justify: string | undefined) =>
+  justify && (FLEX_JUSTIFY[justify] ?? justify);
+
+export function boxStyle(props: Props<typeof BOX>): CSSProperties {
+  return {
+    ...blockStyle(props),
+    alignItems: flexAlign(props.align),
+    justifyContent: flexJustify(props.justify),
+    flexWrap: props.wrap,
+    gap: props.gap,
+    ...sides("padding", props.padding),
+    ...sides("margin", props.margin),
+    ...sides("border", props.border),
+    borderRadius: props.radius,
+    background: props.background,
+  };
+}
+
+/** Returns `{paddingTop, paddingRight, …}` of the sides that are given. */
+export function sides(property: string, given: Sides<string> | undefined): CSSProperties {
+  return {
+    [`${property}Top`]: given?.top,
+    [`${property}Right`]: given?.right,
+    [`${property}Bottom`]: given?.bottom,
+    [`${property}Left`]: given?.left,
+  };
+}

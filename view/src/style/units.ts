@@ -1,0 +1,75 @@
+/** Turns the lengths of a tree into CSS: spacing units, pixels, radii and sides. */
+
+import { isObject } from "../tree/node";
+import { optionalText, type Reader, record, type Surroundings } from "../tree/read";
+
+const NUMERIC = /^-?\d+(?:\.\d+)?$/;
+const UNIT_PX = 4;
+
+/** Reads a length in spacing units of four pixels, or as CSS. */
+export const spacing: Reader<string | undefined> = (value) => length(value, UNIT_PX);
+
+/** Reads a length in pixels, or as CSS. */
+export const pixels: Reader<string | undefined> = (value) => length(value, 1);
+
+function length(value: unknown, unit_px: number): string | undefined {
+  const given = typeof value === "string" && NUMERIC.test(value.trim()) ? Number(value) : value;
+  if (typeof given === "number" && Number.isFinite(given)) return `${given * unit_px}px`;
+  return typeof given === "string" && given.trim() ? given.trim() : undefined;
+}
+
+const RADII = ["2xs", "xs", "sm", "md", "lg", "xl", "2xl", "3xl", "4xl", "full"] as const;
+
+export const radius: Reader<string | undefined> = (value) => {
+  if (value === "none") return "0";
+  if (value === "100%") return "100%";
+  return (RADII as readonly unknown[]).includes(value) ? `var(--radius-${value})` : undefined;
+};
+
+/** Reads flex growth: a number of shares, or any CSS `flex`. */
+export const flex: Reader<string | undefined> = (value) => optionalText(value, { theme: "light" });
+
+/** Reads an aspect ratio such as `1.5` or `"16/9"`. */
+export const ratio: Reader<string | undefined> = (value) => optionalText(value, { theme: "light" });
+
+export interface Sides<T> {
+  readonly top?: T | undefined;
+  readonly right?: T | undefined;
+  readonly bottom?: T | undefined;
+  readonly left?: T | undefined;
+}
+
+const spacingSides = record({
+  top: spacing,
+  right: spacing,
+  bottom: spacing,
+  left: spacing,
+  x: spacing,
+  y: spacing,
+});
+
+/** Reads padding or margin: one length for all sides, or an object whose sides win over its axes. */
+export const insets = Object.assign(
+  (value: unknown, around: Surroundings): Sides<string> | undefined => {
+    if (!isObject(value)) return allSides(spacing(value, around));
+    const given = spacingSides(value, around);
+    return given && axesToSides(given);
+  },
+  { schema: spacingSides.schema },
+);
+
+export function allSides<T>(value: T | undefined): Sides<T> | undefined {
+  return value === undefined ? undefined : { top: value, right: value, bottom: value, left: value };
+}
+
+/** Returns the four sides of `{top, right, bottom, left, x, y}`. */
+export function axesToSides<T>(
+  given: Sides<T> & { readonly x?: T | undefined; readonly y?: T | undefined },
+): Sides<T> {
+  return {
+    top: given.top ?? given.y,
+    right: given.right ?? given.x,
+    bottom: given.bottom ?? given.y,
+    left: given.left ?? given.x,
+  };
+}

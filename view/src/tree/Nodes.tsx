@@ -1,0 +1,38 @@
+/** Draws components by looking up their type, and holds their place from one tree to the next. */
+
+import { createContext, type FunctionComponent } from "preact";
+import { useContext } from "preact/hooks";
+import type { Component } from "./component";
+import { nodesIn, type WidgetNode } from "./node";
+
+export type Registry = ReadonlyMap<string, Component>;
+
+export const RegistryContext = createContext<Registry>(new Map());
+
+/** Their `name` says which field they are, wherever the next tree puts them. */
+const FIELDS = new Set(["Input", "Textarea", "Select", "DatePicker", "Checkbox", "RadioGroup"]);
+
+export function Nodes({ of }: { of: readonly WidgetNode[] }) {
+  const registry = useContext(RegistryContext);
+  return (
+    <>
+      {of.map((node) => {
+        const Draw = registry.get(node.type)?.Draw ?? Unknown;
+        return <Draw key={identity(node)} node={node} />;
+      })}
+    </>
+  );
+}
+
+function identity(node: WidgetNode): string | undefined {
+  const given = node.key ?? node.id ?? (FIELDS.has(node.type) ? node.name : undefined);
+  return given === undefined || given === null ? undefined : `${node.type} ${given}`;
+}
+
+/** A component this view does not know: its name, and whatever is inside it. */
+const Unknown: FunctionComponent<{ node: WidgetNode }> = ({ node }) => (
+  <div class="unknown" role="group" aria-label={`Unknown component ${node.type}`}>
+    <span class="unknown-name">Unknown component: {node.type}</span>
+    <Nodes of={nodesIn(node.children)} />
+  </div>
+);

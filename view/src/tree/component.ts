@@ -1,0 +1,26 @@
+/** What a component is: the properties it reads, and how it draws them. */
+
+import { type ComponentType, createContext, type FunctionComponent, h } from "preact";
+import { useContext } from "preact/hooks";
+import type { WidgetNode } from "./node";
+import { type Props, readProps, type Schema, type Surroundings } from "./read";
+
+export const SurroundingsContext = createContext<Surroundings>({ theme: "light" });
+
+export interface Component {
+  readonly type: string;
+  readonly schema: Schema;
+  readonly Draw: FunctionComponent<{ node: WidgetNode }>;
+}
+
+/** Makes the component of that type; `View` receives its properties read, never the raw node. */
+export function component<S extends Schema>(
+  type: string,
+  schema: S,
+  View: ComponentType<Props<S>>,
+): Component {
+  function Draw({ node }: { node: WidgetNode }) {
+    return h(View, readProps(schema, node, useContext(SurroundingsContext)) as never);
+  }
+  return { type, schema, Draw };
+}

@@ -1,0 +1,95 @@
+/**
+ * Readers turn an untrusted property into the value a component draws with.
+ *
+ * A reader never fails: what it cannot use becomes its fallback, so that a tree from a newer
+ * exporter, or from a careless template, still draws.
+ */
+
+import { isObject, type JsonObject, nodesIn, type WidgetNode } from "./node";
+
+export type Theme = "light" | "dark";
+
+/** What a reader may look at besides the value. */
+export interface Surroundings {
+  readonly theme: Theme;
+}
+
+export type Reader<T> = (value: unknown, around: Surroundings) => T;
+export type Schema = { readonly [property: string]: Reader<unknown> };
+export type Props<S extends Schema> = { readonly [K in keyof S]: ReturnType<S[K]> };
+
+/** A reader of records that also says which properties it reads. */
+export type RecordReader<S extends Schema> = Reader<Props<S> | undefined> & { readonly schema: S };
+/** A reader of one word out of a few. */
+export type Choice<T> = Reader<T> & { readonly values: readonly string[] };
+
+/** Reads every property of the schema from one record. */
+export function readProps<S extends Schema>(
+  schema: S,
+  record: JsonObject,
+  around: Surroundings,
+): Props<S> {
+  const read: Record<string, unknown> = {};
+  for (const [name, reader] of Object.entries(schema)) read[name] = reader(record[name], around);
+  return read as Props<S>;
+}
+
+export const text: Reader<string> = (value) => optionalText(value, LIGHT) ?? "";
+
+export const optionalText: Reader<string | undefined> = (value) => {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+};
+
+/** Templates write `"true"` and `"false"` where they mean the booleans. */
+export const flag =
+  (fallback: boolean): Reader<boolean> =>
+  (value) =>
+    value === true || value === "true" || (value === false || value === "false" ? false : fallback);
+
+export const number: Reader<number | undefined> = (value) => {
+  const given = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof given === "number" && Number.isFinite(given) ? given : undefined;
+};
+
+/** Reads a whole number of at least `least`. */
+export const count =
+  (least: number): Reader<number | undefined> =>
+  (value, around) => {
+    const given = number(value, around);
+    return given === undefined ? undefined : Math.max(least, Math.floor(given));
+  };
+
+/** Reads one of the values; anything else is the fallback. */
+export function oneOf<const T extends string>(
+  values: readonly T[],
+  fallback: NoInfer<T>,
+): Choice<T>;
+export function oneOf<const T extends string>(
+  values: readonly T[],
+  fallback: undefined,
+): Choice<T | undefined>;
+export function oneOf(
+  values: readonly string[],
+  fallback: string | undefined,
+): Choice<string | undefined> {
+  const reader = (value: unknown) =>
+    typeof value === "string" && values.includes(value) ? value : fallback;
+  return Object.assign(reader, { values });
+}
+
+export const nodes: Reader<readonly WidgetNode[]> = nodesIn;
+
+export function listOf<T>(reader: Reader<T | undefined>): Reader<readonly T[]> {
+  return (value, around) =>
+    Array.isArray(value) ? value.flatMap((item) => reader(item, around) ?? []) : [];
+}
+
+/** Reads an object by a schema; anything else is `undefined`. */
+export function record<const S extends Schema>(schema: S): RecordReader<S> {
+  const reader: Reader<Props<S> | undefined> = (value, around) =>
+    isObject(value) ? readProps(schema, value, around) : undefined;
+  return Object.assign(reader, { schema });
+}
+
+const LIGHT: Surroundings = { theme: "light" };

@@ -1,0 +1,39 @@
+import { fileURLToPath } from "node:url";
+import { viteSingleFile } from "vite-plugin-singlefile";
+import { defineConfig } from "vitest/config";
+import { generated } from "./build/generated";
+import { seal } from "./build/seal";
+
+const root = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
+
+export default defineConfig({
+  root,
+  plugins: [
+    generated(root),
+    viteSingleFile({ removeViteModuleLoader: true }),
+    seal(root, `${root}/dist`),
+  ],
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    target: "es2022",
+    cssTarget: ["chrome120", "firefox121", "safari17.4"],
+    modulePreload: false,
+    reportCompressedSize: false,
+    rollupOptions: { input: "view.html" },
+  },
+  test: {
+    projects: [
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.{ts,tsx}"] } },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
