@@ -1,0 +1,83 @@
+/**
+ * Makes the design tokens from the stylesheets of @openai/apps-sdk-ui.
+ *
+ * All primitive colours are kept, because a widget may name any of them; of the rest only what
+ * the view's own sources refer to, directly or through another token.
+ */
+
+import { readFileSync } from "node:fs";
+import { customProperties, type Declarations } from "./stylesheet";
+
+const STYLES = "node_modules/@openai/apps-sdk-ui/dist/es/styles";
+const FILES = ["variables-primitive.css", "variables-semantic.css", "variables-components.css"];
+const PRIMITIVE =
+  /^--(?:white|black|alpha-base|(?:gray|green|red|pink|orange|yellow|purple|blue)-a?\d+)$/;
+/** Token names that the sources compose at run time (see src/style/tone.ts). */
+const COMPOSED =
+  /^--color-(?:background|text|border)-(?:primary|secondary|info|discovery|success|caution|warning|danger)-(?:solid|soft-alpha|soft|outline|ghost)(?:-hover|-active)?$/;
+
+interface Palette {
+  readonly common: Declarations;
+  readonly light: Declarations;
+  readonly dark: Declarations;
+}
+
+/** Returns the stylesheet of all tokens that `sources` can refer to. */
+export function tokenStylesheet(root: string, sources: readonly string[]): string {
+  const palette = readPalette(root);
+  const kept = reachable(palette, sources);
+  const block = (tokens: Declarations) =>
+    [...tokens]
+      .filter(([name]) => kept.has(name))
+      .map(([name, value]) => `${name}:${value}`)
+      .join(";");
+  return [
+    `:root,[data-theme]{${block(palette.common)}}`,
+    `:root,[data-theme="light"]{${block(palette.light)}}`,
+    `[data-theme="dark"]{${block(palette.dark)}}`,
+  ].join("\n");
+}
+
+/** Returns the names of the primitive colours, without their dashes: `["white", "gray-500", ...]`. */
+export function primitiveNames(root: string): string[] {
+  const { common, light } = readPalette(root);
+  return [...common.keys(), ...light.keys()]
+    .filter((name) => PRIMITIVE.test(name) && name !== "--alpha-base")
+    .map((name) => name.slice(2));
+}
+
+function readPalette(root: string): Palette {
+  const palette: Palette = { common: new Map(), light: new Map(), dark: new Map() };
+  for (const file of FILES) {
+    const css = readFileSync(`${root}/${STYLES}/${file}`, "utf8");
+    for (const { selector, declarations } of customProperties(css)) {
+      for (const [name, value] of declarations) palette[sideOf(selector)].set(name, value);
+    }
+  }
+  return palette;
+}
+
+function sideOf(selector: string): keyof Palette {
+  if (selector.includes('"dark"')) return "dark";
+  return selector.includes('"light"') ? "light" : "common";
+}
+
+function reachable(palette: Palette, sources: readonly string[]): Set<string> {
+  const values = new Map<string, string[]>();
+  for (const side of Object.values(palette) as Declarations[]) {
+    for (const [name, value] of side) values.set(name, [...(values.get(name) ?? []), value]);
+  }
+  const kept = new Set<string>();
+  const keep = (name: string): void => {
+    if (kept.has(name) || !values.has(name)) return;
+    kept.add(name);
+    for (const value of values.get(name) ?? []) referred(value).forEach(keep);
+  };
+  for (const name of values.keys()) if (PRIMITIVE.test(name) || COMPOSED.test(name)) keep(name);
+  for (const source of sources) referred(source).forEach(keep);
+  return kept;
+}
+
+function referred(text: string): string[] {
+  return Array.from(text.matchAll(/--[a-z][\w-]*/g), ([name]) => name);
+}
