@@ -14,7 +14,6 @@ def shared_server() -> Iterator[Server]:
     """One server for all tests that leave it running; each has its own keys."""
     server = Server()
     try:
-        pytest.importorskip("redis", reason="redis-py is not installed: widgetd[redis]")
         server.start()
         yield server
     finally:

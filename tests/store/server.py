@@ -7,9 +7,9 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
+from redis import Redis
 
 BINARY = shutil.which("valkey-server") or shutil.which("redis-server")
 
@@ -76,6 +76,6 @@ class Server:
             keys = client.scan_iter(f"{{{prefix}:*")
             return {key.decode(): client.pttl(key) for key in keys}
 
-    def client(self) -> Any:
+    def client(self) -> Redis:
         """A way to the server beside the store."""
-        return pytest.importorskip("redis").Redis.from_url(self.url)
+        return Redis.from_url(self.url)

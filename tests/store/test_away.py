@@ -25,7 +25,6 @@ def server() -> Iterator[Server]:
     """A server of the test's own, which runs."""
     server = Server()
     try:
-        pytest.importorskip("redis", reason="redis-py is not installed: widgetd[redis]")
         server.start()
         yield server
     finally:
@@ -334,7 +333,6 @@ async def test_draining_reaches_whoever_waits_while_the_server_is_away(
     "url", ["http://127.0.0.1", "localhost:6379", "redis://host:port", "redis://host?db=x"]
 )
 async def test_a_url_that_names_no_server_is_refused(url: str) -> None:
-    pytest.importorskip("redis", reason="redis-py is not installed: widgetd[redis]")
     with pytest.raises(ConfigError) as caught:
         async with open_store(url):
             pass
@@ -348,7 +346,6 @@ async def test_a_url_that_names_no_server_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["redis", "valkey"])
 async def test_a_password_is_never_logged(scheme: str, events: Events) -> None:
-    pytest.importorskip("redis", reason="redis-py is not installed: widgetd[redis]")
     async with open_store(f"{scheme}://ann:s3cret@127.0.0.1:1/0"):
         pass
 

@@ -105,6 +105,8 @@ class SharedActions:
             )
         if seq == 0:
             raise queue_full(most)
+        # Our own readers need not wait for the bell.
+        self._readers.ring(render_id)
         return Accepted(seq=seq)
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:

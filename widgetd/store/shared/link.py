@@ -113,15 +113,21 @@ class Link:
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
         """Keep the link while the block runs, which begins after the first attempt."""
+        failure: Exception | None = None
         try:
             async with anyio.create_task_group() as tasks:
                 await tasks.start(self._keep)
-                yield
+                try:
+                    yield
+                except Exception as error:  # noqa: BLE001 - raised below, as it came
+                    failure = error
                 tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
                 await self._commands.aclose()
                 await self._listener.aclose()
+        if failure is not None:
+            raise failure
 
     async def _keep(self, *, task_status: TaskStatus[None]) -> None:
         pause_s = FIRST_PAUSE_S
