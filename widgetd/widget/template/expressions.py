@@ -1,7 +1,6 @@
 """Turn each kind of expression into a closure that evaluates it over a frame.
 
-What is not in the table is not available. A closure that can fail says at which
-line it stands.
+What is not in the table is not available.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ from typing import Any, Final
 
 from widgetd.widget import dialect
 from widgetd.widget.template import calls
-from widgetd.widget.template.budget import UNFIT, Failure
 from widgetd.widget.template.functions import known_filter, known_test
+from widgetd.widget.template.literals import made_dict, made_list, made_tuple
 from widgetd.widget.template.loops import LOOP_MEMBERS
-from widgetd.widget.template.operators import BINARY, COMPARISONS, concat, negative, positive
+from widgetd.widget.template.operations import applied, binary, chained, joined, sliced, unary
+from widgetd.widget.template.operators import BINARY, COMPARISONS, negative, positive
 from widgetd.widget.template.parse import fault, nodes
-from widgetd.widget.template.scope import BUDGET, Evaluate, Frame, Scope
-from widgetd.widget.template.values import ABSENT, Made, MadeDict, Value, kind, member, part
+from widgetd.widget.template.scope import Evaluate, Frame, Scope
+from widgetd.widget.template.values import ABSENT, Value, member
 
 
 def expression(node: nodes.Node, scope: Scope) -> Evaluate:
@@ -100,15 +100,7 @@ def _slice(node: nodes.Slice, subject: Evaluate, scope: Scope) -> Evaluate:
         expression(bound, scope) if bound is not None else _nothing
         for bound in (node.start, node.stop, node.step)
     ]
-    line = node.lineno
-
-    def cut(frame: Frame) -> Value:
-        try:
-            return part(frame[BUDGET], subject(frame), *(bound(frame) for bound in bounds))
-        except Failure as failure:
-            raise failure.at(line) from None
-
-    return cut
+    return sliced(subject, bounds, node.lineno)
 
 
 def _nothing(_frame: Frame) -> None:
@@ -124,49 +116,14 @@ def filtered(node: nodes.Filter, subject: Evaluate, scope: Scope) -> Evaluate:
     """The closure that applies the filter of `node` to what `subject` evaluates to."""
     args, kwargs = arguments(node, scope)
     function = known_filter(node)
-    return _applied(function, f"the filter '{node.name}'", node.lineno, [subject, *args], kwargs)
+    return applied(function, f"the filter '{node.name}'", node.lineno, [subject, *args], kwargs)
 
 
 def _test(node: nodes.Test, scope: Scope) -> Evaluate:
     subject = expression(node.node, scope)
     args, kwargs = arguments(node, scope)
     function = known_test(node)
-    return _applied(function, f"the test '{node.name}'", node.lineno, [subject, *args], kwargs)
-
-
-def _applied(
-    function: Callable[..., Value],
-    name: str,
-    line: int,
-    args: list[Evaluate],
-    kwargs: dict[str, Evaluate],
-) -> Evaluate:
-    subject, *more = args
-
-    def unfit(value: Value) -> Failure:
-        return Failure(f"{name} cannot be applied to {kind(value)}, or not with these arguments")
-
-    def plain(frame: Frame) -> Value:
-        value = subject(frame)
-        try:
-            return function(frame[BUDGET], value)
-        except Failure as failure:
-            raise failure.at(line) from None
-        except UNFIT:
-            raise unfit(value).at(line) from None
-
-    def full(frame: Frame) -> Value:
-        value = subject(frame)
-        given = [argument(frame) for argument in more]
-        named = {key: argument(frame) for key, argument in kwargs.items()}
-        try:
-            return function(frame[BUDGET], value, *given, **named)
-        except Failure as failure:
-            raise failure.at(line) from None
-        except UNFIT:
-            raise unfit(value).at(line) from None
-
-    return full if more or kwargs else plain
+    return applied(function, f"the test '{node.name}'", node.lineno, [subject, *args], kwargs)
 
 
 def arguments(
@@ -227,42 +184,17 @@ def _not(node: nodes.Not, scope: Scope) -> Evaluate:
 
 
 def _unary(node: nodes.Neg | nodes.Pos, scope: Scope) -> Evaluate:
-    value = expression(node.node, scope)
     apply = negative if isinstance(node, nodes.Neg) else positive
-    line = node.lineno
-
-    def unary(frame: Frame) -> Value:
-        try:
-            return apply(value(frame))
-        except Failure as failure:
-            raise failure.at(line) from None
-
-    return unary
+    return unary(apply, expression(node.node, scope), node.lineno)
 
 
 def _binary(node: nodes.BinExpr, scope: Scope) -> Evaluate:
     left, right = expression(node.left, scope), expression(node.right, scope)
-    apply, line = BINARY[node.operator or ""], node.lineno
-
-    def binary(frame: Frame) -> Value:
-        try:
-            return apply(frame[BUDGET], left(frame), right(frame))
-        except Failure as failure:
-            raise failure.at(line) from None
-
-    return binary
+    return binary(BINARY[node.operator or ""], left, right, node.lineno)
 
 
 def _concat(node: nodes.Concat, scope: Scope) -> Evaluate:
-    parts, line = [expression(each, scope) for each in node.nodes], node.lineno
-
-    def joined(frame: Frame) -> str:
-        try:
-            return concat(frame[BUDGET], [each(frame) for each in parts])
-        except Failure as failure:
-            raise failure.at(line) from None
-
-    return joined
+    return joined([expression(each, scope) for each in node.nodes], node.lineno)
 
 
 def _compare(node: nodes.Compare, scope: Scope) -> Evaluate:
@@ -270,80 +202,30 @@ def _compare(node: nodes.Compare, scope: Scope) -> Evaluate:
     if len(node.ops) == 1:
         return _compared(first, node.ops[0], scope)
     rest = [(COMPARISONS[each.op], expression(each.expr, scope)) for each in node.ops]
-    line = node.lineno
-
-    def chained(frame: Frame) -> bool:
-        left = first(frame)
-        try:
-            for compare, operand in rest:
-                right = operand(frame)
-                if not compare(frame[BUDGET], left, right):
-                    return False
-                left = right
-        except Failure as failure:
-            raise failure.at(line) from None
-        return True
-
-    return chained
+    return chained(first, rest, node.lineno)
 
 
 def _compared(left: Evaluate, operand: nodes.Operand, scope: Scope) -> Evaluate:
-    right_node, line = operand.expr, operand.lineno
-    if isinstance(right_node, nodes.Const) and operand.op in {"eq", "ne"}:
-        constant = right_node.value
+    """One comparison; with a constant, the usual one, it costs nothing worth counting."""
+    if isinstance(operand.expr, nodes.Const) and operand.op in {"eq", "ne"}:
+        constant = operand.expr.value
         if operand.op == "eq":
             return lambda frame: left(frame) == constant
         return lambda frame: left(frame) != constant
-    compare, right = COMPARISONS[operand.op], expression(right_node, scope)
-
-    def compared(frame: Frame) -> Value:
-        try:
-            return compare(frame[BUDGET], left(frame), right(frame))
-        except Failure as failure:
-            raise failure.at(line) from None
-
-    return compared
+    right = expression(operand.expr, scope)
+    return binary(COMPARISONS[operand.op], left, right, operand.lineno)
 
 
 def _list(node: nodes.List, scope: Scope) -> Evaluate:
-    items = [expression(each, scope) for each in node.items]
-
-    def made(frame: Frame) -> Value:
-        frame[BUDGET].step(len(items))
-        return Made([each(frame) for each in items])
-
-    return made
+    return made_list([expression(each, scope) for each in node.items])
 
 
 def _tuple(node: nodes.Tuple, scope: Scope) -> Evaluate:
-    items = [expression(each, scope) for each in node.items]
-
-    def made(frame: Frame) -> Value:
-        frame[BUDGET].step(len(items))
-        return tuple([each(frame) for each in items])
-
-    return made
+    return made_tuple([expression(each, scope) for each in node.items])
 
 
 def _dict(node: nodes.Dict, scope: Scope) -> Evaluate:
-    pairs = [(expression(each.key, scope), expression(each.value, scope)) for each in node.items]
-    line = node.lineno
-
-    def made(frame: Frame) -> Value:
-        frame[BUDGET].step(len(pairs))
-        try:
-            return MadeDict((dict_key(key(frame)), value(frame)) for key, value in pairs)
-        except Failure as failure:
-            raise failure.at(line) from None
-
-    return made
-
-
-def dict_key(key: Value) -> Value:
-    """`key`, if an object may have it."""
-    if isinstance(key, str | int | float) or key is None:
-        return key
-    raise Failure(f"{kind(key)} cannot be the key of an object")
+    return made_dict(node, lambda each: expression(each, scope))
 
 
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Evaluate]]] = MappingProxyType(

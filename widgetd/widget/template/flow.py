@@ -13,8 +13,18 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from widgetd.widget.template.lexical import Mistake, Point, State, States, after
-from widgetd.widget.template.parse import nodes
+from widgetd.widget.template.lexical import (
+    ANY,
+    COLON,
+    COMMA,
+    IN_STRING,
+    LEAD,
+    OPEN,
+    VALUE,
+    Mistake,
+    after,
+)
+from widgetd.widget.template.parse import descend, nodes
 from widgetd.widget.template.patterns import (
     READS_PER_STRIP,
     decided,
@@ -24,6 +34,17 @@ from widgetd.widget.template.patterns import (
     starts_json,
     strips_comma,
 )
+from widgetd.widget.template.scope import targets
+
+
+class Point(NamedTuple):
+    """What may stand before a place, and whether it surely does, or only on some condition."""
+
+    state: int
+    sure: bool
+
+
+States = frozenset[Point]
 
 
 class Turn(NamedTuple):
@@ -67,22 +88,22 @@ class Flow:
 def follow(tree: nodes.Template) -> Flow:
     """What surrounds each output of a template that writes JSON."""
     walk = _Walk(tree)
-    walk.body(tree.body, frozenset({Point(State.ANY, sure=True)}), None)
+    walk.body(tree.body, frozenset({Point(ANY, sure=True)}), None)
     return walk.flow()
 
 
-def _stripping(tree: nodes.Template) -> tuple[frozenset[int], frozenset[int]]:
+def _stripping(every: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
     """The set-blocks that the next output strips of a comma, and those outputs.
 
     A name that is read anywhere else keeps its set-blocks as they are.
     """
     pairs: dict[str, list[tuple[int, int]]] = {}
-    for name, block, value in _pairs(tree):
+    for name, block, value in _pairs(every):
         pairs.setdefault(name, []).append((id(block), id(value)))
-    reads: dict[str, int] = {}
-    for each in tree.find_all(nodes.Name):
-        if each.ctx == "load" and each.name in pairs:
-            reads[each.name] = reads.get(each.name, 0) + 1
+    reads = dict.fromkeys(pairs, 0)
+    for each in every if pairs else ():
+        if isinstance(each, nodes.Name) and each.ctx == "load" and each.name in reads:
+            reads[each.name] += 1
     kept = [
         pair
         for name, found in pairs.items()
@@ -92,13 +113,17 @@ def _stripping(tree: nodes.Template) -> tuple[frozenset[int], frozenset[int]]:
     return frozenset(block for block, _ in kept), frozenset(value for _, value in kept)
 
 
-def _pairs(tree: nodes.Template) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
-    for parent in (tree, *tree.find_all(nodes.Stmt)):
+def _pairs(every: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
+    for parent in every:
+        if "body" not in parent.fields:
+            continue
         for body in (getattr(parent, "body", ()), getattr(parent, "else_", ())):
             for block, output in pairwise(body):
+                if not isinstance(block, nodes.AssignBlock):
+                    continue
                 value = _first_value(output)
                 if value is not None and strips_comma(block, value):
-                    yield block.target.name, block, value
+                    yield targets(block.target)[0], block, value
 
 
 def _first_value(node: nodes.Node) -> nodes.Node | None:
@@ -118,21 +143,23 @@ class _Walk:
     """One run through a template, and what it has seen so far."""
 
     def __init__(self, tree: nodes.Template) -> None:
-        self.stripping, self.stripped = _stripping(tree)
-        self.captured = _captured(tree)
-        self.quoted = [each.node for each in tree.find_all(nodes.Filter) if each.name == "tojson"]
-        self.seen: dict[int, tuple[nodes.Node, set[State]]] = {}
+        every = list(descend(tree))
+        self.stripping, self.stripped = _stripping(every)
+        self.captured = _captured(every)
+        self.quoted = _quoted(every)
+        self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
+        self.texts: dict[tuple[str, int], tuple[int, list[Mistake]]] = {}
         self.commas: dict[tuple[int, bool], None] = {}
         self.loose = False
 
     def flow(self) -> Flow:
         """What all of it comes to."""
-        within = {each: node for each, (node, states) in self.seen.items() if states == _STRING}
+        within = {each: node for each, (node, states) in self.seen.items() if states == {IN_STRING}}
         bare = (
             each
             for each, (node, states) in self.seen.items()
-            if states == _COLON and shows_argument(node, self.captured)
+            if states == {COLON} and not shows_json(node) and shows_argument(node, self.captured)
         )
         return Flow(
             in_strings=frozenset(within),
@@ -190,18 +217,20 @@ class _Walk:
 
     def unknown(self, point: Point) -> Point:
         """What stands behind a text of which nothing is known."""
-        if point.state is State.IN_STRING:
+        if point.state == IN_STRING:
             return point
-        if point.state is State.COLON:
-            return Point(State.VALUE, point.sure)
+        if point.state == COLON:
+            return Point(VALUE, point.sure)
         self.loose = True
-        return Point(State.ANY, point.sure)
+        return Point(ANY, point.sure)
 
     def text(self, text: str, line: int, states: States) -> States:
         """What stands behind `text`; what is wrong with its commas is remembered."""
         behind = set()
         for state, sure in states:
-            found, mistakes = after(text, state)
+            if (text, state) not in self.texts:
+                self.texts[text, state] = after(text, state)
+            found, mistakes = self.texts[text, state]
             behind.add(Point(found, sure))
             self.loose |= bool(mistakes)
             for mistake in mistakes if sure else ():
@@ -242,23 +271,25 @@ class _Walk:
             self.aside(node, states, turn)
             return states
         before = frozenset(
-            Point(State.LEAD, sure) if state in {State.OPEN, State.COMMA} else Point(state, sure)
+            Point(LEAD, sure) if state in (OPEN, COMMA) else Point(state, sure)
             for state, sure in states
         )
         return frozenset(
-            Point(State.OPEN, sure) if state is State.LEAD else Point(state, sure)
+            Point(OPEN, sure) if state == LEAD else Point(state, sure)
             for state, sure in self.body(node.body, before, turn)
         )
 
     def aside(self, node: _Bodied, states: States, turn: Turn | None) -> States:
         """Look at a body that is captured, not written here."""
         if starts_json(node.body) and not self.is_quoted(node):
-            self.body(node.body, frozenset({Point(State.ANY, sure=True)}), turn)
+            self.body(node.body, frozenset({Point(ANY, sure=True)}), turn)
         return states
 
     def is_quoted(self, node: _Bodied) -> bool:
         """Whether `tojson` makes a string of the text of `node`, so that it is no JSON itself."""
-        return isinstance(node, nodes.AssignBlock) and _load(node.target) in self.quoted
+        return isinstance(node, nodes.AssignBlock) and not self.quoted.isdisjoint(
+            targets(node.target)
+        )
 
     def macro(self, node: nodes.Macro, states: States, _turn: Turn | None) -> States:
         """What stands behind a macro: nothing new."""
@@ -273,7 +304,10 @@ class _Walk:
         return frozenset(self.unknown(point) for point in states)
 
     def inline(
-        self, node: nodes.With | nodes.ScopedEvalContextModifier, states: States, turn: Turn | None
+        self,
+        node: nodes.With | nodes.Scope | nodes.ScopedEvalContextModifier,
+        states: States,
+        turn: Turn | None,
     ) -> States:
         """What stands behind a body that is written where it stands."""
         return self.body(node.body, states, turn)
@@ -286,22 +320,23 @@ def _either(ways: list[States]) -> States:
     return frozenset(Point(point.state, sure=False) for way in ways for point in way)
 
 
-def _load(target: nodes.Node) -> nodes.Node:
-    """What reading an assignment's target looks like."""
-    return nodes.Name(target.name, "load") if isinstance(target, nodes.Name) else target
-
-
-def _captured(tree: nodes.Template) -> frozenset[str]:
+def _captured(every: list[nodes.Node]) -> frozenset[str]:
     """The names that stand for text which the template put together."""
-    blocks = (each.target for each in tree.find_all(nodes.AssignBlock))
-    return frozenset(name.name for name in blocks if isinstance(name, nodes.Name))
+    blocks = [each for each in every if isinstance(each, nodes.AssignBlock)]
+    return frozenset(name for each in blocks for name in targets(each.target))
+
+
+def _quoted(every: list[nodes.Node]) -> frozenset[str]:
+    """The names that are piped through `tojson`."""
+    values = [
+        each.node for each in every if isinstance(each, nodes.Filter) and each.name == "tojson"
+    ]
+    return frozenset(each.name for each in values if isinstance(each, nodes.Name))
 
 
 # Any value without a quotation mark would do to stand for what `tojson` writes.
 _A_VALUE: Final = "[]"
 
-_STRING: Final = {State.IN_STRING}
-_COLON: Final = {State.COLON}
 
 _STEPS: Final[Mapping[type[nodes.Node], Callable[..., States]]] = MappingProxyType(
     {
@@ -313,6 +348,7 @@ _STEPS: Final[Mapping[type[nodes.Node], Callable[..., States]]] = MappingProxyTy
         nodes.CallBlock: _Walk.written,
         nodes.FilterBlock: _Walk.written,
         nodes.With: _Walk.inline,
+        nodes.Scope: _Walk.inline,
         nodes.ScopedEvalContextModifier: _Walk.inline,
     }
 )

@@ -1,39 +1,23 @@
 """How far a piece of JSON text has got: in a string or not, and what may come next.
 
-A `State` is a small number, a set of them a `States`: what a place in a template
-may find before it, over all the ways that lead there. It refuses to know
-templates; it reads plain text.
+A state is a small number. It refuses to know templates; it reads plain text.
 """
 
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 from typing import Final, NamedTuple
 
-States = frozenset["Point"]
-
-
-class State(IntEnum):
-    """What stands before a place."""
-
-    ANY = 0
-    """Something unknown: whatever comes next is right."""
-    IN_STRING = 1
-    OPEN = 2
-    """A bracket or brace that was just opened."""
-    COMMA = 3
-    COLON = 4
-    VALUE = 5
-    LEAD = 6
-    """Like `OPEN`, but one leading comma will be taken away."""
-
-
-class Point(NamedTuple):
-    """A state, and whether it is sure to occur, or only if conditions fall a certain way."""
-
-    state: State
-    sure: bool
+ANY: Final = 0
+"""Something unknown stands before: whatever comes next is right."""
+IN_STRING: Final = 1
+OPEN: Final = 2
+"""A bracket or brace was just opened."""
+COMMA: Final = 3
+COLON: Final = 4
+VALUE: Final = 5
+LEAD: Final = 6
+"""Like `OPEN`, but one leading comma will be taken away."""
 
 
 class Mistake(NamedTuple):
@@ -43,54 +27,52 @@ class Mistake(NamedTuple):
     missing: bool
 
 
-_OUTSIDE: Final = re.compile(r"""\s*(?:(?P<mark>["\[\]{},:])|(?P<literal>[^\s"\[\]{},:]+))""")
-_REST_OF_STRING: Final = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_PIECE: Final = re.compile(
+    r"""(?P<string>"(?:[^"\\]++|\\.?+)*+(?P<end>"?))|(?P<mark>[\[\]{},:])|(?P<literal>[^\s"\[\]{},:]+)""",
+    re.DOTALL,
+)
+_REST_OF_STRING: Final = re.compile(r'(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
-def after(text: str, state: State) -> tuple[State, list[Mistake]]:
+def after(text: str, state: int) -> tuple[int, list[Mistake]]:
     """The state behind `text` where `state` is before it, and what is wrong with its commas."""
     mistakes: list[Mistake] = []
-    at = 0
-    while at < len(text):
-        if state is State.IN_STRING:
-            match = _REST_OF_STRING.match(text, at)
-            at = match.end() if match else at
-            if text[at : at + 1] != '"':
-                break
-            state, at = State.VALUE, at + 1
-            continue
-        match = _OUTSIDE.match(text, at)
-        if match is None:
-            break
-        at = match.end()
-        state = _read(match["mark"] or "", state, at - 1, mistakes)
+    start = 0
+    if state == IN_STRING:
+        rest = _REST_OF_STRING.match(text)
+        if rest is None:
+            return IN_STRING, mistakes
+        state, start = VALUE, rest.end()
+    for match in _PIECE.finditer(text, start):
+        mark = match["mark"]
+        if mark is None:
+            if state == VALUE:
+                mistakes.append(Mistake(match.start(), missing=True))
+            # A number or word may go on in what follows, so it is not known to be one value.
+            state = ANY if match["literal"] else VALUE if match["end"] else IN_STRING
+        else:
+            state = _marked(mark, state, match.start(), mistakes)
     return state, mistakes
 
 
-def _read(mark: str, state: State, offset: int, mistakes: list[Mistake]) -> State:
+def _marked(mark: str, state: int, offset: int, mistakes: list[Mistake]) -> int:
+    if mark == ":":
+        return COLON
     if mark == ",":
         return _comma(state, offset, mistakes)
-    if mark == ":":
-        return State.COLON
-    if mark and mark in "]}":
-        if state is State.COMMA:
-            mistakes.append(Mistake(offset, missing=False))
-        return State.VALUE
-    return _begun(mark, state, offset, mistakes)
+    if mark in "[{":
+        if state == VALUE:
+            mistakes.append(Mistake(offset, missing=True))
+        return OPEN
+    if state == COMMA:
+        mistakes.append(Mistake(offset, missing=False))
+    return VALUE
 
 
-def _comma(state: State, offset: int, mistakes: list[Mistake]) -> State:
-    if state is State.LEAD:
-        return State.OPEN
-    if state in {State.OPEN, State.COMMA}:
+def _comma(state: int, offset: int, mistakes: list[Mistake]) -> int:
+    if state == LEAD:
+        return OPEN
+    if state in (OPEN, COMMA):
         mistakes.append(Mistake(offset, missing=False))
         return state
-    return State.COMMA
-
-
-def _begun(mark: str, state: State, offset: int, mistakes: list[Mistake]) -> State:
-    if state is State.VALUE:
-        mistakes.append(Mistake(offset, missing=True))
-    if not mark:  # a number or word may go on in what follows
-        return State.ANY
-    return State.IN_STRING if mark == '"' else State.OPEN
+    return COMMA

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from widgetd.widget.template.budget import Failure
-from widgetd.widget.template.values import ABSENT, Made, MadeDict, Routine, Value
+from widgetd.widget.template.values import ABSENT, MadeDict, Routine, Value
 
 if TYPE_CHECKING:
     from widgetd.widget.template.budget import Budget
@@ -86,7 +86,7 @@ def _bind_rest(
     blueprint: Blueprint, frame: Frame, args: list[Value], kwargs: dict[str, Value]
 ) -> None:
     if blueprint.varargs is not None:
-        frame[blueprint.varargs] = Made(args)
+        frame[blueprint.varargs] = tuple(args)
     elif args:
         count = len(blueprint.places)
         raise Failure(f"the macro '{blueprint.name}' takes at most {count} arguments")

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from widgetd.widget.template.budget import Failure
-from widgetd.widget.template.operators import checked, is_number
+from widgetd.widget.template.numbers import checked, is_number
 from widgetd.widget.template.text import text
 from widgetd.widget.template.textual import whole
 from widgetd.widget.template.values import ABSENT, Value, is_nothing, kind

@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from widgetd.widget.template.budget import Failure
+from widgetd.widget.template.numbers import MAX_INTEGER, checked, is_number
+from widgetd.widget.template.printf import formatted
 from widgetd.widget.template.text import text
 from widgetd.widget.template.values import ABSENT, Made, Value, is_nothing, kind, weigh
 
@@ -19,23 +21,6 @@ if TYPE_CHECKING:
     from widgetd.widget.template.budget import Budget
 
 Binary = Callable[["Budget", Value, Value], Value]
-
-# Every integer that JSON's readers agree on fits; so does any product on its way to being refused.
-MAX_INTEGER: Final = 2**64
-
-
-def checked(value: Value) -> Value:
-    """`value`, if it is a number that may be computed with."""
-    if type(value) is int and not -MAX_INTEGER < value < MAX_INTEGER:
-        raise Failure("a number is too large to compute with")
-    if type(value) is float and value - value != 0:  # infinite, or not a number
-        raise Failure("a number is too large to compute with")
-    return value
-
-
-def is_number(value: Value) -> bool:
-    """Whether `value` can be computed with; true and false can, as in Python."""
-    return isinstance(value, int | float)
 
 
 def concat(budget: Budget, parts: list[Value]) -> str:
@@ -123,6 +108,18 @@ def _arithmetic(name: str, compute: Callable[[Value, Value], Value]) -> Binary:
     return apply
 
 
+_modulo = _arithmetic("take the remainder of", operator.mod)
+
+
+def remainder(budget: Budget, left: Value, right: Value) -> Value:
+    """What is left of a division; of a text, its places filled as by `format`."""
+    if isinstance(left, str):
+        args = list(right) if isinstance(right, tuple) else [right]
+        named = right if isinstance(right, dict) else {}
+        return formatted(budget, left, [] if named else args, named)
+    return _modulo(budget, left, right)
+
+
 def negative(value: Value) -> Value:
     """The number of the opposite sign."""
     if is_nothing(value):
@@ -204,7 +201,7 @@ BINARY: Final[Mapping[str, Binary]] = MappingProxyType(
         "*": multiply,
         "/": _arithmetic("divide", operator.truediv),
         "//": _arithmetic("divide", operator.floordiv),
-        "%": _arithmetic("take the remainder of", operator.mod),
+        "%": remainder,
         "**": power,
     }
 )

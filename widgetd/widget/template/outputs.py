@@ -47,7 +47,9 @@ def output(node: nodes.Output, scope: Scope) -> Execute:
     if not parts:
         return _data(data, node.lineno)
     if all(write is tojson for _, _, write, _ in parts):
-        return _values([part[:2] for part in parts], data, node.lineno)
+        return _values(
+            [(data, evaluate, line) for data, evaluate, _, line in parts], data, node.lineno
+        )
     return _mixed(parts, data)
 
 
@@ -86,21 +88,22 @@ def _data(data: str, line: int) -> Execute:
     return run
 
 
-def _values(parts: list[tuple[str, Evaluate]], tail: str, line: int) -> Execute:
+def _values(parts: list[tuple[str, Evaluate, int]], tail: str, start: int) -> Execute:
     """The usual output: values as JSON between constants."""
-    constant = len(tail) + sum(len(data) for data, _ in parts)
+    constant = len(tail) + sum(len(data) for data, _, _ in parts)
 
     def run(frame: Frame, out: list[str]) -> None:
         budget = frame[BUDGET]
-        size = constant
-        for data, evaluate in parts:
-            value = evaluate(frame)
-            shown = quote(value) if type(value) is str else tojson(budget, value)
-            size += len(shown)
-            out += data, shown
-        budget.chars -= size
-        if budget.chars < 0:
-            raise budget.out_of_text().at(line)
+        size, line = constant, start
+        try:
+            for data, evaluate, line in parts:  # noqa: B007 - the handler reads the line
+                value = evaluate(frame)
+                shown = quote(value) if type(value) is str else tojson(budget, value)
+                size += len(shown)
+                out += data, shown
+            budget.text(size)
+        except Failure as failure:
+            raise failure.at(line) from None
         out.append(tail)
 
     return run

@@ -17,14 +17,14 @@ from jinja2.parser import Parser
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.widget import dialect
-from widgetd.widget.template.operators import MAX_INTEGER
+from widgetd.widget.template.numbers import MAX_INTEGER
 
 if TYPE_CHECKING:
     from widgetd.widget.limits import Limits
 
 Tree = TypeVar("Tree", bound=nodes.Node)
 
-__all__ = ["fault", "height", "nodes", "parse", "parse_expression"]
+__all__ = ["descend", "fault", "height", "nodes", "parse", "parse_expression"]
 
 # Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
 MAX_NESTING: Final = 32
@@ -124,12 +124,27 @@ def _parsed(text: str, state: str | None, run: Callable[[Parser], Tree]) -> Tree
     try:
         return run(Parser(_ENVIRONMENT, text, state=state))
     except TemplateSyntaxError as error:
-        problem = str(error.message).rstrip(".")
-        raise fault("W1301", error.lineno, problem, dialect.advice(problem)) from None
+        raise _unparsed(text, error) from None
     except RecursionError:
         raise _too_deep(None) from None
     except ValueError:  # a number of more digits than Python reads
         raise fault("W1302", None, "a number is too large", "write it as text") from None
+
+
+def _unparsed(text: str, error: TemplateSyntaxError) -> WidgetError:
+    """The fault of a template that is not Jinja; an offset in the message becomes a column."""
+    problem, _, offset = str(error.message).rstrip(".").partition("' at ")
+    column = None
+    if offset.isdecimal():
+        problem, column = f"{problem}'", int(offset) - text.rfind("\n", 0, int(offset))
+    finding = Finding(
+        code="W1301",
+        line=error.lineno,
+        column=column,
+        problem=problem,
+        advice=dialect.advice(problem),
+    )
+    return WidgetError(finding)
 
 
 def _check_size(text: str, limits: Limits) -> None:
@@ -159,6 +174,15 @@ def _check_tree(tree: nodes.Node, limits: Limits) -> None:
                 "make it shorter",
             )
         level = [child for node in level for child in node.iter_child_nodes()]
+
+
+def descend(node: nodes.Node) -> Iterator[nodes.Node]:
+    """`node` and every node below it, in the order of the text."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(reversed(list(node.iter_child_nodes())))
 
 
 def height(node: nodes.Node) -> int:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from widgetd.widget.template.parse import nodes
+from widgetd.widget.template.parse import descend, nodes
 
 
-def strips_comma(block: nodes.Node, value: nodes.Node) -> bool:
+def strips_comma(block: nodes.AssignBlock, value: nodes.Node) -> bool:
     """Whether `value` is `(_c[1:] if _c and _c[0] == ',' else _c)` of the set-block before it."""
     return (
-        isinstance(block, nodes.AssignBlock)
-        and block.filter is None
+        block.filter is None
         and isinstance(block.target, nodes.Name)
         and isinstance(value, nodes.CondExpr)
         and value == _stripping(block.target.name)
@@ -105,7 +104,7 @@ def shows_argument(node: nodes.Node, captured: Collection[str]) -> bool:
 
 def escapes_itself(node: nodes.Node) -> bool:
     """Whether `node` writes JSON's escapes itself: by a backslash, or by `tojson` within."""
-    for each in (node, *node.find_all((nodes.Filter, nodes.Const))):
+    for each in descend(node):
         if isinstance(each, nodes.Filter) and each.name == "tojson" and each is not node:
             return True
         if isinstance(each, nodes.Const) and isinstance(each.value, str) and "\\" in each.value:

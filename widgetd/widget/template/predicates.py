@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from widgetd.widget.template.operators import BINARY, COMPARISONS, is_number
+from widgetd.widget.template.numbers import is_number
+from widgetd.widget.template.operators import BINARY, COMPARISONS
 from widgetd.widget.template.text import text
 from widgetd.widget.template.values import ABSENT, Absent, Routine, Value, is_nothing
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from widgetd.widget.template.budget import Failure
-from widgetd.widget.template.operators import checked, is_number
+from widgetd.widget.template.numbers import checked, is_number
 from widgetd.widget.template.text import text
 from widgetd.widget.template.values import Value, kind
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_WIDTH: Final = 100
 
 _CONVERSION: Final = re.compile(
-    r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[-+ 0#]*)(?P<width>\d*)(?:\.(?P<precision>\d+))?"
+    r"%(?:\((?P<key>[^)]{0,64})\))?(?P<flags>[-+ 0#]*+)(?P<width>\d*+)(?:\.(?P<precision>\d++))?"
     r"(?P<kind>[a-zA-Z%*])"
 )
 

@@ -262,6 +262,11 @@ class _Reader:
         self.body(node.body, place.binding(dict.fromkeys(each.name for each in node.args)))
         return {}
 
+    def apart(self, node: nodes.Scope | nodes.ScopedEvalContextModifier, place: _Place) -> Names:
+        """Visit a body whose names end with it."""
+        self.body(node.body, place)
+        return {}
+
     def capture(self, node: nodes.FilterBlock, place: _Place) -> Names:
         """Visit a `filter` block."""
         self.body(node.body, place)
@@ -290,5 +295,7 @@ _VISITS: Final[Mapping[type[nodes.Node], Callable[..., Names]]] = MappingProxyTy
         nodes.Macro: _Reader.macro,
         nodes.CallBlock: _Reader.call_block,
         nodes.FilterBlock: _Reader.capture,
+        nodes.Scope: _Reader.apart,
+        nodes.ScopedEvalContextModifier: _Reader.apart,
     }
 )

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from widgetd.widget.template.budget import Failure
-from widgetd.widget.template.operators import checked
+from widgetd.widget.template.numbers import checked
 from widgetd.widget.template.values import (
     ABSENT,
     Made,

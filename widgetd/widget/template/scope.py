@@ -103,8 +103,6 @@ def assigned(body: list[nodes.Node]) -> set[str]:
             found.add(node.name)
         elif isinstance(node, nodes.If):
             found |= assigned([*node.body, *node.elif_, *node.else_])
-        elif isinstance(node, nodes.ScopedEvalContextModifier):
-            found |= assigned(node.body)
     return found
 
 

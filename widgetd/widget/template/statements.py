@@ -43,12 +43,17 @@ def block(body: list[nodes.Node], scope: Scope) -> Execute:
         WidgetError: `W1302`, where one is not available in templates.
     """
     parts = [statement(node, scope) for node in body]
-    if len(parts) == 1:
+    if len(parts) == 1 and isinstance(body[0], nodes.Output):
         return parts[0]
+    lines = {part: node.lineno for part, node in zip(parts, body, strict=True)}
 
     def run(frame: Frame, out: list[str]) -> None:
-        for part in parts:
-            part(frame, out)
+        part: Execute = run
+        try:
+            for part in parts:
+                part(frame, out)
+        except Failure as failure:
+            raise failure.at(lines[part]) from None
 
     return run
 
@@ -319,9 +324,9 @@ def _expression_statement(node: nodes.ExprStmt, scope: Scope) -> Execute:
     return lambda frame, _out: value(frame)
 
 
-def _scoped(node: nodes.ScopedEvalContextModifier, scope: Scope) -> Execute:
+def _body(node: nodes.Scope | nodes.ScopedEvalContextModifier, scope: Scope) -> Execute:
     """An `autoescape` block: nothing is ever escaped, so only its body counts."""
-    return block(node.body, scope)
+    return inner(node.body, scope)
 
 
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Execute]]] = MappingProxyType(
@@ -336,6 +341,7 @@ _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Execute]]] = Map
         nodes.Macro: _macro,
         nodes.CallBlock: _call_block,
         nodes.ExprStmt: _expression_statement,
-        nodes.ScopedEvalContextModifier: _scoped,
+        nodes.Scope: _body,
+        nodes.ScopedEvalContextModifier: _body,
     }
 )

@@ -166,16 +166,19 @@ def length(value: Value) -> int:
 def weigh(budget: Budget, *values: Value) -> None:
     """Pay one step for each node inside `values`, before something walks them unpaid."""
     pending = list(values)
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            budget.step(len(value) + 1)
-            pending.extend(value.values())
+    most = budget.steps
+    characters = 0
+    for value in pending:
+        if isinstance(value, str):
+            characters += len(value)
+        elif isinstance(value, dict):
+            pending += value.values()
         elif isinstance(value, list | tuple):
-            budget.step(len(value) + 1)
-            pending.extend(value)
-        elif isinstance(value, str):
-            budget.scan(len(value))
+            pending += value
+        if len(pending) > most:
+            break
+    budget.step(len(pending))
+    budget.scan(characters)
 
 
 def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -> Value:
