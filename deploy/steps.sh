@@ -52,14 +52,12 @@ seconds_since() {
   printf '%d.%02d' $((centiseconds / 100)) $((centiseconds % 100))
 }
 
-# refused MESSAGE COMMAND…: whether COMMAND fails and says MESSAGE.
-refused() {
+# is_refused MESSAGE COMMAND…: COMMAND must fail and say MESSAGE.
+is_refused() {
   local message=$1 said
   shift
-  if said=$("$@" 2>&1); then
-    return 1
-  fi
-  [[ $said == *"$message"* ]]
+  ! said=$("$@" 2>&1) || fail "was not refused: $*"
+  [[ $said == *"$message"* ]] || fail "was refused with another message: $* ($said)"
 }
 
 # debian SUITE PACKAGE…: print the path of a tarball of SUITE with each PACKAGE; made once.
@@ -70,7 +68,7 @@ debian() {
   tarball=$CACHE/$suite-$(cksum <<<"$packages" | cut -d' ' -f1).tar
   if [[ ! -s $tarball ]]; then
     mkdir -p "$CACHE"
-    mmdebstrap --quiet --variant=minbase --include="$packages" "$suite" "$tarball.part" >&2
+    mmdebstrap --quiet --format=tar --variant=minbase --include="$packages" "$suite" "$tarball.part" >&2
     mv "$tarball.part" "$tarball"
   fi
   echo "$tarball"
