@@ -93,6 +93,17 @@ def test_what_nobody_sees_is_not_served_in_names_and_descriptions() -> None:
     assert definition.description == "Where it is."
 
 
+def test_what_nobody_sees_is_not_served_in_a_schema_that_else_stays_as_it_is() -> None:
+    said = {"description": "City\u200b.", "enum": ["a\u200b"], "title": ["b\u200b"]}
+    definition = widget(jsonSchema={"properties": {"description": said}})
+
+    assert definition.schema == {
+        "properties": {
+            "description": {"description": "City.", "enum": ["a\u200b"], "title": ["b\u200b"]}
+        }
+    }
+
+
 @pytest.mark.parametrize("urlsafe", [True, False])
 @pytest.mark.parametrize("padded", [True, False])
 def test_what_studio_packs_is_unpacked_however_it_was_written(urlsafe: bool, padded: bool) -> None:

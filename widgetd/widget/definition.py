@@ -29,13 +29,16 @@ from widgetd.widget.naming import (
 )
 from widgetd.widget.sidecar import Sidecar, read_sidecar
 from widgetd.widget.studio import Studio, decode_studio
-from widgetd.widget.visible import visible
+from widgetd.widget.visible import visible, visible_within
 
 VERSION = "1.0"
 
 REQUIRED = ("version", "name", "template")
 OPTIONAL = ("jsonSchema", "outputJsonPreview", "encodedWidget")
 KNOWN = REQUIRED + OPTIONAL
+
+READ_BY_MODELS = frozenset({"title", "description"})
+"""Keys of a schema whose texts reach a model, and are served without what nobody sees."""
 
 _TYPES: Mapping[str, tuple[type, str]] = {
     "version": (str, "a string"),
@@ -66,7 +69,7 @@ class Definition:
         tool: The name of the MCP tool.
         title: What people call the widget.
         description: The sidecar's, else the file's, else the schema's; empty where none has one.
-        schema: The argument schema, verbatim; None where the file has none.
+        schema: The argument schema, verbatim but for characters that nobody sees; None where the file has none.
         template: The Jinja text.
         preview: The tree that Studio made of its own sample.
         encoded: Studio's package, as it stands.
@@ -133,7 +136,7 @@ def define(
         tool=tool,
         title=visible(said.title or title(name, source.path)),
         description=_description(said, file),
-        schema=file.get("jsonSchema"),
+        schema=visible_within(file.get("jsonSchema"), READ_BY_MODELS),
         template=file["template"],
         preview=file.get("outputJsonPreview"),
         encoded=file.get("encodedWidget"),

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from operator import is_
+from typing import Any
 
 _WHITESPACE = frozenset("\n\t\r")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -26,6 +28,26 @@ def visible(text: str) -> str:
     if not gone:
         return text
     return "".join(character for offset, character in enumerate(text) if offset not in gone)
+
+
+def visible_within(value: Any, keys: frozenset[str]) -> Any:
+    """A JSON value, with every text under one of `keys`, at any depth, made visible.
+
+    Returns:
+        The same object where that changes nothing.
+    """
+    if isinstance(value, list):
+        elements = [visible_within(inner, keys) for inner in value]
+        return value if all(map(is_, elements, value)) else elements
+    if not isinstance(value, dict):
+        return value
+    kept = {
+        key: visible(inner)
+        if key in keys and isinstance(inner, str)
+        else visible_within(inner, keys)
+        for key, inner in value.items()
+    }
+    return value if all(map(is_, kept.values(), value.values())) else kept
 
 
 def hidden(text: str) -> Iterator[tuple[int, str]]:
