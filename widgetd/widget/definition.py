@@ -69,7 +69,8 @@ class Definition:
         tool: The name of the MCP tool.
         title: What people call the widget.
         description: The sidecar's, else the file's, else the schema's; empty where none has one.
-        schema: The argument schema, verbatim but for characters that nobody sees; None where the file has none.
+        schema: The argument schema, verbatim but for characters that nobody sees; None where there
+            is none.
         template: The Jinja text.
         preview: The tree that Studio made of its own sample.
         encoded: Studio's package, as it stands.
