@@ -7,7 +7,7 @@ is asked of a `Judge`. It refuses to explain anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from widgetd.widget.subschemas import Json, Subschema
@@ -56,6 +56,15 @@ def dependent(schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
         for name, part in schema.get(keyword, {}).items():
             if isinstance(value, dict) and name in value and not isinstance(part, list):
                 yield part
+
+
+def needed(schema: Mapping[str, Json], present: Container[str]) -> Iterator[str]:
+    """The properties that must be there beside those that are `present`."""
+    yield from schema.get("required", ())
+    for keyword in ("dependentRequired", "dependencies"):
+        for name, others in schema.get(keyword, {}).items():
+            if name in present and isinstance(others, list):
+                yield from others
 
 
 def property_parts(judge: Judge, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:

@@ -15,6 +15,7 @@ from widgetd.widget.subschemas import Json, Subschema
 LONGEST = 96
 MOST_CHOICES = 6
 DEEPEST = 4
+SAFE_INTEGER = 2**53 - 1
 
 TYPES: Mapping[str, str] = {
     "string": "a string",
@@ -138,7 +139,7 @@ def _typed(name: str, schema: Mapping[str, Json]) -> str:
 
 
 def _range(schema: Mapping[str, Json]) -> str:
-    low, high = schema.get("minimum"), schema.get("maximum")
+    low, high = (_telling(schema.get(keyword)) for keyword in ("minimum", "maximum"))
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     if above is True:  # draft 4 says only that the bound itself is out
         low, above = None, low
@@ -149,6 +150,11 @@ def _range(schema: Mapping[str, Json]) -> str:
     bounds = {"of at least": low, "above": above, "of at most": high, "below": below}
     said = [f"{word} {shown(bound)}" for word, bound in bounds.items() if _is_number(bound)]
     return f" {' and '.join(said)}" if said else ""
+
+
+def _telling(bound: Json) -> Json:
+    """`bound`, unless it is only the end of the integers that a browser can count."""
+    return None if bound in (-SAFE_INTEGER, SAFE_INTEGER) else bound
 
 
 def _is_number(value: object) -> bool:

@@ -20,6 +20,7 @@ from widgetd.widget.applicable import (
     dependent,
     element_part,
     evaluated,
+    needed,
 )
 from widgetd.widget.assertions import Texts, fails
 from widgetd.widget.describe import alternatives, describe, shown
@@ -97,8 +98,8 @@ class Descent:
         self._texts = texts
         self._left = budget
         self._depth = 0
-        # By identity, which is a name only while the value lives; so the value is kept too.
-        self._known: dict[tuple[int, int], tuple[Json, Faults]] = {}
+        # By identity, which is a name only while its bearer lives; so both bearers are kept.
+        self._known: dict[tuple[int, int], tuple[Subschema, Json, Faults]] = {}
         self.targets = document.targets
         self.matches = texts.matches
 
@@ -135,10 +136,10 @@ class Descent:
                 raise _TooDeepError(schema, value)
             self._depth += 1
             try:
-                self._known[key] = (value, self._decide(schema, value))
+                self._known[key] = (schema, value, self._decide(schema, value))
             finally:
                 self._depth -= 1
-        return self._known[key][1]
+        return self._known[key][2]
 
     def _decide(self, schema: Mapping[str, Json], value: Json) -> Faults:
         self._left -= 1
@@ -172,7 +173,7 @@ class Descent:
         return tuple(Fault((step, fault.trail), *fault[1:]) for fault in self.faults(schema, value))
 
     def _properties(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
-        for name in dict.fromkeys(_needed(schema, value)):
+        for name in dict.fromkeys(needed(schema, value)):
             if name not in value:
                 part = next(declared_parts(self, schema, name), True)
                 yield (Fault((name, ()), "required", NOTHING, part),)
@@ -273,14 +274,6 @@ class Descent:
 def unexplained(schema: Subschema, value: Json) -> Fault:
     """What is said of a value that does not fit where no keyword could be found at fault."""
     return Fault((), "", value, schema, "arguments that fit the input schema")
-
-
-def _needed(schema: Mapping[str, Json], value: Mapping[str, Json]) -> Iterator[str]:
-    yield from schema.get("required", ())
-    for keyword in ("dependentRequired", "dependencies"):
-        for name, needed in schema.get(keyword, {}).items():
-            if name in value and isinstance(needed, list):
-                yield from needed
 
 
 RIGHT_KIND, WRONG_MARK, WRONG_KIND = range(3)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypedDict
 
 import jsonschema_rs
@@ -20,12 +20,13 @@ from widgetd.errors import CallError, Finding, Slip, WidgetError, nearest
 from widgetd.widget.defaults import Filler
 from widgetd.widget.describe import TYPES, shown, types
 from widgetd.widget.document import Document, read_document
-from widgetd.widget.explain import Descent, unexplained
+from widgetd.widget.explain import BUDGET, Descent, unexplained
 from widgetd.widget.impossible import impossible
 from widgetd.widget.jsonvalues import copied, dotted, too_deep, unsayable
 from widgetd.widget.limits import Limits
 from widgetd.widget.mending import mended
 from widgetd.widget.patterns import Weight, refuse_patterns
+from widgetd.widget.sample import smallest
 from widgetd.widget.subschemas import Json, pointer
 from widgetd.widget.wording import refusal, slips
 
@@ -123,7 +124,7 @@ class Schema:
             return Checked(arguments=repair[0], mended=repair[1])
         if not faults:
             faults = (unexplained(self.document.root, arguments),)
-        raise refusal(slips(self.document, faults, sensitive), None)
+        raise refusal(slips(self.document, faults, sensitive), self.smallest)
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """`arguments` with the schema's defaults where properties are absent, at any depth."""
@@ -132,9 +133,14 @@ class Schema:
         filled: dict[str, Json] = Filler(self.descent()).filled(self.document.root, arguments)
         return filled
 
-    def descent(self) -> Descent:
-        """A fresh judge of this schema's parts, with a whole budget."""
-        return Descent(self.document, Texts())
+    @cached_property
+    def smallest(self) -> dict[str, Json] | None:
+        """The smallest arguments that fit; `None` where none were found."""
+        return smallest(self)
+
+    def descent(self, budget: int = BUDGET) -> Descent:
+        """A judge of this schema's parts, with a budget of its own."""
+        return Descent(self.document, Texts(), budget)
 
     def _refuse_what_is_no_json(self, arguments: Json) -> None:
         deepest = self._limits.json_depth

@@ -44,7 +44,7 @@ def refusal(found: Sequence[Slip], example: Json) -> CallError:
     ending = _ending(found[0].path, example)
     message = str(found[0])
     for slip in found[1:]:
-        if len(message) + len(f"; {slip}") + len(ending) >= LONGEST:
+        if len(f"{message}; {slip}{ending}") >= LONGEST:
             break
         message += f"; {slip}"
     return CallError("W2002", message + ending, path=found[0].path, slips=tuple(found))

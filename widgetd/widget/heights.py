@@ -1,0 +1,51 @@
+"""Measure how deep the shallowest value of each schema nests.
+
+So that whoever makes a value can leave a recursion by the shortest way. A schema
+without a finite value has no height.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+
+from widgetd.widget.applicable import element_part
+from widgetd.widget.document import Document
+from widgetd.widget.subschemas import Json, Subschema
+
+
+class Heights:
+    """The heights of a document's parts, found by letting short ones spread until none changes."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._known: dict[int, float] = {}
+        schemas = list(document.subschemas())
+        changed = True
+        while changed:
+            changed = False
+            for schema in schemas:
+                height = self._measured(schema)
+                if height < self._known.get(id(schema), inf):
+                    self._known[id(schema)] = height
+                    changed = True
+
+    def of(self, schema: Subschema) -> float:
+        """How many levels the shallowest value of `schema` has; `inf` if it has none."""
+        if isinstance(schema, bool):
+            return 0 if schema else inf
+        return self._known.get(id(schema), inf)
+
+    def _measured(self, schema: Mapping[str, Json]) -> float:
+        if "const" in schema or "enum" in schema:
+            return 0
+        together = (*self._document.targets(schema), *schema.get("allOf", ()))
+        found = [0.0, *map(self.of, together)]
+        for keyword in schema.keys() & {"anyOf", "oneOf"}:
+            found += [min(map(self.of, schema[keyword]), default=inf)]
+        if schema.get("type", "object") == "object":
+            named = schema.get("properties", {})
+            found += [1 + self.of(named.get(name, True)) for name in schema.get("required", ())]
+        if schema.get("type") == "array" and schema.get("minItems", 0):
+            found += [1 + self.of(element_part(schema, 0))]
+        return max(found)

@@ -1,0 +1,297 @@
+"""Make a value that fits a schema, in a given style.
+
+Builds from the keywords; where alternatives, conditions or patterns make that
+uncertain it asks a judge, and tries again in another way. It promises nothing:
+the caller holds what was made against the validator.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Literal
+
+from widgetd.widget.applicable import Judge, dependent, element_part, needed, property_parts
+from widgetd.widget.assertions import identity
+from widgetd.widget.describe import types
+from widgetd.widget.facets import TYPES, Facets, together
+from widgetd.widget.heights import Heights
+from widgetd.widget.matching import matching
+from widgetd.widget.scalars import numbers, strings
+from widgetd.widget.subschemas import Json, Subschema
+
+Style = Literal[
+    "smallest", "required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"
+]
+
+BUDGET = 20_000
+DEEPEST = 48
+MOST_WAYS = 12
+MOST_TURNS = 40
+MOST_PROPERTIES = 1_000
+MOST_ELEMENTS = 1_000
+# How many elements an array gets where the schema leaves it open.
+ELEMENTS: Mapping[Style, int] = {
+    "smallest": 0,
+    "required": 1,
+    "full": 2,
+    "empty": 0,
+    "one": 1,
+    "two": 2,
+    "many": 20,
+    "long": 2,
+    "nulls": 1,
+    "nasty": 2,
+}
+
+
+class CannotMakeError(Exception):
+    """No value could be made for a schema."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Where a value is made.
+
+    Attributes:
+        name: The nearest property's name after the one that it stands in: `airline.name`.
+        turn: The how manieth of its kind it is.
+        depth: How deep it stands.
+        arrays: How many arrays it stands in.
+        within: The schemas of what it stands in, by identity.
+    """
+
+    name: str = ""
+    turn: int = 0
+    depth: int = 0
+    arrays: int = 0
+    within: frozenset[int] = frozenset()
+
+
+class Maker:
+    """Makes values in one style.
+
+    Args:
+        judge: Decides about alternatives and strings.
+        heights: Know the shortest way out of a recursion.
+        style: What is wanted.
+    """
+
+    def __init__(self, judge: Judge, heights: Heights, style: Style) -> None:
+        self._judge = judge
+        self._heights = heights
+        self._style = style
+        self._left = BUDGET
+        self._words: Counter[tuple[str, int]] = Counter()
+
+    def make(self, schema: Subschema, spot: Spot) -> Json:
+        """A value that very probably fits `schema`.
+
+        Raises:
+            CannotMakeError: None was found.
+        """
+        self._left -= 1
+        if schema is False or self._left < 0 or spot.depth > DEEPEST:
+            raise CannotMakeError
+        if isinstance(schema, bool):
+            return next(strings(self._style, Facets([]), spot.name, spot.turn))
+        way, ways = 0, 1
+        while way < ways:
+            facets, ways = self._chosen(schema, spot, way)
+            for made in self._values(facets, spot) if facets else ():
+                if self._judge.fits(schema, made):
+                    return made
+            way += 1
+        raise CannotMakeError
+
+    def _chosen(self, schema: Subschema, spot: Spot, way: int) -> tuple[Facets | None, int]:
+        """What holds once alternatives are chosen, if anything can; how many ways there are."""
+        parts: list[Mapping[str, Json]] = []
+        ways = 1
+        waiting = [schema]
+        while waiting:
+            part = waiting.pop()
+            if part is False:
+                return None, ways
+            if isinstance(part, bool):
+                continue
+            parts.append(part)
+            waiting += [*self._judge.targets(part), *part.get("allOf", ())]
+            for keyword in part.keys() & {"anyOf", "oneOf"}:
+                branches = self._ordered(part, part[keyword], spot)
+                ways = max(ways, len(branches))
+                waiting.append(branches[way % len(branches)])
+            if "if" in part:
+                ways = max(ways, 2)
+                then = [part["if"], part.get("then", True)]
+                waiting += [part.get("else", True)] if way % 2 else then
+        return Facets(parts), min(ways, MOST_WAYS)
+
+    def _ordered(
+        self, schema: Mapping[str, Json], branches: list[Subschema], spot: Spot
+    ) -> list[Subschema]:
+        """`branches` in the order in which they are tried: null last, unless nulls are wanted."""
+        if self._economises([schema], spot):
+            return sorted(branches, key=self._heights.of)
+        nulls = [branch for branch in branches if _is_null(branch)]
+        others = [branch for branch in branches if not _is_null(branch)]
+        first = spot.turn % len(others) if others else 0
+        others = [*others[first:], *others[:first]]
+        return [*nulls, *others] if self._style == "nulls" else [*others, *nulls]
+
+    def _economises(self, parts: Iterable[Mapping[str, Json]], spot: Spot) -> bool:
+        """Whether a value is kept small: always, or because it stands in one of its own kind."""
+        return self._style == "smallest" or any(id(part) in spot.within for part in parts)
+
+    def _values(self, facets: Facets, spot: Spot) -> Iterator[Json]:
+        """Values to be tried, likeliest first."""
+        choices = facets.choices()
+        if choices is not None:
+            yield from _turned(sorted(choices, key=self._unwanted), spot.turn)
+            return
+        kinds = facets.types()
+        if self._style == "nulls" and "null" in kinds and kinds != TYPES:
+            yield None
+        if self._style not in ("long", "nasty"):
+            given = [value for value in facets.given() if not isinstance(value, (dict, list))]
+            yield from _turned(given, spot.turn)
+        if kinds == TYPES:
+            kinds = (facets.likely(),)
+        for kind in sorted(kinds, key=lambda kind: kind == "null"):
+            with suppress(CannotMakeError):
+                yield from self._typed(kind, facets, spot)
+
+    def _unwanted(self, value: Json) -> bool:
+        return (value is None) != (self._style == "nulls")
+
+    def _typed(self, kind: str, facets: Facets, spot: Spot) -> Iterator[Json]:
+        if kind == "object":
+            yield self._object(facets, spot)
+        elif kind == "array":
+            yield self._array(facets, spot)
+        elif kind == "string":
+            yield from strings(self._style, facets, spot.name, self._word(spot))
+        elif kind == "boolean":
+            yield from (spot.turn % 2 == 0, spot.turn % 2 == 1)
+        elif kind == "null":
+            yield None
+        else:
+            yield from numbers(facets, spot.name, spot.turn, whole=kind == "integer")
+
+    def _word(self, spot: Spot) -> int:
+        """Which word to take, so that an arrival is at another city than the departure."""
+        own = spot.name.rpartition(".")[2]
+        self._words[own, spot.turn] += 1
+        return spot.turn + self._words[own, spot.turn] - 1
+
+    def _object(self, facets: Facets, spot: Spot) -> dict[str, Json]:
+        parts, names = self._named(facets, spot)
+        required = {name for part in parts for name in part.get("required", ())}
+        within = replace(
+            spot, depth=spot.depth + 1, within=spot.within | {id(part) for part in facets.parts}
+        )
+        above = spot.name.rpartition(".")[2]
+        made: dict[str, Json] = {}
+        least = facets.least("minProperties")
+        for name in chain(names, self._further_names(facets, spot)):
+            if name in made or (name not in names and len(made) >= least):
+                continue
+            held_to = [held for part in parts for held in property_parts(self._judge, part, name)]
+            try:
+                made[name] = self.make(together(held_to), replace(within, name=f"{above}.{name}"))
+            except CannotMakeError:
+                if name in required:
+                    raise
+        return made
+
+    def _named(
+        self, facets: Facets, spot: Spot
+    ) -> tuple[list[Mapping[str, Json]], dict[str, None]]:
+        """The properties that are wanted, in order, and everything that then holds."""
+        parts = list(facets.parts)
+        names: dict[str, None] = {}
+        for part in parts:
+            names.update(dict.fromkeys(part.get("required", ())))
+        if not (self._style == "required" or self._economises(parts, spot)):
+            most = facets.most("maxProperties", MOST_PROPERTIES)
+            declared = [name for part in parts for name in part.get("properties", {})]
+            names.update(dict.fromkeys(declared[: max(0, most - len(names))]))
+        for part in parts:  # which grows
+            names.update(dict.fromkeys(needed(part, names)))
+            for held in dependent(part, names):
+                if isinstance(held, Mapping) and held not in parts:
+                    parts.append(held)
+                    names.update(dict.fromkeys(held.get("required", ())))
+        order = [name for part in parts for name in part.get("properties", {}) if name in names]
+        return parts, dict.fromkeys([*order, *names])
+
+    def _further_names(self, facets: Facets, spot: Spot) -> Iterator[str]:
+        """Names that may be added where more properties are wanted than there are wanted ones."""
+        for part in facets.parts:
+            yield from part.get("properties", {})
+        for turn in range(MOST_TURNS):
+            for part in facets.parts:
+                for pattern in part.get("patternProperties", {}):
+                    yield from matching(pattern, turn)
+            for schema in facets.all("propertyNames"):
+                with suppress(CannotMakeError):
+                    yield self.make(schema, replace(spot, name="name", turn=turn))
+            yield f"extra{turn + 1}"
+
+    def _array(self, facets: Facets, spot: Spot) -> list[Json]:
+        contained = list(facets.all("contains"))
+        needed_elements = facets.least("minContains", 1) if contained else 0
+        least = max(facets.least("minItems"), needed_elements)
+        made: list[Json] = []
+        for index in range(self._length(facets, least, spot)):
+            held_to = [element_part(part, index) for part in facets.parts]
+            held_to += contained if index < needed_elements else []
+            try:
+                made.append(self._element(facets, together(held_to), spot, made))
+            except CannotMakeError:
+                if index < least:
+                    raise
+                break
+        return made
+
+    def _length(self, facets: Facets, least: int, spot: Spot) -> int:
+        """How many elements to make."""
+        wanted = ELEMENTS[self._style] if not spot.arrays else min(ELEMENTS[self._style], 2)
+        if self._economises(facets.parts, spot):
+            wanted = 0
+        elif wanted:
+            wanted = max([wanted, *map(len, facets.all("prefixItems"))])
+        return min(max(wanted, least), facets.most("maxItems", MOST_ELEMENTS))
+
+    def _element(self, facets: Facets, schema: Subschema, spot: Spot, others: list[Json]) -> Json:
+        unique = any(wanted is True for wanted in facets.all("uniqueItems"))
+        known = {identity(other) for other in others} if unique else frozenset()
+        within = spot.within | {id(part) for part in facets.parts}
+        for turn in range(len(others), len(others) + (MOST_TURNS if unique else 1)):
+            made = self.make(
+                schema,
+                replace(
+                    spot,
+                    turn=spot.turn + turn,
+                    depth=spot.depth + 1,
+                    arrays=spot.arrays + 1,
+                    within=within,
+                ),
+            )
+            if not unique or identity(made) not in known:
+                return made
+        raise CannotMakeError
+
+
+def _is_null(schema: Subschema) -> bool:
+    return isinstance(schema, Mapping) and (
+        types(schema) == ("null",) or schema.get("const", 0) is None
+    )
+
+
+def _turned(values: list[Json], turn: int) -> list[Json]:
+    first = turn % len(values) if values else 0
+    return [*values[first:], *values[:first]]

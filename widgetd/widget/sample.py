@@ -1,0 +1,70 @@
+"""Make arguments that fit a schema: for the example in an error, and to try a widget out.
+
+What is returned fits, by the validator's own word; `None` says that nothing
+fitting was found. The same schema, state and seed give the same arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from widgetd.widget.document import Document
+from widgetd.widget.explain import Descent
+from widgetd.widget.heights import Heights
+from widgetd.widget.making import CannotMakeError, Maker, Spot, Style
+from widgetd.widget.subschemas import Json
+
+State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]
+
+ATTEMPTS = 4
+JUDGEMENTS = 200_000
+
+
+class Admitting(Protocol):
+    """A compiled schema, as far as samples need it."""
+
+    @property
+    def document(self) -> Document:
+        """The schema."""
+        ...
+
+    def admits(self, arguments: Json) -> bool:
+        """Whether `arguments` fit."""
+        ...
+
+    def descent(self, budget: int) -> Descent:
+        """A judge of the schema's parts."""
+        ...
+
+
+def smallest(schema: Admitting) -> dict[str, Json] | None:
+    """Arguments with nothing but what is required, in plausible words."""
+    return _made(schema, "smallest", 0)
+
+
+def sample(schema: Admitting, *, state: State, seed: int = 0) -> dict[str, Json] | None:
+    """Arguments in a certain state.
+
+    Args:
+        schema: What they must fit.
+        state: `required` has no optional properties; all others have them. `empty`,
+            `one`, `two` and `many` say how long arrays are; `long` and `nasty` how
+            strings are; `nulls` has null wherever it may stand.
+        seed: Another seed takes other words and other alternatives.
+    """
+    return _made(schema, state, seed)
+
+
+def _made(schema: Admitting, style: Style, seed: int) -> dict[str, Json] | None:
+    root = schema.document.root
+    heights = Heights(schema.document)
+    for attempt in range(ATTEMPTS):
+        maker = Maker(schema.descent(JUDGEMENTS), heights, style)
+        try:
+            made = maker.make({"type": "object", "allOf": [root]}, Spot(turn=seed + attempt))
+        except CannotMakeError:
+            continue
+        if schema.admits(made):
+            arguments: dict[str, Json] = made
+            return arguments
+    return None
