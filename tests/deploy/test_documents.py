@@ -24,6 +24,7 @@ from tests.deploy.documents import (
     pod,
 )
 from widgetd.config import Settings
+from widgetd.pages.port import GRACE_S
 
 UID = 10001
 PORT = 8787
@@ -190,10 +191,11 @@ def test_probes_ask_for_pages_that_widgetd_has() -> None:
     assert container()["startupProbe"]["httpGet"]["path"] == "/readyz"
 
 
-def test_a_pod_has_time_to_end_before_it_is_killed() -> None:
+def test_all_give_widgetd_time_to_end_before_they_kill_it() -> None:
     unit = (ROOT / "systemd" / "widgetd.service").read_text()
     [stop] = re.findall(r"^TimeoutStopSec=(\d+)s$", unit, re.MULTILINE)
     leaves_s = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
 
+    assert int(stop) > GRACE_S
     assert pod()["terminationGracePeriodSeconds"] >= leaves_s + int(stop)
     assert compose()["services"]["widgetd"]["stop_grace_period"] == f"{stop}s"
