@@ -8,11 +8,14 @@ Source: what ChatKit Studio exports, version "1.0".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any
+
+import orjson
 
 from widgetd.errors import Finding, WidgetError, nearest
 from widgetd.files.source import Source
@@ -137,7 +140,7 @@ def define(
         tool=tool,
         title=visible(said.title or title(name, source.path)),
         description=_description(said, file),
-        schema=visible_within(file.get("jsonSchema"), READ_BY_MODELS),
+        schema=_legible(file.get("jsonSchema")),
         template=file["template"],
         preview=file.get("outputJsonPreview"),
         encoded=file.get("encodedWidget"),
@@ -185,6 +188,17 @@ def _description(said: Sidecar, file: Mapping[str, Any]) -> str:
         if isinstance(told, str) and told.strip():
             return visible(told).strip()
     return ""
+
+
+def _legible(schema: dict[str, Any] | None) -> dict[str, Any] | None:
+    if schema is None or not _DOUBTFUL.search(orjson.dumps(schema)):
+        return schema
+    legible: dict[str, Any] = visible_within(schema, READ_BY_MODELS)
+    return legible
+
+
+_DOUBTFUL = re.compile(rb"[^ -~]|\\\\[bfu]")
+"""What JSON without whitespace has in it wherever some character may be one that nobody sees."""
 
 
 def _digest(source: Source, sidecar: Source | None) -> str:

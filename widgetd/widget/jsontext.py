@@ -125,20 +125,19 @@ _UNIQUE = json.JSONDecoder(object_pairs_hook=_unique)
 def _depth(value: object, enough: int) -> int:
     """How many objects and arrays `value` nests; counted no further than past `enough`."""
     depth = 0
-    level = [value]
+    level = [value] if isinstance(value, (dict, list)) else []
     while level and depth <= enough:
-        inner: list[object] = []
-        nests = 0
-        for outer in level:
-            if isinstance(outer, dict):
-                inner.extend(outer.values())
-                nests = 1
-            elif isinstance(outer, list):
-                inner.extend(outer)
-                nests = 1
-        depth += nests
-        level = inner
+        depth += 1
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
+        ]
     return depth
+
+
+_CONTAINERS = frozenset({dict, list})
 
 
 def _explain(text: str, limits: Limits) -> NoReturn:
