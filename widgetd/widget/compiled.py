@@ -1,0 +1,214 @@
+"""A definition, ready to be called: arguments in, widget tree out.
+
+    arguments -> validate (mend) -> fill defaults -> render -> tree
+
+It knows one widget and nothing of folders, tools or time. A widget never changes;
+what it builds on first use (the pydantic model) follows from the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+from pydantic import BaseModel
+
+from widgetd.errors import CallError, WidgetError
+from widgetd.widget.components import to_chatkit, tree
+from widgetd.widget.definition import Definition
+from widgetd.widget.facts import Facts, compile_facts
+from widgetd.widget.limits import Limits
+from widgetd.widget.model import json_schema_to_pydantic, signature_of
+from widgetd.widget.purpose import purpose
+from widgetd.widget.schema import Schema, compile_schema
+from widgetd.widget.template import Template, compile_template
+
+Part = TypeVar("Part")
+
+if TYPE_CHECKING:
+    from chatkit.widgets import DynamicWidgetRoot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Render:
+    """What one call came to.
+
+    Attributes:
+        tree: The widget root, `{"type": "Card", "children": [...]}`.
+        arguments: What the template saw: mended, with defaults filled in.
+        mended: What was mended, as sentences; empty where the arguments were right.
+    """
+
+    tree: dict[str, Any]
+    arguments: Mapping[str, Any]
+    mended: tuple[str, ...] = ()
+
+
+class Widget:
+    """One widget, as served.
+
+    Attributes:
+        definition: What the file and its sidecar say.
+        schema: Decides which arguments are admitted.
+        template: Makes the output from them.
+        facts: What a model is told of a render.
+        description: What the widget is for, in a sentence or two, for a model to choose by.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        *,
+        schema: Schema,
+        template: Template,
+        facts: Facts,
+        description: str,
+    ) -> None:
+        self.definition = definition
+        self.schema = schema
+        self.template = template
+        self.facts = facts
+        self.description = description
+
+    def __repr__(self) -> str:
+        return f"<Widget {self.tool!r} from {self.definition.path!r}>"
+
+    @property
+    def tool(self) -> str:
+        """The name of the MCP tool."""
+        return self.definition.tool
+
+    @property
+    def key(self) -> str:
+        """Identifies the content that this widget was compiled from."""
+        return self.definition.digest
+
+    @cached_property
+    def listing(self) -> str:
+        """Identifies what a list of tools says of this widget."""
+        said = (
+            self.tool,
+            self.definition.title,
+            self.description,
+            self.schema.advertised,
+            self.definition.tags,
+        )
+        return blake2b(orjson.dumps(said), digest_size=8).hexdigest()
+
+    @cached_property
+    def example(self) -> Mapping[str, Any] | None:
+        """Arguments that this widget admits: the author's first example, else the smallest."""
+        for example in self.definition.sidecar.examples:
+            if self.schema.admits(example.arguments):
+                return example.arguments
+        return self.schema.smallest
+
+    def call(self, arguments: Mapping[str, Any], *, strict: bool = False) -> Render:
+        """Validate `arguments` and render them.
+
+        Args:
+            arguments: By the schema's property names.
+            strict: Refuse arguments that would have to be mended.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        sensitive = self.definition.sidecar.sensitive
+        checked = self.schema.check(arguments, strict=strict, sensitive=sensitive)
+        filled = self.schema.with_defaults(checked.arguments)
+        try:
+            root = tree(self.template.render(filled))
+        except WidgetError as error:
+            raise CallError("W2004", f"the template's output is no widget: {error}") from None
+        return Render(tree=root, arguments=filled, mended=checked.mended)
+
+    @cached_property
+    def Arguments(self) -> type[BaseModel]:  # noqa: N802 - it is a class, and named as one
+        """The arguments as a pydantic model; it admits what the schema admits."""
+        name = self.definition.component
+        return json_schema_to_pydantic(self.schema.advertised, f"{name}Model", f"{name}Arguments")
+
+    @cached_property
+    def render(self) -> Callable[..., dict[str, Any]]:
+        """Render keyword arguments to a tree, `{"type": "Card", "children": [...]}`.
+
+        Its signature has one annotated keyword parameter for each property that can be one; the
+        others are given as `**{"a-b": ...}`.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        return self._keyword_call(lambda tree: tree, dict[str, Any])
+
+    @cached_property
+    def build(self) -> Callable[..., DynamicWidgetRoot]:
+        """Render keyword arguments to a root that a ChatKit server can stream.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        return self._keyword_call(to_chatkit, "DynamicWidgetRoot")
+
+    def _keyword_call(
+        self, convert: Callable[[dict[str, Any]], Any], returns: object
+    ) -> Callable[..., Any]:
+        def call(**arguments: Any) -> Any:
+            return convert(self.call(_plain(arguments)).tree)
+
+        call.__name__ = self.definition.component
+        call.__doc__ = self.description
+        signature = signature_of(self.Arguments).replace(return_annotation=returns)
+        call.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
+        return call
+
+
+def _plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as JSON values: parts may be given as the models of `Widget.Arguments`."""
+    return {name: _dumped(value) for name, value in arguments.items()}
+
+
+def _dumped(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(by_alias=True, exclude_unset=True)
+    if isinstance(value, list):
+        return [_dumped(element) for element in value]
+    return value
+
+
+def compile_widget(definition: Definition, *, limits: Limits | None = None) -> Widget:
+    """Prove that a definition can be served, and make it ready.
+
+    Raises:
+        WidgetError: It cannot; the finding says where in the file and why.
+    """
+    limits = limits or Limits()
+    try:
+        template = _within(
+            "/template", lambda: compile_template(definition.template, limits=limits)
+        )
+        said = definition.schema
+        written = _open_object(template.names) if said is None else said
+        schema = _within("/jsonSchema", lambda: compile_schema(written, limits=limits))
+    except WidgetError as error:
+        raise error.of(definition.path) from None
+    facts = compile_facts(definition, schema, limits=limits)
+    description = purpose(definition, schema)
+    return Widget(
+        definition, schema=schema, template=template, facts=facts, description=description
+    )
+
+
+def _within(pointer: str, make: Callable[[], Part]) -> Part:
+    try:
+        return make()
+    except WidgetError as error:
+        raise error.within(pointer) from None
+
+
+def _open_object(names: frozenset[str]) -> Mapping[str, Any]:
+    """The schema of a file that has none: an object with whatever the template asks for."""
+    return {"type": "object", "properties": {name: {} for name in sorted(names)}}
