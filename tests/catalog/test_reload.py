@@ -1,0 +1,134 @@
+"""A folder's files become a snapshot, and only what changed is built again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.serving import widget_file
+from widgetd.catalog.discovery import load
+from widgetd.catalog.reload import Folder, Workshop
+from widgetd.files.source import Source
+from widgetd.widget.compiled import Widget
+from widgetd.widget.limits import Limits
+
+
+class Counting:
+    """Makes widgets, and remembers of which files."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+
+    def __call__(self, source: Source, sidecar: Source | None) -> Widget:
+        self.made.append(source.path)
+        return load(source, sidecar, limits=Limits())
+
+
+def folder(root: Path) -> tuple[Folder, Counting]:
+    counting = Counting()
+    workshop = Workshop(root=root, make=counting, limit_bytes=Limits().file_bytes, quiet_ms=0)
+    return Folder(workshop), counting
+
+
+def write(root: Path, name: str, **file: str) -> None:
+    (root / f"{name}.widget").write_text(widget_file(name, **file))
+
+
+def test_one_change_costs_one_build_whatever_the_number_of_widgets(tmp_path: Path) -> None:
+    for number in range(50):
+        write(tmp_path, f"Widget {number}")
+    looked, counting = folder(tmp_path)
+    looked.look()
+    counting.made.clear()
+
+    write(tmp_path, "Widget 7", text="Goodbye")
+    looked.look(["Widget 7.widget"])
+
+    assert counting.made == ["Widget 7.widget"]
+
+
+def test_a_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, counting = folder(tmp_path)
+    assert looked.look().widgets["greeting"].definition.sidecar.description is None
+
+    (tmp_path / "Greeting.widget.toml").write_text('description = "Greet somebody."')
+    after = looked.look()
+
+    assert after.widgets["greeting"].description == "Greet somebody."
+    assert counting.made == ["Greeting.widget"] * 2
+
+
+def test_nothing_changed_is_the_same_snapshot(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, counting = folder(tmp_path)
+    first = looked.look()
+
+    (tmp_path / "Greeting.widget").touch()
+
+    assert looked.look() is first
+    assert counting.made == ["Greeting.widget"]
+
+
+def test_a_broken_file_keeps_its_last_good_widget_with_its_fault(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, _ = folder(tmp_path)
+    good = looked.look()
+
+    (tmp_path / "Greeting.widget").write_text("{")
+    broken = looked.look()
+
+    assert broken.widgets["greeting"] is good.widgets["greeting"]
+    assert broken.stale == ("greeting",)
+    assert list(broken.faults) == ["Greeting.widget"]
+
+
+def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, _ = folder(tmp_path)
+    looked.look()
+
+    (tmp_path / "Greeting.widget.toml").write_text('descripton = "x"')
+    broken = looked.look()
+
+    assert broken.stale == ("greeting",)
+    assert [str(fault) for fault in broken.faults.values()] == [
+        "Greeting.widget.toml: line 1: the key 'descripton' is unknown; did you mean 'description'?"
+    ]
+
+
+def test_a_file_absent_in_one_survey_is_still_served(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, _ = folder(tmp_path)
+    looked.look()
+
+    (tmp_path / "Greeting.widget").unlink()
+
+    assert "greeting" in looked.look().widgets
+    assert looked.due_s == 0.25
+
+
+def test_a_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
+    root = tmp_path / "widgets"
+    root.mkdir()
+    write(root, "Greeting")
+    looked, _ = folder(root)
+    looked.look()
+
+    root.rename(tmp_path / "elsewhere")
+    gone = looked.look()
+
+    assert "greeting" in gone.widgets
+    assert str(gone.degraded) == (
+        "the widgets folder is not there; put it back; until then everything goes on serving"
+    )
+
+    root.mkdir()
+    empty = looked.look()
+    assert "greeting" in empty.widgets
+    assert str(empty.degraded) == (
+        "the widgets folder was replaced by an empty one; "
+        "mount it again; until then everything goes on serving"
+    )
+
+    write(root, "Greeting")
+    assert looked.look().degraded is None

@@ -1,0 +1,132 @@
+"""What is served is a function of the files, whatever order they come in."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from tests.making import entry, snapshot_of, widget
+from widgetd.catalog.selection import Selection
+from widgetd.catalog.snapshot import Entry, difference, snapshot
+from widgetd.errors import Finding
+
+BROKEN = Finding(code="W1301", path="Greeting.widget", problem="it is broken", advice="mend it")
+
+
+def test_two_files_with_one_tool_name_have_one_owner_in_every_order() -> None:
+    claimants = [
+        widget("Card", path="Card (1).widget", text="copy"),
+        widget("Card", path="b/Card.widget", text="deep"),
+        widget("Card", path="Card.widget", text="first"),
+    ]
+    for order in permutations(claimants):
+        found = snapshot_of(*order)
+
+        assert [w.definition.path for w in found.widgets.values()] == ["Card.widget"]
+        assert [str(fault) for fault in found.faults.values()] == [
+            (
+                "Card (1).widget#/name: the tool name 'card' belongs to 'Card.widget'; "
+                "give this widget another name, or remove one of the two files"
+            ),
+            (
+                "b/Card.widget#/name: the tool name 'card' belongs to 'Card.widget'; "
+                "give this widget another name, or remove one of the two files"
+            ),
+        ]
+
+
+def test_replicas_that_see_the_same_files_have_the_same_hashes() -> None:
+    one = snapshot_of(widget("A"), widget("B"))
+    other = snapshot_of(widget("B"), widget("A"))
+
+    assert (one.files, one.generation) == (other.files, other.generation)
+
+
+def test_a_stale_widget_changes_the_hash_of_the_files_and_not_of_what_is_served() -> None:
+    good = snapshot_of(widget())
+    stale = snapshot(
+        {
+            "Greeting.widget": Entry(
+                path="Greeting.widget", key="other", widget=widget(), fault=BROKEN
+            )
+        }
+    )
+
+    assert stale.generation == good.generation
+    assert stale.files != good.files
+    assert stale.stale == ("greeting",)
+    assert stale.refused == ()
+
+
+def test_a_file_that_never_was_good_is_refused_and_not_stale() -> None:
+    found = snapshot(
+        {"Greeting.widget": Entry(path="Greeting.widget", key="k", widget=None, fault=BROKEN)}
+    )
+
+    assert (found.stale, found.refused) == ((), (BROKEN,))
+
+
+def test_settings_that_matter_are_part_of_both_hashes() -> None:
+    entries = {"Greeting.widget": entry(widget())}
+    plain, other = snapshot(entries), snapshot(entries, settings="strict=True")
+
+    assert plain.files != other.files
+    assert plain.generation != other.generation
+
+
+@pytest.mark.parametrize(
+    ("selection", "served"),
+    [
+        (Selection(), ["a", "b"]),
+        (Selection(include=frozenset({"travel"})), ["a"]),
+        (Selection(include=frozenset({"b"})), ["b"]),
+        (Selection(exclude=frozenset({"travel"})), ["b"]),
+        (Selection(include=frozenset({"travel"}), exclude=frozenset({"a"})), []),
+    ],
+)
+def test_a_selection_takes_widgets_by_tag_and_by_name(
+    selection: Selection, served: list[str]
+) -> None:
+    made = [widget("A", path="travel/A.widget"), widget("B")]
+    found = snapshot({w.definition.path: entry(w) for w in made}, selection=selection)
+
+    assert list(found.widgets) == served
+
+
+def test_a_difference_names_what_came_changed_and_went() -> None:
+    before = snapshot_of(widget("Kept"), widget("Changed"), widget("Removed"))
+    after = snapshot_of(widget("Kept"), widget("Changed", text="Bye"), widget("Added"))
+
+    change = difference(before, after)
+
+    assert (change.added, change.changed, change.removed) == (
+        ("added",),
+        ("changed",),
+        ("removed",),
+    )
+    assert change.relisted == ()
+
+
+def test_a_new_description_is_a_new_entry_in_a_list() -> None:
+    before = snapshot_of(widget())
+    after = snapshot_of(widget(sidecar='description = "Greet somebody."'))
+
+    change = difference(before, after)
+
+    assert change.relisted == ("greeting",)
+    assert change.lists
+
+
+def test_a_field_that_is_newly_required_breaks_callers_and_is_named() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"who": {"type": "string"}, "how": {"type": "string"}},
+    }
+    before = snapshot_of(widget(schema={**schema, "required": ["who"]}))
+    after = snapshot_of(widget(schema={**schema, "required": ["who", "how"]}))
+
+    breaking = difference(before, after).breaking
+
+    assert [finding.path for finding in breaking] == ["Greeting.widget"]
+    assert "how" in breaking[0].problem

@@ -1,0 +1,72 @@
+"""Make the entries of a snapshot from a survey, touching only what changed.
+
+A file that breaks keeps its last good widget; a file that cannot be judged at
+this moment keeps its entry. What counts as gone is decided by the caller, for
+that takes time and this module knows none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from widgetd.catalog.snapshot import Entry
+from widgetd.errors import Finding, WidgetError
+from widgetd.files.source import Source
+from widgetd.files.survey import Survey
+from widgetd.widget.compiled import Widget
+
+WIDGET_SUFFIX = ".widget"
+SIDECAR_SUFFIX = ".widget.toml"
+
+Make = Callable[[Source, Source | None], Widget]
+"""Source and sidecar to a servable widget; raises `WidgetError` where there is none."""
+
+
+def rebuild(
+    before: Mapping[str, Entry], survey: Survey, *, gone: Collection[str], make: Make
+) -> dict[str, Entry]:
+    """What each file came to, given what it came to before.
+
+    Args:
+        before: The entries until now.
+        survey: The folder as it is.
+        gone: Paths in `before` that count as deleted.
+        make: Called once for each file whose content, or sidecar, is new.
+    """
+    entries = {path: entry for path, entry in before.items() if path not in gone}
+    for path, source in survey.sources.items():
+        if path.endswith(WIDGET_SUFFIX):
+            sidecar = survey.sources.get(path + ".toml")
+            entry = entries.get(path)
+            if entry is None or entry.key != _key(source, sidecar):
+                entries[path] = _build(entry, source, sidecar, make)
+    for path, error in _unreadable(survey):
+        entries[path] = _broken(entries.get(path), path, "", error)
+    return entries
+
+
+def _key(source: Source, sidecar: Source | None) -> str:
+    return source.digest if sidecar is None else f"{source.digest}+{sidecar.digest}"
+
+
+def _build(entry: Entry | None, source: Source, sidecar: Source | None, make: Make) -> Entry:
+    key = _key(source, sidecar)
+    try:
+        widget = make(source, sidecar)
+    except WidgetError as error:
+        return _broken(entry, source.path, key, error)
+    return Entry(path=source.path, key=key, widget=widget)
+
+
+def _broken(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:
+    fault: Finding = error.finding
+    return Entry(path=path, key=key, widget=entry.widget if entry else None, fault=fault)
+
+
+def _unreadable(survey: Survey) -> Iterator[tuple[str, WidgetError]]:
+    """The widget files that could not be read; an unreadable sidecar speaks for its widget."""
+    for path, error in survey.faults.items():
+        if path.endswith(SIDECAR_SUFFIX):
+            yield path.removesuffix(".toml"), error
+        else:
+            yield path, error

@@ -1,0 +1,170 @@
+"""Keep the registry equal to the folder: a hint wakes a survey, which has the last word.
+
+    hint -> survey -> entries -> snapshot -> swap -> one log line
+
+All that can fail, and all that takes time, happens in a worker thread before the
+swap, which is one assignment. Knows nothing of clients.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import structlog
+
+from widgetd.catalog.absence import GRACE_S, Absence
+from widgetd.catalog.entries import SIDECAR_SUFFIX, WIDGET_SUFFIX, Make, rebuild
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.selection import EVERYTHING, Selection
+from widgetd.catalog.snapshot import Change, Snapshot, snapshot
+from widgetd.files.hints import Hints
+from widgetd.files.stamp import QUIET_MS
+from widgetd.files.survey import UNKNOWN, glance
+
+SETTLING_S = 1.0
+"""How long a start waits for files that are being written."""
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """How a folder's files become widgets.
+
+    Attributes:
+        root: The widgets folder.
+        make: Source and sidecar to a widget that may be served.
+        limit_bytes: A longer file is a fault.
+        selection: Which widgets are served at all.
+        settings: Whatever else decides what is served, as text; it becomes part of every hash.
+        quiet_ms: How long a file must not have been written before it is read.
+    """
+
+    root: Path
+    make: Make
+    limit_bytes: int
+    selection: Selection = EVERYTHING
+    settings: str = ""
+    quiet_ms: int = QUIET_MS
+
+
+class Folder:
+    """A folder as it was last seen, and what its files came to."""
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._workshop = workshop
+        self._survey = UNKNOWN
+        self._absence = Absence()
+        self._current = Snapshot.empty()
+
+    def look(self, paths: Collection[str] = ()) -> Snapshot:
+        """The snapshot of the folder as it is now; the same object where nothing changed.
+
+        Args:
+            paths: Where something may have changed; none stands for everywhere.
+        """
+        workshop = self._workshop
+        self._survey = glance(
+            workshop.root,
+            paths,
+            known=self._survey,
+            suffixes=(WIDGET_SUFFIX, SIDECAR_SUFFIX),
+            limit_bytes=workshop.limit_bytes,
+            quiet_ms=workshop.quiet_ms,
+        )
+        degraded = self._absence.degraded(self._survey)
+        known = self._current.entries
+        gone: Collection[str] = ()
+        if degraded is None:
+            gone = self._absence.gone(self._survey, known, time.monotonic())
+        entries = rebuild(known, self._survey, gone=gone, make=workshop.make)
+        if entries != known or degraded != self._current.degraded:
+            self._current = snapshot(
+                entries,
+                selection=workshop.selection,
+                settings=workshop.settings,
+                degraded=degraded,
+            )
+        return self._current
+
+    @property
+    def due_s(self) -> float | None:
+        """In how many seconds to look again without a hint; None where nothing is pending."""
+        if self._survey.unsettled:
+            return QUIET_MS / 1000
+        return GRACE_S if self._absence.pending else None
+
+    @property
+    def unsettled(self) -> frozenset[str]:
+        """The files that were being written when last looked at; none if it is not about them."""
+        return self._survey.unsettled
+
+
+async def reload(
+    workshop: Workshop, hints: Hints, registry: Registry, *, looked: Callable[[], None]
+) -> None:
+    """Run until cancelled.
+
+    Args:
+        workshop: How files become widgets.
+        hints: Where to look, and when.
+        registry: Where to serve the outcome.
+        looked: Called after each look, whether it changed anything or not; for the first time when
+            no file was being written, or `SETTLING_S` after the start.
+    """
+    folder = Folder(workshop)
+    # A limiter of our own: file events wait on the default one.
+    limiter = anyio.CapacityLimiter(1)
+    paths: Collection[str] = ()
+    patience_s = time.perf_counter() + SETTLING_S
+    while True:
+        started_s = time.perf_counter()
+        look = partial(folder.look, paths)
+        found = await anyio.to_thread.run_sync(look, limiter=limiter)
+        if not found.same_as(registry.current):
+            change = registry.swap(found)
+            _report(found, change, (time.perf_counter() - started_s) * 1000)
+        if not folder.unsettled or started_s > patience_s:
+            looked()
+        paths = await _next(hints, folder)
+
+
+async def _next(hints: Hints, folder: Folder) -> Collection[str]:
+    """Where to look next, once there is reason to."""
+    due_s = folder.due_s
+    with anyio.move_on_after(due_s):
+        return (await hints.wait()).paths
+    return folder.unsettled
+
+
+def _report(served: Snapshot, change: Change, duration_ms: float) -> None:
+    for fault in change.refused:
+        _log.warning(
+            "widget.refused",
+            path=fault.path,
+            at=fault.at,
+            line=fault.line,
+            code=fault.code,
+            problem=fault.problem,
+            advice=fault.advice,
+        )
+    _log.info(
+        "catalog.swapped",
+        widgets=len(served.widgets),
+        added=len(change.added),
+        changed=len(change.changed),
+        removed=len(change.removed),
+        mended=len(change.mended),
+        stale=len(served.stale),
+        refused=len(served.refused),
+        degraded=served.degraded is not None,
+        breaking=[str(finding) for finding in change.breaking],
+        generation=served.generation,
+        duration_ms=round(duration_ms, 3),
+    )

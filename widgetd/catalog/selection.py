@@ -1,0 +1,28 @@
+"""Which widgets are served at all, by tag or by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from widgetd.widget.compiled import Widget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Some of the widgets.
+
+    Attributes:
+        include: Only widgets with one of these tags or tool names; empty for all.
+        exclude: No widgets with one of these, whatever `include` says.
+    """
+
+    include: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset()
+
+    def admits(self, widget: Widget) -> bool:
+        """Whether the widget is served."""
+        marks = {widget.tool, *widget.definition.tags}
+        return not (marks & self.exclude) and (not self.include or bool(marks & self.include))
+
+
+EVERYTHING = Selection()
