@@ -1,0 +1,230 @@
+"""What an MCP server over a registry answers, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult
+
+from tests.making import snapshot_of, widget
+from tests.serving import greeting
+from widgetd.catalog.registry import Registry
+from widgetd.errors import ConfigError, Finding, WidgetError
+from widgetd.tools import sdk
+from widgetd.tools.result import Policy
+from widgetd.tools.server import Server, build
+from widgetd.tools.tool import Toolbox
+
+TABLE = {"type": "object", "properties": {"rows": {"type": "array"}}}
+
+
+@pytest.fixture
+def registry() -> Registry:
+    return Registry(
+        snapshot_of(
+            widget("Flight Tracker", sidecar='description = "Show where a flight is."'),
+            widget("Table", schema=TABLE, sidecar='description = "Show rows of numbers."'),
+            widget(sidecar='description = "Greet somebody."\ntags = ["social"]'),
+        )
+    )
+
+
+@pytest.fixture
+def server(registry: Registry) -> Server:
+    return build(registry, policy=Policy())
+
+
+@pytest.fixture(params=["legacy", "auto"])
+async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
+        yield connected
+
+
+def text(result: CallToolResult) -> str:
+    return result.content[0].text  # type: ignore[union-attr]  # all of ours are texts
+
+
+def structured(result: CallToolResult) -> dict[str, Any]:
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def test_a_call_answers_with_the_tree_and_says_which_render_it_is(
+    client: Client, registry: Registry
+) -> None:
+    result = await client.call_tool("greeting", {"who": "Ada"})
+
+    assert structured(result) == greeting("Hello", "Ada")
+    assert text(result) == "Greeting: who Ada"
+    assert result.meta is not None
+    mark = result.meta["widgetd/render"]
+    assert mark["widget"] == "greeting"
+    assert mark["generation"] == registry.current.generation
+    assert result.meta["widgetd/ui"]["uiType"] == "greeting"
+
+
+async def test_arguments_that_do_not_fit_are_an_error_the_model_can_read(client: Client) -> None:
+    result = await client.call_tool("greeting", {"who": 5, "how": "loud"})
+
+    assert result.is_error
+    assert text(result).startswith("[W2002] who: expected a string, got 5")
+    assert result.meta is not None
+    assert result.meta["widgetd/error"]["code"] == "W2002"
+    assert result.meta["widgetd/error"]["path"] == "who"
+
+
+async def test_an_unknown_tool_is_an_error_that_names_the_nearest(client: Client) -> None:
+    result = await client.call_tool("flight_traker", {})
+
+    assert result.is_error
+    assert text(result) == (
+        "[W2001] name: there is no widget 'flight_traker'; "
+        "did you mean 'flight_tracker'? (retry: no)"
+    )
+
+
+async def test_a_failure_of_widgetd_itself_tells_the_caller_nothing_of_the_inside(
+    client: Client, registry: Registry
+) -> None:
+    del registry.current.widgets["greeting"].template
+
+    result = await client.call_tool("greeting", {"who": "Ada"})
+
+    assert result.is_error
+    assert text(result) == "Error calling tool 'greeting'"
+
+
+async def test_search_finds_widgets_by_what_they_are_for(client: Client) -> None:
+    found = structured(await client.call_tool("search_widgets", {"query": "flights"}))
+
+    assert found["total"] == 1
+    assert found["items"][0]["name"] == "flight_tracker"
+    assert found["items"][0]["description"] == "Show where a flight is."
+
+
+async def test_an_empty_search_names_every_widget(client: Client) -> None:
+    found = structured(await client.call_tool("search_widgets", {"limit": 2}))
+
+    assert [item["name"] for item in found["items"]] == ["flight_tracker", "greeting"]
+    assert found["total"] == 3
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["greeting", "tabel"],
+        '["greeting", "tabel"]',
+        "greeting, tabel",
+    ],
+)
+async def test_details_take_names_however_they_are_written(client: Client, names: object) -> None:
+    details = structured(await client.call_tool("get_widget_details", {"names": names}))
+
+    known, unknown = details["items"]
+    assert (known["name"], known["status"]) == ("greeting", "ok")
+    assert known["inputSchema"]["required"] == ["who"]
+    assert known["example"].keys() == {"who"}
+    assert unknown == {"name": "tabel", "status": "not_found", "suggestions": ["table"]}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"names": None}, {"names": ""}])
+async def test_details_of_nothing_are_nothing(client: Client, arguments: dict[str, Any]) -> None:
+    details = await client.call_tool("get_widget_details", arguments)
+
+    assert structured(details) == {"items": []}
+
+
+async def test_details_tell_what_is_wrong_with_a_stale_widget(
+    client: Client, registry: Registry
+) -> None:
+    fault = Finding(code="W1301", path="Greeting.widget", problem="it broke", advice="mend it")
+    registry.swap(snapshot_of(widget(), faults={"Greeting.widget": fault}))
+
+    details = structured(await client.call_tool("get_widget_details", {"names": "greeting"}))
+
+    assert details["items"][0]["problems"] == ["Greeting.widget: it broke; mend it"]
+
+
+async def test_render_widget_is_the_same_as_calling_the_tool(client: Client) -> None:
+    arguments = {"name": "greeting", "arguments": {"who": "Ada"}}
+    direct = await client.call_tool("greeting", {"who": "Ada"})
+
+    rendered = await client.call_tool("render_widget", arguments)
+
+    assert structured(rendered) == structured(direct)
+
+
+async def test_a_call_is_answered_from_the_snapshot_it_came_in_with(
+    client: Client, registry: Registry
+) -> None:
+    before = registry.current
+    registry.swap(snapshot_of(widget(text="Goodbye")))
+
+    result = await client.call_tool("greeting", {"who": "Ada"})
+
+    assert structured(result) == greeting("Goodbye", "Ada")
+    assert result.meta is not None
+    assert result.meta["widgetd/render"]["generation"] != before.generation
+
+
+async def test_one_call_may_ask_for_its_own_profile(client: Client) -> None:
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta={"widgetd/profile": "split"})
+
+    assert structured(result) == {
+        "uiType": "greeting",
+        "widget": "greeting",
+        "title": "Greeting",
+    }
+    assert result.meta is not None
+    assert result.meta["widgetd/widget"] == greeting("Hello", "Ada")
+
+
+async def test_a_profile_that_does_not_exist_is_refused(client: Client) -> None:
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta={"widgetd/profile": "slit"})
+
+    assert result.is_error
+    assert text(result) == (
+        '[W2006] _meta.widgetd/profile: expected "auto", "chatkit" or "split", '
+        "got 'slit' (retry: no)"
+    )
+
+
+async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) -> None:
+    mirrored = build(registry, policy=Policy(text="json"))
+    async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
+        result = await client.call_tool("greeting", {"who": "Ada"})
+
+    assert text(result) == '{"type":"Card","children":[{"type":"Text","value":"Hello, Ada"}]}'
+
+
+def test_a_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"who": {"type": "object", "x-mcp-header": "Who"}},
+    }
+    poison = widget(schema=schema)
+
+    with pytest.raises(WidgetError) as caught:
+        Toolbox(Registry(), Policy()).admit(poison)
+
+    assert str(caught.value).startswith(
+        "Greeting.widget#/jsonSchema: the schema cannot be sent in a tool list: "
+        "its header annotation is not one ("
+    )
+
+
+def test_a_library_that_lost_a_private_name_is_a_sentence_at_start(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(server.mcp, "_mcp_server")
+
+    with pytest.raises(ConfigError) as caught:
+        sdk.verify(server.mcp)
+
+    assert str(caught.value) == (
+        "fastmcp 4.1.2 has no FastMCP._mcp_server any more; install the version that "
+        "widgetd was tested with: requirements/runtime.txt names it"
+    )

@@ -1,0 +1,114 @@
+"""A snapshot becomes the answer to `tools/list`: once per generation, not per request.
+
+The cursor is the last name of the page before, so that pages go on where they
+stopped, whatever was swapped in between and whichever replica answers.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import orjson
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.tools.tool import Era, ListedTool, Toolbox
+
+Expose = Literal["tools", "search", "auto"]
+
+SEARCH_ABOVE = 128
+"""More tools than this drown a model, so `--expose auto` lists the standing tools alone."""
+
+PINNED = "pinned"
+"""The tag that keeps a widget listed where others are only found by search."""
+
+
+class Listing:
+    """What is listed of one snapshot, in the order of names.
+
+    Args:
+        tools: The listed tools, by name.
+        page_size: How many stand on one page; 0 for all.
+    """
+
+    def __init__(self, tools: Mapping[str, ListedTool], page_size: int) -> None:
+        self.tools = dict(sorted(tools.items()))
+        self._names = list(self.tools)
+        self._page_size = page_size or max(len(self._names), 1)
+        self._pages: dict[tuple[Era, int], dict[str, Any]] = {}
+        self._ready: dict[int, bytes] = {}
+
+    def page(self, era: Era, after: str = "") -> dict[str, Any]:
+        """One page: `{"tools": [...], "nextCursor": "..."}`, the cursor only where more follows.
+
+        Args:
+            era: Whose dialect the entries are written in.
+            after: The cursor, a tool's name; empty for the first page.
+        """
+        start = bisect_right(self._names, after)
+        page = self._pages.get((era, start))
+        if page is None:
+            page = self._page(era, start)
+            if self._is_regular(start):
+                self._pages[era, start] = page
+        return page
+
+    def ready(self, after: str, envelope: Mapping[str, Any]) -> bytes:
+        """One page for a modern client, with `envelope` around it, as JSON."""
+        start = bisect_right(self._names, after)
+        ready = self._ready.get(start)
+        if ready is None:
+            ready = orjson.dumps({**self.page("modern", after), **envelope})
+            if self._is_regular(start):
+                self._ready[start] = ready
+        return ready
+
+    def _is_regular(self, start: int) -> bool:
+        """Whether to keep the page from `start` on: a caller may send any cursor, and as many."""
+        return start % self._page_size == 0
+
+    def _page(self, era: Era, start: int) -> dict[str, Any]:
+        names = self._names[start : start + self._page_size]
+        page: dict[str, Any] = {"tools": [self.tools[name].entry(era) for name in names]}
+        if names and start + len(names) < len(self._names):
+            page["nextCursor"] = names[-1]
+        return page
+
+
+class Listings:
+    """The listing of the snapshot asked for; the last one is kept.
+
+    Args:
+        toolbox: Where a widget's tool is.
+        standing: The tools that are always there.
+        expose: Whether every widget is listed, or the pinned ones; `auto` decides by the number
+            of widgets in the first snapshot that is listed, and stays with it.
+        page_size: How many tools stand on one page; 0 for all.
+    """
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        standing: Sequence[ListedTool],
+        *,
+        expose: Expose = "auto",
+        page_size: int = 0,
+    ) -> None:
+        self._toolbox = toolbox
+        self._standing = {tool.name: tool for tool in standing}
+        self._expose = expose
+        self._page_size = page_size
+        self._last: tuple[Snapshot, Listing] | None = None
+
+    def of(self, snapshot: Snapshot) -> Listing:
+        """What is listed of `snapshot`."""
+        if self._expose == "auto":
+            self._expose = "search" if len(snapshot.widgets) > SEARCH_ABOVE else "tools"
+        if self._last is None or self._last[0] is not snapshot:
+            tools: dict[str, ListedTool] = dict(self._standing)
+            for name, widget in snapshot.widgets.items():
+                if self._expose == "tools" or PINNED in widget.definition.tags:
+                    tools[name] = self._toolbox.of(widget)
+            self._last = snapshot, Listing(tools, self._page_size)
+        return self._last[1]

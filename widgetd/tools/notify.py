@@ -1,0 +1,75 @@
+"""Tell clients to fetch a list again, at once and then at most every 100 ms.
+
+    registry.newer_than -> difference to what was told -> clients.tell
+
+The difference is taken to the snapshot that clients were last told of, so that
+swaps in between merge into one notice, and one that was taken back into none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+import structlog
+
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Change, Snapshot, difference
+from widgetd.tools.clients import Clients, Notice
+
+INTERVAL_S = 0.1
+"""Clients answer a notice with a whole list each; ten a second is all that anybody can use."""
+
+Listed = Callable[[Snapshot, Snapshot, Change], bool]
+"""Whether the list on the wire reads otherwise in the second snapshot than in the first."""
+
+_log = structlog.get_logger()
+
+
+async def notify(registry: Registry, clients: Clients, *, listed: Listed) -> None:
+    """Run until cancelled.
+
+    Args:
+        registry: Where swaps happen.
+        clients: Who is told.
+        listed: Decides whether a change is worth telling of.
+    """
+    told = registry.current
+    async with anyio.create_task_group() as tasks:
+        while True:
+            now = await registry.newer_than(told)
+            notice = notice_of(told, now, listed)
+            told = now
+            if notice:
+                legacy = await clients.tell(notice, tasks)
+                _log.debug("clients.notified", legacy=legacy, generation=now.generation)
+                await anyio.sleep(INTERVAL_S)
+
+
+def notice_of(before: Snapshot, after: Snapshot, listed: Listed) -> Notice:
+    """What clients that know `before` must be told of `after`."""
+    change = difference(before, after)
+    return Notice(
+        tools=listed(before, after, change),
+        resources=bool(change.added or change.removed),
+        updated=tuple(uri for tool in change.tools for uri in resource_uris(tool)),
+    )
+
+
+def resource_uris(tool: str) -> tuple[str, ...]:
+    """The URIs whose content a change of this widget may change."""
+    return (f"widget://{tool}", *(f"widget://{tool}/{part}" for part in PARTS))
+
+
+PARTS = (
+    "template",
+    "encoded",
+    "schema",
+    "preview",
+    "example",
+    "source",
+    "view",
+    "actions",
+    "problems",
+)
+"""What can be read of a widget, besides the widget as a whole."""

@@ -1,0 +1,114 @@
+"""Answer `tools/list` of a modern client from bytes that are ready.
+
+The SDK would build, check and write a thousand entries again for every client,
+after every swap. Here a request passes the same checks, by the SDK's own
+functions; what is not regular in every respect is handed on untouched, so that
+the SDK says what is wrong with it. It sits inside authentication and the Host
+check, and refuses to know what a widget is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+
+import orjson
+from mcp.shared.inbound import (
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+)
+from mcp_types import JSONRPCRequest
+from mcp_types.methods import validate_client_request
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+Page = Callable[[str], bytes]
+"""The cursor of a request to the JSON of its result."""
+
+_LONGEST_BODY = 16 * 1024
+"""A list request is a few hundred bytes; whatever is longer is something else."""
+
+
+class ReadyLists:
+    """An ASGI layer that answers regular modern list requests and hands on all others.
+
+    Args:
+        app: The SDK's own endpoint.
+        page: Where the bytes are.
+    """
+
+    def __init__(self, app: App, page: Page) -> None:
+        self.app = app
+        self._page = page
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or hand it on."""
+        headers = _headers(scope)
+        if not _is_candidate(scope, headers):
+            await self.app(scope, receive, send)
+            return
+        message = await receive()
+        answer = None if message.get("more_body") else self._answer(scope, headers, message)
+        if answer is None:
+            await self.app(scope, _first(message, receive), send)
+            return
+        length = str(len(answer)).encode()
+        response = [(b"content-type", b"application/json"), (b"content-length", length)]
+        await send({"type": "http.response.start", "status": 200, "headers": response})
+        await send({"type": "http.response.body", "body": answer})
+
+    def _answer(self, scope: Scope, headers: Mapping[str, str], message: Message) -> bytes | None:
+        try:
+            decoded = orjson.loads(message.get("body", b""))
+            request = JSONRPCRequest.model_validate(decoded)
+            pairs = [
+                (name.decode("latin-1"), value.decode("latin-1"))
+                for name, value in scope["headers"]
+            ]
+            if request.method != "tools/list" or find_duplicated_routing_header(pairs) is not None:
+                return None
+            verdict = classify_inbound_request(decoded, headers=dict(headers))
+            if isinstance(verdict, InboundLadderRejection):
+                return None
+            validate_client_request("tools/list", verdict.protocol_version, request.params)
+        except (ValueError, ValidationError):
+            return None
+        page = self._page((request.params or {}).get("cursor") or "")
+        number = orjson.dumps(request.id)
+        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (number, page)
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    if scope["type"] != "http":
+        return {}
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _is_candidate(scope: Scope, headers: Mapping[str, str]) -> bool:
+    length = headers.get("content-length", "")
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "POST"
+        and headers.get("mcp-method") == "tools/list"
+        and headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
+        and "application/json" in headers.get("accept", "")
+        and length.isdecimal()
+        and int(length) <= _LONGEST_BODY
+    )
+
+
+def _first(message: Message, receive: Receive) -> Receive:
+    """`receive`, with a message that was taken already before all others."""
+    taken = [message]
+
+    async def again() -> Message:
+        return taken.pop() if taken else await receive()
+
+    return again

@@ -1,0 +1,140 @@
+"""The only module that touches private names of fastmcp and mcp.
+
+Everything here is a seam that the libraries do not offer yet: answering
+`subscriptions/listen`, finding the connection behind a session, telling the
+server which schema a tool has, ending streams before the server ends.
+`verify` checks every one of them at start, so that a new release of either
+library is a sentence at start-up and never a surprise in a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.metadata import version
+from typing import Any, cast
+
+from fastmcp import FastMCP
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.session import ServerSession
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.subscriptions import ListenHandler
+from mcp_types import SERVER_INFO_META_KEY, SubscriptionsListenRequestParams
+from mcp_types.version import LATEST_MODERN_VERSION
+from sse_starlette.sse import AppStatus
+
+from widgetd.errors import ConfigError
+
+Context = ServerRequestContext[Any, Any]
+Next = Callable[[Context], Awaitable[Any]]
+Seam = Callable[[Context, Next], Awaitable[Any]]
+"""A layer around every message: it answers itself, or hands the context on."""
+
+_LISTEN = "subscriptions/listen"
+
+
+def verify(server: FastMCP) -> None:
+    """Check that the installed libraries still have every private name used here.
+
+    Args:
+        server: Any server; it is looked at, not changed.
+
+    Raises:
+        ConfigError: Naming the library, its version and what is missing (W0007).
+    """
+    lowlevel = getattr(server, "_mcp_server", None)
+    _require("fastmcp", "FastMCP._mcp_server", isinstance(lowlevel, Server))
+    for name in ("middleware", "get_tool_input_schema", "add_request_handler"):
+        _require("mcp", f"Server.{name}", hasattr(lowlevel, name))
+    connection = Connection.from_envelope(LATEST_MODERN_VERSION, None, None)
+    session = ServerSession(cast("Any", None), connection)
+    _require("mcp", "ServerSession._connection", hasattr(session, "_connection"))
+    manager = StreamableHTTPSessionManager(lowlevel_of(server))
+    name = "StreamableHTTPSessionManager._server_instances"
+    _require("mcp", name, hasattr(manager, "_server_instances"))
+    drain = hasattr(AppStatus, "disable_automatic_graceful_drain")
+    _require("sse-starlette", "AppStatus.disable_automatic_graceful_drain", drain)
+
+
+def _require(library: str, name: str, present: bool) -> None:
+    if not present:
+        raise ConfigError(
+            "W0007",
+            f"{library} {version(library)} has no {name} any more",
+            "install the version that widgetd was tested with: requirements/runtime.txt names it",
+        )
+
+
+def lowlevel_of(server: FastMCP) -> Server[Any]:
+    """The SDK's server inside a FastMCP server."""
+    return cast("Server[Any]", server._mcp_server)  # noqa: SLF001 - FastMCP offers no public way
+
+
+def connection_of(session: ServerSession) -> Connection:
+    """The connection that outlives the one request a session object is made for."""
+    return session._connection  # noqa: SLF001 - the SDK offers no public way
+
+
+def add_seam(server: FastMCP, seam: Seam) -> None:
+    """Let `seam` see every message of every client, inside FastMCP's own layers."""
+    lowlevel_of(server).middleware.append(cast("Any", seam))
+
+
+def serve_listen(server: FastMCP, handler: ListenHandler) -> None:
+    """Answer `subscriptions/listen`; with it the server advertises that its lists change.
+
+    Source: PrefectHQ/fastmcp issue 4920; a handler that FastMCP brings itself is kept.
+    """
+    lowlevel = lowlevel_of(server)
+    if lowlevel.get_request_handler(_LISTEN) is None:
+        lowlevel.add_request_handler(_LISTEN, SubscriptionsListenRequestParams, handler)
+
+
+def answer_schemas_from(server: FastMCP, lookup: Callable[[str], Mapping[str, Any] | None]) -> None:
+    """Tell the SDK a tool's input schema, so that a call does not list all tools to find it."""
+    lowlevel_of(server).get_tool_input_schema = cast("Any", lookup)
+
+
+def modern_envelope(server: FastMCP) -> dict[str, Any]:
+    """What every modern list result carries besides the list."""
+    stamp = {SERVER_INFO_META_KEY: lowlevel_of(server).server_info_stamp}
+    return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": stamp}
+
+
+def wrap_endpoint(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
+    """Put `layer` around the MCP endpoint at `path`, inside authentication."""
+    outer: Any = _route(app, path)
+    while hasattr(outer.app, "app"):
+        outer = outer.app
+    outer.app = layer(outer.app)
+
+
+def end_standing_streams(app: Any, path: str) -> None:
+    """End the standing GET stream of every legacy session, so that a shutdown need not wait."""
+    for transport in list(_sessions(app, path).values()):
+        transport.close_standalone_sse_stream()
+
+
+def open_sessions(app: Any, path: str) -> int:
+    """How many legacy sessions are open."""
+    return len(_sessions(app, path))
+
+
+def own_the_shutdown() -> None:
+    """Keep sse-starlette from cutting streams, and the calls in flight on them, at SIGTERM."""
+    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library has no types
+
+
+def _sessions(app: Any, path: str) -> dict[str, Any]:
+    layer: Any = _route(app, path).app
+    while hasattr(layer, "app"):
+        layer = layer.app
+    manager = layer.session_manager
+    if manager is None:  # the app never started
+        return {}
+    return cast("dict[str, Any]", manager._server_instances)  # noqa: SLF001 - as above
+
+
+def _route(app: Any, path: str) -> Any:
+    return next(route for route in app.routes if getattr(route, "path", None) == path)

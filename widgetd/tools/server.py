@@ -1,0 +1,289 @@
+"""A registry becomes an MCP server. Knows nothing of files, ports or signals.
+
+message -> seam (who calls, which snapshot) -> provider -> tool -> result
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from fastmcp import FastMCP
+from fastmcp.server.auth import AuthProvider
+from fastmcp.server.providers import Provider
+from fastmcp.tools.base import Tool, ToolResult
+from fastmcp.utilities.versions import VersionSpec
+from mcp_types.methods import validate_client_request
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import PrivateAttr
+
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Change, Snapshot
+from widgetd.tools import sdk
+from widgetd.tools.caller import CALLER, UI_EXTENSION, Caller
+from widgetd.tools.clients import Clients
+from widgetd.tools.listing import Expose, Listings
+from widgetd.tools.ready import ReadyLists
+from widgetd.tools.result import Policy, error_result
+from widgetd.tools.standing import StandingTool, standing_tools, unknown_widget
+from widgetd.tools.tool import Toolbox
+
+INSTRUCTIONS = (
+    "Every tool here shows the user a widget. Call the one that fits what they should see, "
+    "with the data it asks for. Tools come and go as files change: search_widgets always knows."
+)
+
+SESSION_IDLE_S = 300
+"""A legacy client that vanished without a word is forgotten after this time."""
+
+
+class _Unknown(Tool):
+    """Answers a call of a tool that is not there, naming the nearest one that is."""
+
+    _result: ToolResult = PrivateAttr()
+
+    @classmethod
+    def of(cls, name: str, snapshot: Snapshot) -> _Unknown:
+        tool = cls(name="unknown", parameters={"type": "object"})
+        tool._result = error_result(unknown_widget(name, snapshot.widgets))
+        return tool
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - whatever they are
+        return self._result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """An MCP server over a registry, and who listens to it.
+
+    Attributes:
+        registry: Where the widgets are.
+        mcp: The FastMCP server, ready to be run on any transport.
+        clients: Whom to tell of changes.
+        toolbox: Admits widgets, and makes their tools.
+        listings: What is listed.
+        alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
+    """
+
+    registry: Registry
+    mcp: FastMCP
+    clients: Clients
+    toolbox: Toolbox
+    listings: Listings
+    alone: bool
+
+    def http_app(
+        self,
+        path: str,
+        *,
+        allowed_hosts: Sequence[str],
+        allowed_origins: Sequence[str],
+        middleware: Sequence[Any],
+    ) -> Any:
+        """The server as an ASGI app, with Host and Origin checked before anything else.
+
+        Args:
+            path: Where MCP is served; there is no other route yet.
+            allowed_hosts: Host headers to accept besides loopback.
+            allowed_origins: Browser origins to accept besides loopback.
+            middleware: ASGI layers inside that check.
+        """
+        # Plain JSON answers survive a shutdown and have no size limit, as an event
+        # in a stream has; streams that are asked for are streams all the same.
+        app = self.mcp.http_app(
+            path=path,
+            json_response=True,
+            host_origin_protection=True,
+            allowed_hosts=list(allowed_hosts),
+            allowed_origins=list(allowed_origins),
+            session_idle_timeout=SESSION_IDLE_S,
+            middleware=list(middleware),
+        )
+        sdk.wrap_endpoint(app, path, lambda endpoint: ReadyLists(endpoint, self._ready_page))
+        return app
+
+    def _ready_page(self, after: str) -> bytes:
+        listing = self.listings.of(self.registry.current)
+        return listing.ready(after, sdk.modern_envelope(self.mcp))
+
+    def listed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
+        """Whether clients that know `before` should fetch the list again."""
+        if change.added or change.removed:
+            return True
+        shown = self.listings.of(after).tools
+        return any(tool in shown for tool in change.relisted) or (
+            shown.keys() != self.listings.of(before).tools.keys()
+        )
+
+
+Lifespan = Callable[[Server], AbstractAsyncContextManager[None]]
+"""What runs as long as a server does."""
+
+
+class WidgetProvider(Provider):
+    """The widgets of the snapshot that the request at hand is answered from.
+
+    Args:
+        server: What is served.
+        standing: The tools that are always there.
+        lifespan: Entered with the server's own.
+    """
+
+    def __init__(
+        self, server: Server, standing: Sequence[StandingTool], lifespan: Lifespan | None
+    ) -> None:
+        super().__init__()
+        self._server = server
+        self._standing = {tool.name: tool for tool in standing}
+        self._lifespan = lifespan
+
+    @asynccontextmanager
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Whatever must run as long as the server does."""
+        async with self._lifespan(self._server) if self._lifespan else nullcontext():
+            yield
+
+    async def _list_tools(self) -> Sequence[Tool]:
+        return tuple(self._server.listings.of(self._snapshot).tools.values())
+
+    async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:  # noqa: ARG002 - widgets have one version
+        if name in self._standing:
+            return self._standing[name]
+        widgets = self._snapshot.widgets
+        if name in widgets:
+            return self._server.toolbox.of(widgets[name])
+        return _Unknown.of(name, self._snapshot) if self._server.alone else None
+
+    @property
+    def _snapshot(self) -> Snapshot:
+        caller = CALLER.get(None)
+        return self._server.registry.current if caller is None else caller.snapshot
+
+
+def build(
+    registry: Registry,
+    *,
+    policy: Policy,
+    expose: Expose = "auto",
+    page_size: int = 0,
+    auth: AuthProvider | None = None,
+) -> Server:
+    """A server whose tools are the registry's widgets, at every moment.
+
+    Args:
+        registry: Where the widgets are.
+        policy: How results are shaped.
+        expose: Whether every widget is listed, or the pinned ones.
+        page_size: How many tools stand on one page of a list; 0 for all.
+        auth: Decides who may come in over HTTP.
+
+    Raises:
+        ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
+    """
+    mcp = FastMCP(
+        "widgetd",
+        version=version("widgetd"),
+        instructions=INSTRUCTIONS,
+        auth=auth,
+        dereference_schemas=False,
+        mask_error_details=True,
+    )
+    server = attach(mcp, registry, policy=policy, expose=expose, page_size=page_size, alone=True)
+    sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.toolbox))
+    return server
+
+
+def attach(
+    mcp: FastMCP,
+    registry: Registry,
+    *,
+    policy: Policy,
+    expose: Expose = "auto",
+    page_size: int = 0,
+    alone: bool = False,
+    lifespan: Lifespan | None = None,
+) -> Server:
+    """Add the registry's widgets to a FastMCP server, and tell its clients when they change.
+
+    Args:
+        mcp: Anybody's server; it keeps what else it serves.
+        registry: Where the widgets are.
+        policy: How results are shaped.
+        expose: Whether every widget is listed, or the pinned ones.
+        page_size: How many tools stand on one page of a list; 0 for all.
+        alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
+        lifespan: Entered when the server starts, with what was attached; left when it ends.
+
+    Raises:
+        ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
+    """
+    sdk.verify(mcp)
+    toolbox = Toolbox(registry, policy)
+    standing = standing_tools(registry, policy)
+    server = Server(
+        registry=registry,
+        mcp=mcp,
+        clients=Clients(),
+        toolbox=toolbox,
+        listings=Listings(toolbox, standing, expose=expose, page_size=page_size),
+        alone=alone,
+    )
+    mcp.add_provider(WidgetProvider(server, standing, lifespan))
+    sdk.serve_listen(mcp, server.clients.listen)
+    sdk.add_seam(mcp, _seam(server))
+    return server
+
+
+def _header_schema(registry: Registry, toolbox: Toolbox, name: str) -> dict[str, Any] | None:
+    """The schema of a tool that wants arguments repeated in headers; None for all others."""
+    widget = registry.current.widgets.get(name)
+    if widget is None:
+        return None
+    tool = toolbox.of(widget)
+    return tool.parameters if tool.wants_headers else None
+
+
+def _seam(server: Server) -> sdk.Seam:
+    """The layer around every message: it fixes the snapshot, and answers lists by itself."""
+
+    async def seam(context: sdk.Context, call_next: sdk.Next) -> Any:
+        caller = caller_of(context, server.registry.current)
+        if server.alone and context.method == "tools/list":
+            return _list(server, context, caller.snapshot)
+        token = CALLER.set(caller)
+        try:
+            answer = await call_next(context)
+        finally:
+            CALLER.reset(token)
+        if context.method == "notifications/initialized":
+            server.clients.join(sdk.connection_of(context.session))
+        return answer
+
+    return seam
+
+
+def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dict[str, Any]:
+    validate_client_request("tools/list", context.protocol_version, context.params)
+    after = (context.params or {}).get("cursor") or ""
+    listing = server.listings.of(snapshot)
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return {**listing.page("modern", after), **sdk.modern_envelope(server.mcp)}
+    return dict(listing.page("legacy", after))
+
+
+def caller_of(context: sdk.Context, snapshot: Snapshot) -> Caller:
+    """Who sent this message."""
+    params = context.session.client_params
+    capabilities = context.session.client_capabilities
+    extensions = capabilities.extensions if capabilities is not None else None
+    return Caller(
+        snapshot=snapshot,
+        client=params.client_info.name if params is not None else "",
+        apps=bool(extensions) and UI_EXTENSION in (extensions or {}),
+        protocol=context.protocol_version,
+        meta=context.meta or {},
+    )

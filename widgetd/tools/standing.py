@@ -1,0 +1,240 @@
+"""The tools that are always there, for hosts that never fetch a list again.
+
+A widget that such a host has not heard of is found by `search_widgets`,
+explained by `get_widget_details` and shown by `render_widget`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+from fastmcp.tools.base import ToolResult
+from mcp_types import TextContent
+from pydantic import PrivateAttr
+
+from widgetd.catalog.registry import Registry
+from widgetd.errors import CallError, nearest
+from widgetd.tools.caller import CALLER, Caller
+from widgetd.tools.result import Policy, error_result
+from widgetd.tools.search import Search
+from widgetd.tools.tool import ANNOTATIONS, ListedTool, call
+from widgetd.widget.compiled import Widget
+from widgetd.widget.limits import Limits
+from widgetd.widget.schema import Schema, compile_schema
+
+Answer = Callable[[Caller, Mapping[str, Any]], ToolResult]
+
+MOST_HITS = 50
+"""More than a model would read."""
+
+_SEARCH = {
+    "type": "object",
+    "properties": {
+        "query": {
+            "type": "string",
+            "description": "What the user should see, in a few words. Empty lists every widget.",
+        },
+        "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_HITS,
+            "default": 10,
+            "description": "How many widgets to answer with.",
+        },
+    },
+    "additionalProperties": False,
+}
+_DETAILS = {
+    "type": "object",
+    "properties": {
+        "names": {
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": MOST_HITS,
+            "description": "Names of widgets, as search_widgets gives them.",
+        },
+    },
+    "additionalProperties": False,
+}
+_RENDER = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": "The widget's name."},
+        "arguments": {
+            "type": "object",
+            "description": "What the widget's inputSchema asks for; see get_widget_details.",
+        },
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+class StandingTool(ListedTool):
+    """A tool of widgetd's own."""
+
+    _schema: Schema = PrivateAttr()
+    _answer: Answer = PrivateAttr()
+    _registry: Registry = PrivateAttr()
+
+    def __init__(self, answer: Answer, registry: Registry, **fields: Any) -> None:
+        super().__init__(**fields)
+        self._schema = compile_schema(self.parameters, limits=Limits())
+        self._answer = answer
+        self._registry = registry
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Check the arguments and answer; errors are results too."""
+        caller = CALLER.get(None) or Caller(snapshot=self._registry.current)
+        try:
+            checked = self._schema.check(_listed(arguments, self.parameters))
+            return self._answer(caller, self._schema.with_defaults(checked.arguments))
+        except CallError as error:
+            return error_result(error)
+
+
+def standing_tools(registry: Registry, policy: Policy) -> tuple[StandingTool, ...]:
+    """Every standing tool, over the snapshot of the moment of each call."""
+    search = Search()
+    return (
+        _tool(
+            registry,
+            "search_widgets",
+            "Find the widget that shows what the user should see, by what it is for. "
+            "Then call it by its name, or by render_widget where it is not in your list of tools.",
+            _SEARCH,
+            lambda caller, arguments: _search(search, caller, arguments),
+        ),
+        _tool(
+            registry,
+            "get_widget_details",
+            "Read what widgets show, the arguments they take and an example of each.",
+            _DETAILS,
+            _details,
+        ),
+        _tool(
+            registry,
+            "render_widget",
+            "Show a widget by name, with arguments for its inputSchema. "
+            "The same as calling the widget's own tool.",
+            _RENDER,
+            lambda caller, arguments: _render(policy, caller, arguments),
+        ),
+    )
+
+
+def _tool(
+    registry: Registry, name: str, description: str, schema: Mapping[str, Any], answer: Answer
+) -> StandingTool:
+    return StandingTool(
+        answer,
+        registry,
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        description=description,
+        parameters=dict(schema),
+        annotations=ANNOTATIONS,
+    )
+
+
+def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    """`{"items": [{"name", "title", "description", "score"}], "total"}`, best first."""
+    hits, total = search.find(caller.snapshot, arguments.get("query", ""), arguments["limit"])
+    items = [
+        {
+            "name": hit.widget.tool,
+            "title": hit.widget.definition.title,
+            "description": hit.widget.description,
+            "score": hit.score,
+        }
+        for hit in hits
+    ]
+    return _structured({"items": items, "total": total})
+
+
+def _details(caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    """`{"items": [{"name", "status", ...}]}`, one for each name asked for, in that order."""
+    widgets = caller.snapshot.widgets
+    items = [
+        _known(caller, widgets[name]) if name in widgets else _unknown(name, widgets)
+        for name in arguments.get("names", ())
+    ]
+    return _structured({"items": items})
+
+
+def _known(caller: Caller, widget: Widget) -> dict[str, Any]:
+    definition = widget.definition
+    item: dict[str, Any] = {
+        "name": widget.tool,
+        "status": "ok",
+        "title": definition.title,
+        "description": widget.description,
+        "inputSchema": widget.schema.advertised,
+        "example": widget.example,
+    }
+    fault = caller.snapshot.faults.get(definition.path)
+    if fault is not None:
+        item["problems"] = [str(fault)]
+    return item
+
+
+def _unknown(name: str, widgets: Mapping[str, Widget]) -> dict[str, Any]:
+    return {"name": name, "status": "not_found", "suggestions": list(_suggestions(name, widgets))}
+
+
+def _render(policy: Policy, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    name = arguments["name"]
+    widget = caller.snapshot.widgets.get(name)
+    if widget is None:
+        raise unknown_widget(name, caller.snapshot.widgets)
+    return call(widget, arguments.get("arguments", {}), policy=policy, caller=caller)
+
+
+def unknown_widget(name: str, widgets: Mapping[str, Widget]) -> CallError:
+    """There is no such widget (W2001); the error names the nearest one."""
+    suggestions = _suggestions(name, widgets)
+    hint = (
+        f"did you mean '{suggestions[0]}'?" if suggestions else "search_widgets finds what there is"
+    )
+    return CallError(
+        "W2001", f"there is no widget '{name}'; {hint}", path="name", suggestions=suggestions
+    )
+
+
+def _suggestions(name: str, widgets: Mapping[str, Widget]) -> tuple[str, ...]:
+    match = nearest(name, tuple(widgets))
+    return () if match is None else (match,)
+
+
+def _structured(answer: dict[str, Any]) -> ToolResult:
+    """An answer for programs, and the same as text for models whose host shows only text."""
+    text = TextContent(type="text", text=orjson.dumps(answer).decode())
+    return ToolResult(content=[text], structured_content=answer)
+
+
+def _listed(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, with whatever a caller wrote for a list of strings made one."""
+    properties = schema["properties"]
+    return {
+        name: strings(value) if properties.get(name, {}).get("type") == "array" else value
+        for name, value in arguments.items()
+    }
+
+
+def strings(value: object) -> object:
+    """A list of strings from an array, a JSON text, a comma list, one string or nothing.
+
+    Anything else comes back as it is, for the schema to refuse.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return [value]
+    return [part for part in (part.strip() for part in value.split(",")) if part]

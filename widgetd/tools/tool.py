@@ -1,0 +1,222 @@
+"""A widget becomes an MCP tool. Knows nothing of other widgets or of lists.
+
+A tool's entry in a list is made here, once for each protocol era, and proven
+to be one that the SDK will send: a single bad entry would break the whole list.
+
+    Source: MCP specification, server/tools; `mcp_types.methods.serialize_server_result`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from secrets import token_hex
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import orjson
+from fastmcp.tools.base import Tool, ToolResult
+from mcp.shared.inbound import find_invalid_x_mcp_header
+from mcp_types import ToolAnnotations
+from mcp_types.methods import serialize_server_result
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
+from pydantic import PrivateAttr, ValidationError
+
+from widgetd.catalog.registry import Registry
+from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.files.source import Source
+from widgetd.tools.caller import CALLER, Caller
+from widgetd.tools.result import Policy, RenderMark, error_result, tool_result
+from widgetd.widget.compiled import Widget, compile_widget
+from widgetd.widget.definition import define
+from widgetd.widget.findings import findings
+from widgetd.widget.limits import Limits
+
+Era = Literal["legacy", "modern"]
+
+_VERSIONS: Mapping[Era, str] = {
+    "legacy": LATEST_HANDSHAKE_VERSION,
+    "modern": LATEST_MODERN_VERSION,
+}
+_ENVELOPES: Mapping[Era, Mapping[str, Any]] = {
+    "legacy": {},
+    "modern": {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"},
+}
+
+_HEADER_ANNOTATION = b'"x-mcp-header"'
+
+ANNOTATIONS = ToolAnnotations(
+    read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False
+)
+"""Rendering a widget changes nothing and reaches nothing."""
+
+
+class ListedTool(Tool):
+    """A tool that knows its own entry in a list, in each era."""
+
+    _entries: dict[Era, dict[str, Any]] = PrivateAttr(default_factory=dict)
+
+    def entry(self, era: Era) -> dict[str, Any]:
+        """This tool as it stands in `tools/list`: `{"name": ..., "inputSchema": {...}, ...}`.
+
+        Raises:
+            ValidationError: The SDK would not send a list with this tool in it.
+        """
+        if era not in self._entries:
+            wire = self.to_mcp_tool(name=self.name)
+            entry = wire.model_dump(by_alias=True, mode="json", exclude_none=True)
+            answer = {"tools": [entry], **_ENVELOPES[era]}
+            sent = serialize_server_result("tools/list", _VERSIONS[era], answer)
+            self._entries[era] = sent["tools"][0]
+        return self._entries[era]
+
+    def get_meta(self) -> dict[str, Any]:
+        """Our own metadata, without the bookkeeping that FastMCP would add."""
+        return self.meta or {}
+
+
+class WidgetTool(ListedTool):
+    """One widget as a tool: the author's schema, verbatim, and a call that renders."""
+
+    _widget: Widget = PrivateAttr()
+    _policy: Policy = PrivateAttr()
+    _registry: Registry = PrivateAttr()
+    _wants_headers: bool = PrivateAttr()
+
+    def __init__(self, widget: Widget, policy: Policy, registry: Registry, **fields: Any) -> None:
+        super().__init__(**fields)
+        self._widget = widget
+        self._policy = policy
+        self._registry = registry
+        self._wants_headers = _HEADER_ANNOTATION in orjson.dumps(self.parameters)
+
+    @property
+    def wants_headers(self) -> bool:
+        """Whether the schema asks clients to repeat arguments in HTTP headers."""
+        return self._wants_headers
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Validate, render, and shape the result for the caller; errors are results too."""
+        caller = CALLER.get(None) or Caller(snapshot=self._registry.current)
+        try:
+            return call(self._widget, arguments, policy=self._policy, caller=caller)
+        except CallError as error:
+            return error_result(error)
+
+
+def call(
+    widget: Widget, arguments: Mapping[str, Any], *, policy: Policy, caller: Caller
+) -> ToolResult:
+    """Render `widget` and shape the result for `caller`.
+
+    Raises:
+        CallError: The arguments do not fit, or the template fails on them.
+    """
+    started_s = time.perf_counter()
+    render = widget.call(arguments, strict=policy.strict)
+    mark = RenderMark(
+        id=f"r_{token_hex(8)}",
+        widget=widget.tool,
+        generation=caller.snapshot.generation,
+        digest=widget.key,
+        ms=round((time.perf_counter() - started_s) * 1000, 3),
+        mended=render.mended or None,
+    )
+    return tool_result(widget, render, mark, policy=policy, caller=caller)
+
+
+class Toolbox:
+    """The tool of each widget, made once and kept as long as the widget is.
+
+    Args:
+        registry: Where a call without a request finds the snapshot.
+        policy: How results are shaped.
+        view_uri: The `ui://` resource that shows a widget; None where there is no view.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        policy: Policy,
+        *,
+        view_uri: Callable[[Widget], str] | None = None,
+    ) -> None:
+        self._registry = registry
+        self._policy = policy
+        self._view_uri = view_uri
+        self._tools: WeakKeyDictionary[Widget, WidgetTool] = WeakKeyDictionary()
+
+    def of(self, widget: Widget) -> WidgetTool:
+        """The tool of `widget`."""
+        tool = self._tools.get(widget)
+        if tool is None:
+            tool = self._tools[widget] = self._make(widget)
+        return tool
+
+    def load(
+        self, source: Source, sidecar: Source | None, *, limits: Limits, strict: bool
+    ) -> Widget:
+        """The widget that a file and its sidecar make, admitted.
+
+        Args:
+            source: The `.widget` file.
+            sidecar: The `.widget.toml` beside it, if there is one.
+            limits: What the widget may ask for.
+            strict: Refuse a template that reads what its schema does not declare.
+
+        Raises:
+            WidgetError: There is none that could be served.
+        """
+        widget = compile_widget(define(source, sidecar, limits=limits), limits=limits)
+        self.admit(widget)
+        if strict:
+            for finding in findings(widget, strict=True):
+                if finding.level == "fault":
+                    raise WidgetError(finding)
+        return widget
+
+    def admit(self, widget: Widget) -> None:
+        """Prove that a list with this widget in it can be sent, to clients of either era.
+
+        Raises:
+            WidgetError: It cannot; every other widget would vanish with it (W1206).
+        """
+        problem = find_invalid_x_mcp_header(widget.schema.advertised)
+        if problem:
+            raise _poison(widget, f"its header annotation is not one ({problem})")
+        try:
+            tool = self.of(widget)
+            for era in _VERSIONS:
+                tool.entry(era)
+        except ValidationError as error:
+            place = ".".join(str(part) for part in error.errors()[0]["loc"])
+            raise _poison(widget, f"MCP does not allow it at {place}") from None
+
+    def _make(self, widget: Widget) -> WidgetTool:
+        definition = widget.definition
+        meta: dict[str, Any] = {}
+        if self._view_uri is not None:
+            meta["ui"] = {"resourceUri": self._view_uri(widget)}
+        return WidgetTool(
+            widget,
+            self._policy,
+            self._registry,
+            name=definition.tool,
+            title=definition.title,
+            description=widget.description,
+            parameters=dict(widget.schema.advertised),
+            annotations=ANNOTATIONS,
+            meta=meta,
+        )
+
+
+def _poison(widget: Widget, problem: str) -> WidgetError:
+    return WidgetError(
+        Finding(
+            code="W1206",
+            path=widget.definition.path,
+            at="/jsonSchema",
+            problem=f"the schema cannot be sent in a tool list: {problem}",
+            advice="describe the arguments as an object with properties",
+        )
+    )
