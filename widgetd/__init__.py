@@ -1,1 +1,70 @@
-"""widgetd serves ChatKit Studio widgets as typed MCP tools."""
+"""widgetd serves ChatKit Studio widgets as typed MCP tools, and reloads them as files change.
+
+The corridor, from a file to a result:
+
+    files/    path -> Source                     bytes on disk
+    widget/   Source -> Definition -> Widget     one widget, compiled
+    catalog/  Widgets -> Snapshot -> swap        all widgets, now
+    tools/    Snapshot -> MCP tools -> notify    as agents see them
+    pages/    Snapshot -> pages and probes       as people see them
+
+    a call:   arguments -> validate -> render -> tree -> result
+
+Importing this package starts nothing; each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from widgetd.catalog.discovery import discover_widgets, get_widget, load_widget
+    from widgetd.embed import register
+    from widgetd.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
+    from widgetd.widget.compiled import Widget
+    from widgetd.widget.components import to_chatkit
+    from widgetd.widget.definition import Definition
+    from widgetd.widget.model import json_schema_to_pydantic
+
+__all__ = [
+    "CallError",
+    "ConfigError",
+    "Definition",
+    "Finding",
+    "Widget",
+    "WidgetError",
+    "WidgetdError",
+    "discover_widgets",
+    "get_widget",
+    "json_schema_to_pydantic",
+    "load_widget",
+    "register",
+    "to_chatkit",
+]
+
+_HOMES = {
+    "CallError": "widgetd.errors",
+    "ConfigError": "widgetd.errors",
+    "Definition": "widgetd.widget.definition",
+    "Finding": "widgetd.errors",
+    "Widget": "widgetd.widget.compiled",
+    "WidgetError": "widgetd.errors",
+    "WidgetdError": "widgetd.errors",
+    "discover_widgets": "widgetd.catalog.discovery",
+    "get_widget": "widgetd.catalog.discovery",
+    "json_schema_to_pydantic": "widgetd.widget.model",
+    "load_widget": "widgetd.catalog.discovery",
+    "register": "widgetd.embed",
+    "to_chatkit": "widgetd.widget.components",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'widgetd' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

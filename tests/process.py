@@ -1,0 +1,64 @@
+"""A daemon in a process of its own, for tests of what only a process can do."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.text import TextReceiveStream
+
+PATIENCE_S = 20
+
+
+@dataclass
+class Served:
+    """A running `widgetd serve`.
+
+    Attributes:
+        process: The process.
+        url: Where MCP is served.
+        greeting: What it printed when it started.
+    """
+
+    process: Process
+    url: str
+    greeting: str
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    async def ended(self, within_s: float) -> int:
+        """Wait for the end, and answer the exit code."""
+        with anyio.fail_after(within_s):
+            return await self.process.wait()
+
+
+@asynccontextmanager
+async def daemon_process(folder: Path, *flags: str) -> AsyncIterator[Served]:
+    """`widgetd serve` on a free port, killed at the end if it still runs."""
+    command = [sys.executable, "-m", "widgetd", "serve", str(folder), "--port", "0", *flags]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("WIDGETD_")}
+    process = await anyio.open_process(command, env=environment, stderr=None)
+    try:
+        assert process.stdout is not None
+        greeting = ""
+        with anyio.fail_after(PATIENCE_S):
+            async for text in TextReceiveStream(process.stdout):
+                greeting += text
+                if greeting.count("\n") >= 2:
+                    break
+        url = re.search(r"http://\S+", greeting)
+        assert url is not None, greeting
+        yield Served(process=process, url=url.group(), greeting=greeting)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.aclose()

@@ -1,0 +1,102 @@
+"""The daemon as its clients see it: real files, real connections, both protocol eras."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.serving import (
+    Connection,
+    Era,
+    connected,
+    greeting,
+    over_stdio,
+    serving,
+    widget_file,
+)
+
+WHO = {"who": "Ada"}
+
+
+@asynccontextmanager
+async def client_of(folder: Path, transport: str, era: Era) -> AsyncIterator[Connection]:
+    if transport == "stdio":
+        async with connected(over_stdio(folder), era) as client:
+            yield client
+    else:
+        async with serving(folder) as url, connected(url, era) as client:
+            yield client
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+async def test_a_client_sees_a_file_added_changed_broken_mended_and_deleted(
+    tmp_path: Path, transport: str, era: Era
+) -> None:
+    file = tmp_path / "Greeting.widget"
+    async with client_of(tmp_path, transport, era) as client:
+        assert "greeting" not in await client.tools()
+
+        file.write_text(widget_file(text="Hello"))
+        await client.lists("greeting")
+        assert (await client.call("greeting", **WHO)).structured_content == greeting("Hello", "Ada")
+
+        file.write_text(widget_file(text="Goodbye"))
+        await client.answers("greeting", WHO, greeting("Goodbye", "Ada"))
+
+        file.write_text(widget_file(template="{% if %}"))
+        await problems(client, "greeting", some=True)
+        assert (await client.call("greeting", **WHO)).structured_content == greeting(
+            "Goodbye", "Ada"
+        )
+
+        file.write_text(widget_file(text="Welcome"))
+        await client.answers("greeting", WHO, greeting("Welcome", "Ada"))
+        await problems(client, "greeting", some=False)
+
+        file.unlink()
+        await client.lists("greeting", present=False)
+        gone = await client.call("greeting", **WHO)
+        assert gone.is_error
+        assert gone.content[0].text == (  # type: ignore[union-attr]  # it is a text
+            "[W2001] name: there is no widget 'greeting'; "
+            "search_widgets finds what there is (retry: no)"
+        )
+
+
+async def problems(client: Connection, name: str, *, some: bool) -> None:
+    """Wait until the widget has, or has no, problems of its own."""
+    with anyio.fail_after(10):
+        while True:
+            details = await client.call("get_widget_details", names=[name])
+            assert details.structured_content is not None
+            if ("problems" in details.structured_content["items"][0]) == some:
+                return
+
+
+async def test_a_template_edit_changes_results_and_announces_no_list(tmp_path: Path) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file(text="Hello"))
+    async with serving(tmp_path) as url, connected(url, "modern") as client:
+        file.write_text(widget_file(text="Goodbye"))
+        await client.answers("greeting", WHO, greeting("Goodbye", "Ada"))
+
+        (tmp_path / "Other.widget").write_text(widget_file("Other"))
+        await client.lists("other")
+
+    assert client.told == 1
+
+
+async def test_a_touch_changes_nothing_and_tells_nobody(tmp_path: Path) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file())
+    async with serving(tmp_path) as url, connected(url, "modern") as client:
+        file.touch()
+        (tmp_path / "Other.widget").write_text(widget_file("Other"))
+        await client.lists("other")
+
+    assert client.told == 1

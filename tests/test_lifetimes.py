@@ -1,0 +1,151 @@
+"""How the daemon starts and ends, as the one who runs it sees it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.process import daemon_process
+from tests.serving import Era, connected, greeting, over_stdio, raw_call, widget_file
+
+
+async def test_the_greeting_names_the_url_the_number_of_widgets_and_a_client_command(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    async with daemon_process(tmp_path) as served:
+        assert served.greeting == (
+            f"widgetd serves 1 widget from {tmp_path} on {served.url}\n"
+            f"Connect a client:  claude mcp add --transport http widgetd {served.url}\n"
+        )
+
+
+async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0_within_2_s(
+    tmp_path: Path,
+) -> None:
+    async with daemon_process(tmp_path) as served, AsyncExitStack() as stack:
+        for number in range(64):
+            era: Era = "legacy" if number % 2 else "modern"
+            await stack.enter_async_context(connected(served.url, era))
+
+        served.send(signal.SIGTERM)
+
+        assert await served.ended(within_s=2) == 0
+
+
+async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    async with daemon_process(tmp_path) as served:
+        head, body = raw_call(served.url, "greeting", {"who": "Ada"})
+        host, port = served.url.removeprefix("http://").removesuffix("/mcp").split(":")
+        async with await anyio.connect_tcp(host, int(port)) as stream:
+            await stream.send(head + body[:10])
+            await until_answered(served.url)  # so the daemon has read what came before
+
+            served.send(signal.SIGTERM)
+            await until_refused(host, int(port))
+            await stream.send(body[10:])
+
+            answer = b""
+            with anyio.fail_after(5):
+                async for part in stream:
+                    answer += part
+        assert await served.ended(within_s=5) == 0
+
+    result = json.loads(answer.partition(b"\r\n\r\n")[2])["result"]
+    assert result["structuredContent"] == greeting("Hello", "Ada")
+
+
+async def until_answered(url: str) -> None:
+    async with connected(url, "modern") as client:
+        await client.tools()
+
+
+async def until_refused(host: str, port: int) -> None:
+    with anyio.fail_after(5):
+        while True:
+            try:
+                async with await anyio.connect_tcp(host, port):
+                    await anyio.lowlevel.checkpoint()
+            except OSError:
+                return
+
+
+async def test_sighup_surveys_at_once_where_nothing_else_would_for_long(tmp_path: Path) -> None:
+    async with (
+        daemon_process(tmp_path, "--poll", "3600") as served,
+        connected(served.url, "modern") as client,
+    ):
+        (tmp_path / "Greeting.widget").write_text(widget_file())
+        served.send(signal.SIGHUP)
+
+        await client.lists("greeting")
+
+        tree = greeting("Hello", "Ada")
+        assert (await client.call("greeting", who="Ada")).structured_content == tree
+
+
+async def test_the_stdio_transport_ends_when_stdin_does(tmp_path: Path) -> None:
+    command = over_stdio(tmp_path)
+    with anyio.fail_after(20):
+        ended = await anyio.run_process([command.command, *command.args], input=b"")
+
+    assert ended.returncode == 0
+    assert ended.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (
+            ["serve", "nowhere"],
+            3,
+            "widgetd: there is no folder nowhere; make it, or name another [W0003]\n",
+        ),
+        (
+            ["serve", "file"],
+            3,
+            "widgetd: file is a file; name the folder that it lies in [W0004]\n",
+        ),
+        (["serve", "--prot", "1"], 2, "widgetd: Unknown option: --prot. Did you mean --port?\n"),
+        (
+            ["serve", "--port", "99999"],
+            2,
+            "widgetd: --port cannot be 99999; it should be less than or equal to 65535 [W0002]\n",
+        ),
+        (
+            ["serve", "--host", "300.1.1.1"],
+            2,
+            (
+                "widgetd: 300.1.1.1 is not an address of this machine; "
+                "name one with --host, as 127.0.0.1 or 0.0.0.0 [W0002]\n"
+            ),
+        ),
+        (
+            ["render", "flight_traker"],
+            1,
+            "widgetd: there is no widget 'flight_traker'; did you mean 'flight_tracker'?\n",
+        ),
+    ],
+)
+def test_an_error_at_start_is_one_sentence_and_an_exit_code(
+    tmp_path: Path, arguments: list[str], code: int, sentence: str
+) -> None:
+    (tmp_path / "file").touch()
+    ended = subprocess.run(
+        [sys.executable, "-m", "widgetd", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert (ended.stderr, ended.returncode) == (sentence, code)

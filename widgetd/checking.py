@@ -1,0 +1,165 @@
+"""Look at folders and files as the daemon would, and collect all there is to say.
+
+The loader is the daemon's own, so that what is refused here would be refused
+there, with the same sentence.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import orjson
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.config import Settings
+from widgetd.daemon import look
+from widgetd.errors import ConfigError, Finding
+from widgetd.widget.findings import breaking, findings
+
+CHARACTERS_OF_A_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a check found.
+
+    Attributes:
+        findings: By path; the paths are as the caller named the folders.
+        contents: The text of each file that a finding is about, where it can be read.
+        files: How many files were looked at.
+        tokens: What the list of their tools costs a model, at 4 characters a token.
+    """
+
+    findings: tuple[Finding, ...]
+    contents: Mapping[str, str]
+    files: int
+    tokens: int
+
+    @property
+    def faults(self) -> int:
+        """How many findings keep a file from being served as it stands."""
+        return sum(finding.level == "fault" for finding in self.findings)
+
+    @property
+    def conclusion(self) -> str:
+        """The outcome as a sentence."""
+        warnings = len(self.findings) - self.faults
+        return (
+            f"{_counted(self.files, 'file')}: {_counted(self.faults, 'fault')}, "
+            f"{_counted(warnings, 'warning')}; "
+            f"listing the tools costs a model about {self.tokens:,} tokens"
+        )
+
+
+def check(paths: Iterable[Path], *, strict: bool = False, against: str = "") -> Checked:
+    """Everything that can be said about the widgets at `paths`.
+
+    Args:
+        paths: Folders, or single files.
+        strict: Undeclared names are faults.
+        against: A git revision or a folder to compare with; empty for none.
+
+    Raises:
+        ConfigError: There is nothing at one of the paths, or at `against`.
+    """
+    found: list[Finding] = []
+    contents: dict[str, str] = {}
+    files = tokens = 0
+    for path in paths:
+        folder, only = _folder_and_file(path)
+        snapshot = look(Settings(dir=folder), folder)
+        if only:
+            snapshot = replace(
+                snapshot,
+                entries={name: entry for name, entry in snapshot.entries.items() if name == only},
+            )
+        files += len(snapshot.entries)
+        tokens += _tokens(snapshot)
+        for finding in (
+            *_findings(snapshot, strict=strict),
+            *(_breaking(snapshot, folder, against) if against else ()),
+        ):
+            shown = str(folder / finding.path)
+            found.append(replace(finding, path=shown))
+            contents.setdefault(shown, _text(folder / finding.path))
+    return Checked(findings=tuple(found), contents=contents, files=files, tokens=tokens)
+
+
+def _folder_and_file(path: Path) -> tuple[Path, str]:
+    if path.is_dir():
+        return path, ""
+    if path.is_file():
+        return path.parent, path.name
+    raise ConfigError("W0003", f"there is nothing at {path}", "name another path", exit_code=3)
+
+
+def _findings(snapshot: Snapshot, *, strict: bool) -> Iterator[Finding]:
+    for path, entry in snapshot.entries.items():
+        if path in snapshot.faults:
+            yield snapshot.faults[path]
+        if entry.widget is not None:
+            yield from findings(entry.widget, strict=strict)
+
+
+def _tokens(snapshot: Snapshot) -> int:
+    said = [
+        (widget.tool, widget.definition.title, widget.description, widget.schema.advertised)
+        for widget in snapshot.widgets.values()
+        if widget.definition.path in snapshot.entries
+    ]
+    return len(orjson.dumps(said)) // CHARACTERS_OF_A_TOKEN
+
+
+def _breaking(after: Snapshot, folder: Path, against: str) -> Iterator[Finding]:
+    with _as_folder(folder, against) as earlier:
+        before = look(Settings(dir=earlier), earlier)
+    for path, entry in after.entries.items():
+        was = before.entries.get(path)
+        if entry.widget is not None and was is not None and was.widget is not None:
+            for finding in breaking(was.widget.definition, entry.widget.definition):
+                yield replace(finding, path=path)
+
+
+@contextmanager
+def _as_folder(folder: Path, against: str) -> Iterator[Path]:
+    """The folder `against`, or `folder` as it was at the git revision `against`."""
+    if Path(against).is_dir():
+        yield Path(against)
+        return
+    with TemporaryDirectory() as temporary:
+        with tarfile.open(fileobj=BytesIO(_archive(folder, against))) as archive:
+            archive.extractall(temporary, filter="data")
+        yield Path(temporary)
+
+
+def _archive(folder: Path, revision: str) -> bytes:
+    if revision.startswith("-"):
+        raise _no_revision(folder, revision)
+    command: Sequence[str] = ["git", "-C", str(folder), "archive", "--format=tar", revision, "."]
+    try:
+        return subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603 - a fixed command
+    except (OSError, subprocess.CalledProcessError):
+        raise _no_revision(folder, revision) from None
+
+
+def _no_revision(folder: Path, revision: str) -> ConfigError:
+    problem = f"--against {revision} is no folder, and no git revision of {folder}"
+    return ConfigError("W0002", problem, "name a folder, a branch, a tag or a commit")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,252 @@
+"""argv -> exit code. Every command is a sentence here and a call into a room.
+
+Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, port or permission.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import field, make_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+from cyclopts import App, CycloptsError, Parameter
+
+from widgetd.config import Settings, Settled, folder_of, settle
+from widgetd.errors import CallError, ConfigError, WidgetError
+
+if TYPE_CHECKING:
+    from widgetd.catalog.snapshot import Snapshot
+
+app = App(
+    name="widgetd",
+    help="Serve ChatKit Studio widgets as typed MCP tools, and reload them as their files change.",
+    help_format="plaintext",
+    version_flags=["--version"],
+)
+
+
+def _flags() -> type:
+    """A flag for each setting, so that the two can never differ."""
+    return make_dataclass(
+        "Flags",
+        [
+            (
+                name,
+                Annotated[
+                    _flag_type(setting.annotation),
+                    Parameter(help=setting.description, negative=""),
+                ],
+                field(default=None),
+            )
+            for name, setting in Settings.model_fields.items()
+            if name not in ("dir", "profiles")
+        ],
+        kw_only=True,
+        namespace={"__module__": __name__},
+    )
+
+
+def _flag_type(annotation: Any) -> Any:
+    return list[str] | None if annotation == tuple[str, ...] else annotation | None
+
+
+Flags = Parameter(name="*")(_flags())
+Dir = Annotated[Path | None, Parameter(name="--dir", help="The folder of widgets.")]
+Arguments = Annotated[str, Parameter(help="JSON, @FILE with JSON, or - for standard input.")]
+
+
+@app.command
+def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+    """Serve the widgets of DIR to MCP clients, and reload them as their files change.
+
+    Args:
+        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
+        flags: One for each setting.
+    """
+    settings = _settle(dir, flags).settings
+    folder = folder_of(settings)
+
+    import anyio
+
+    from widgetd import daemon, log
+
+    log.configure(settings.log_level)
+    anyio.run(
+        lambda: daemon.serve(settings, folder, started=lambda url, n: _welcome(folder, url, n)),
+        backend="asyncio",
+    )
+    return 0
+
+
+def _welcome(folder: Path, url: str, widgets: int) -> None:
+    """Tell a person where to go; over stdio there is nobody to tell."""
+    if not url:
+        return
+    noun = "widget" if widgets == 1 else "widgets"
+    print(f"widgetd serves {widgets} {noun} from {folder} on {url}")
+    print(f"Connect a client:  claude mcp add --transport http widgetd {url}", flush=True)
+
+
+@app.command
+def check(
+    *paths: Path,
+    json: bool = False,
+    github: bool = False,
+    strict: bool = False,
+    against: str = "",
+) -> int:
+    """Say everything that can be said about widgets before anyone calls them.
+
+    Exit code 1 if a file cannot be served as it stands.
+
+    Args:
+        paths: Folders, or single files. Default: the folder that `serve` would serve.
+        json: Print a JSON array.
+        github: Print annotations for a pull request.
+        strict: Warnings count as faults.
+        against: A git revision or a folder; say what broke for callers since then.
+    """
+    from widgetd import checking, report
+
+    checked = checking.check(
+        paths or (folder_of(settle({}, os.environ).settings),), strict=strict, against=against
+    )
+    form = report.as_json if json else report.as_github if github else report.as_text
+    if text := form(checked.findings, checked.contents):
+        print(text)
+    if not (json or github):
+        print(checked.conclusion)
+    return 1 if checked.faults or (strict and checked.findings) else 0
+
+
+@app.command
+def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
+    """Ask a running daemon whether it is ready; exit code 0 if it is, else 1.
+
+    Args:
+        url: Its `/readyz`.
+    """
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(url, timeout=5) as answer:  # noqa: S310 - the operator names the address
+            print(answer.read().decode())
+    except (URLError, TimeoutError, ValueError) as error:
+        return _complain(f"{url} does not say that it is ready ({error})", 1)
+    return 0
+
+
+@app.command(name="list")
+def list_(*, dir: Dir = None, json: bool = False) -> int:
+    """List the widgets of a folder: tool name, title, description.
+
+    Args:
+        dir: The folder of widgets.
+        json: Print a JSON array.
+    """
+    widgets = _snapshot(dir).widgets.values()
+    if json:
+        rows = [
+            {
+                "name": widget.tool,
+                "title": widget.definition.title,
+                "description": widget.description,
+                "path": widget.definition.path,
+            }
+            for widget in widgets
+        ]
+        _print_json(rows)
+        return 0
+    width = max((len(widget.tool) for widget in widgets), default=0)
+    for widget in widgets:
+        print(f"{widget.tool:{width}}  {widget.description}")
+    return 0
+
+
+@app.command
+def render(name: str, *, dir: Dir = None, arguments: Arguments = "") -> int:
+    """Render one widget and print its tree.
+
+    Args:
+        name: The tool's name, as `widgetd list` prints it.
+        dir: The folder of widgets.
+        arguments: JSON, @FILE with JSON, or - for standard input; by default an example.
+    """
+    from widgetd.tools.standing import unknown_widget
+
+    widgets = _snapshot(dir).widgets
+    if name not in widgets:
+        raise unknown_widget(name, widgets)
+    widget = widgets[name]
+    given = _read_arguments(arguments) if arguments else widget.example
+    _print_json(widget.call(given or {}).tree)
+    return 0
+
+
+@app.command
+def settings(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+    """Print the value of every setting, and where it comes from."""
+    settled = _settle(dir, flags)
+    values = settled.settings.model_dump(mode="json")
+    width = max(map(len, values))
+    for name, value in values.items():
+        shown = orjson.dumps(value).decode()
+        print(f"{name:{width}}  {shown}  ({settled.origins[name]})")
+    return 0
+
+
+def _settle(dir: Path | None, flags: object) -> Settled:
+    return settle({"dir": dir, **vars(flags)}, os.environ)
+
+
+def _snapshot(dir: Path | None) -> Snapshot:
+    from widgetd import daemon
+
+    settings = settle({"dir": dir}, os.environ).settings
+    return daemon.look(settings, folder_of(settings))
+
+
+def _read_arguments(text: str) -> Mapping[str, Any]:
+    if text == "-":
+        content = sys.stdin.buffer.read()
+    elif text.startswith("@"):
+        try:
+            content = Path(text[1:]).read_bytes()
+        except OSError as error:
+            problem = f"{text[1:]} cannot be read ({error.strerror})"
+            raise ConfigError("W0006", problem, "name another file", exit_code=3) from None
+    else:
+        content = text.encode()
+    try:
+        arguments = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise ConfigError("W0002", f"--arguments is not JSON ({error})", "quote it") from None
+    if not isinstance(arguments, dict):
+        raise ConfigError("W0002", "--arguments is no JSON object", 'write {"name": value}')
+    return arguments
+
+
+def _print_json(value: object) -> None:
+    print(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that `argv` names, and answer the exit code."""
+    try:
+        return app(argv, exit_on_error=False, print_error=False, result_action="return_value") or 0
+    except CycloptsError as error:
+        return _complain(str(error), 2)
+    except ConfigError as error:
+        return _complain(f"{error.problem}; {error.advice} [{error.code}]", error.exit_code)
+    except (CallError, WidgetError) as error:
+        return _complain(str(error), 1)
+
+
+def _complain(sentence: str, exit_code: int) -> int:
+    print(f"widgetd: {sentence}", file=sys.stderr)
+    return exit_code

@@ -1,0 +1,203 @@
+"""Settings: read once, checked once, passed down as plain values.
+
+One precedence: flags, environment (`WIDGETD_*`), `widgetd.toml`, defaults. Each
+value remembers where it came from. Nothing here opens a port or a folder.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
+
+from widgetd.errors import ConfigError, nearest
+
+FILE = "widgetd.toml"
+PREFIX = "WIDGETD_"
+
+
+def _words(value: object) -> object:
+    """A list of words, from a list or from a text with commas."""
+    if isinstance(value, str):
+        return tuple(part for part in (part.strip() for part in value.split(",")) if part)
+    return value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+
+
+class Settings(BaseModel):
+    """Every setting, with the value that holds.
+
+    The names are those of the flags, of `WIDGETD_` in the environment, and of
+    the keys in `widgetd.toml`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dir: Path | None = Field(
+        default=None, description="the folder of widgets; ./widgets, else the bundled"
+    )
+    transport: Literal["http", "stdio"] = Field(default="http", description="how clients connect")
+    host: str = Field(default="127.0.0.1", description="the address to listen on")
+    port: int = Field(default=8787, ge=0, le=65535, description="the port; 0 takes any free one")
+    cors_origin: Words = Field(default=(), description="browser origins that may call from a page")
+    allowed_host: Words = Field(default=(), description="Host headers to accept besides loopback")
+    profile: Literal["auto", "chatkit", "split"] = Field(
+        default="auto", description="who sees the tree"
+    )
+    profiles: Mapping[str, Literal["auto", "chatkit", "split"]] = Field(
+        default_factory=dict, description="the profile by client name; in widgetd.toml only"
+    )
+    text: Literal["summary", "json"] = Field(default="summary", description="what content says")
+    expose: Literal["tools", "search", "auto"] = Field(
+        default="auto", description="which tools are listed"
+    )
+    page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
+    poll: float | None = Field(
+        default=None, gt=0, description="seconds between surveys, without file events"
+    )
+    strict: bool = Field(
+        default=False, description="undeclared names are faults, and no argument is mended"
+    )
+    include: Words = Field(default=(), description="only widgets with one of these tags or names")
+    exclude: Words = Field(default=(), description="no widgets with one of these tags or names")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="the least important event that is logged"
+    )
+
+    @field_validator("dir", mode="before")
+    @classmethod
+    def _home(cls, value: object) -> object:
+        return Path(value).expanduser() if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """Settings, and where each value came from.
+
+    Attributes:
+        settings: The values.
+        origins: `"flag"`, `"WIDGETD_PORT"`, `"widgetd.toml"` or `"default"`, by setting.
+    """
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def settle(
+    flags: Mapping[str, Any], environ: Mapping[str, str], file: Path | None = None
+) -> Settled:
+    """Find the value of every setting.
+
+    Args:
+        flags: What the command line said; None counts as unsaid.
+        environ: The environment.
+        file: The settings file; by default `widgetd.toml` in the working directory, if it is there.
+
+    Raises:
+        ConfigError: A setting is unknown (W0001) or its value cannot be used (W0002).
+    """
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(Settings.model_fields, "default")
+    for origin, layer in (
+        _file_layer(file),
+        *_environment_layers(environ),
+        ("flag", {name: value for name, value in flags.items() if value is not None}),
+    ):
+        for name, value in layer.items():
+            values[name] = value
+            origins[name] = origin
+    try:
+        return Settled(settings=Settings(**values), origins=origins)
+    except ValidationError as error:
+        raise _unusable(error, origins) from None
+
+
+def _file_layer(file: Path | None) -> tuple[str, dict[str, Any]]:
+    path = Path(FILE) if file is None else file
+    if file is None and not path.is_file():
+        return FILE, {}
+    try:
+        layer = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            "W0006", f"{path} cannot be read ({error})", "mend it", exit_code=3
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError("W0002", f"{path} is not TOML ({error})", "mend that line") from None
+    for name in layer:
+        _known(name, f"{path}: '{name}'")
+    return path.name, layer
+
+
+def _environment_layers(environ: Mapping[str, str]) -> list[tuple[str, dict[str, Any]]]:
+    layers = []
+    for variable, value in environ.items():
+        if variable.startswith(PREFIX) and variable not in _NOT_SETTINGS:
+            name = variable.removeprefix(PREFIX).lower()
+            _known(name, variable)
+            layers.append((variable, {name: value}))
+    return layers
+
+
+_NOT_SETTINGS: frozenset[str] = frozenset()
+
+
+def _known(name: str, shown: str) -> None:
+    if name in Settings.model_fields:
+        return
+    match = nearest(name, tuple(Settings.model_fields))
+    like = shown.replace(name, match or "").replace(name.upper(), (match or "").upper())
+    advice = f"did you mean {like}?" if match else "`widgetd settings` lists all of them"
+    raise ConfigError("W0001", f"{shown} is not a setting", advice)
+
+
+def _unusable(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
+    first = error.errors(include_url=False)[0]
+    name = str(first["loc"][0])
+    origin = origins[name]
+    shown = f"--{name.replace('_', '-')}" if origin == "flag" else origin
+    if origin.endswith(".toml"):
+        shown = f"{origin}: {name}"
+    given = first["input"]
+    return ConfigError(
+        "W0002", f"{shown} cannot be {given!r}", first["msg"].lower().replace("input ", "it ")
+    )
+
+
+def folder_of(settings: Settings) -> Path:
+    """The folder that `settings` means: the one named, else ./widgets, else the bundled ones.
+
+    Raises:
+        ConfigError: The folder that was named is not there (W0003), or is none (W0004).
+    """
+    if settings.dir is None:
+        here = Path("widgets")
+        return here if here.is_dir() else bundled()
+    if not settings.dir.exists():
+        raise ConfigError(
+            "W0003", f"there is no folder {settings.dir}", "make it, or name another", exit_code=3
+        )
+    if not settings.dir.is_dir():
+        advice = "name the folder that it lies in"
+        raise ConfigError("W0004", f"{settings.dir} is a file", advice, exit_code=3)
+    return settings.dir
+
+
+def bundled() -> Path:
+    """The widgets that come with widgetd."""
+    package = Path(__file__).parent
+    shipped = package / "_widgets"
+    return shipped if shipped.is_dir() else package.parent / "widgets"

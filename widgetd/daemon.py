@@ -1,0 +1,286 @@
+"""Own every lifetime: what starts, in which order, how it ends.
+
+    watch -> hints -> reload -> registry -> notify
+                                   |
+                     server: http or stdio
+
+One task group holds the loops and the server. A signal sets events; each part
+ends by itself, and cancellation is the backstop.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.reload import Folder, Workshop, reload
+from widgetd.catalog.selection import Selection
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.config import Settings
+from widgetd.files.hints import Hints
+from widgetd.files.watch import POLL_S, Mode, watch
+from widgetd.pages.app import MCP_PATH, app
+from widgetd.pages.health import STALLED_S, Vitals, health_routes
+from widgetd.pages.port import Port, bind, url_of
+from widgetd.systemd import Supervisor, supervisor
+from widgetd.tools import sdk
+from widgetd.tools.notify import notify
+from widgetd.tools.result import Policy
+from widgetd.tools.server import Server, build
+from widgetd.widget.limits import Limits
+
+_log = structlog.get_logger()
+
+Started = Callable[[str, int], None]
+"""Told once, when clients can come: the URL (empty over stdio) and the number of widgets."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Daemon:
+    """The parts, made but not yet running.
+
+    Attributes:
+        settings: What the operator chose.
+        folder: The widgets folder; it exists.
+        hints: Where the folder may have changed.
+        registry: What is being served.
+        vitals: What the daemon knows of itself.
+        supervisor: The service manager that may have started it.
+        stop: Set to end everything.
+    """
+
+    settings: Settings
+    folder: Path
+    hints: Hints
+    registry: Registry
+    vitals: Vitals
+    supervisor: Supervisor
+    stop: anyio.Event
+
+    def tell_supervisor(self) -> None:
+        """Say that clients can come, and what they will find."""
+        snapshot = self.registry.current
+        self.supervisor.ready(
+            f"serving {len(snapshot.widgets)} widgets "
+            f"({len(snapshot.stale)} kept at last-good, {len(snapshot.refused)} refused)"
+        )
+
+
+async def serve(
+    settings: Settings, folder: Path, *, started: Started, stop: anyio.Event | None = None
+) -> None:
+    """Serve `folder` until a signal comes, or until stdin ends over stdio.
+
+    Args:
+        settings: What the operator chose.
+        folder: The widgets folder; it exists.
+        started: Told once, when clients can come.
+        stop: Set it to end the daemon as a signal would.
+
+    Raises:
+        ConfigError: The port cannot be had, or an installed library is not the one tested.
+    """
+    daemon = Daemon(
+        settings=settings,
+        folder=folder,
+        hints=Hints(),
+        registry=Registry(),
+        vitals=Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0))),
+        supervisor=supervisor(os.environ, os.getpid()),
+        stop=stop or anyio.Event(),
+    )
+    # Whatever may be refused is refused here, before anything runs.
+    server = _build(daemon)
+    with ExitStack() as held:
+        if settings.transport == "stdio":
+            run = partial(_over_stdio, daemon, server, started)
+        else:
+            listener = held.enter_context(bind(settings.host, settings.port))
+            run = partial(_over_http, daemon, server, started, listener)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_obey_signals, daemon)
+            tasks.start_soon(daemon.supervisor.feed, daemon.vitals.progressing, daemon.stop)
+            async with _live(daemon, server):
+                await run()
+            tasks.cancel_scope.cancel()
+    _log.info("daemon.stopped")
+
+
+async def _over_http(
+    daemon: Daemon, server: Server, started: Started, listener: socket.socket
+) -> None:
+    settings = daemon.settings
+    served = app(
+        server,
+        health_routes(daemon.registry, daemon.vitals),
+        allowed_hosts=settings.allowed_host,
+        cors_origins=settings.cors_origin,
+    )
+    sdk.own_the_shutdown()
+
+    def announce() -> None:
+        _announce(daemon, started, url_of(listener) + MCP_PATH)
+
+    def end_streams() -> None:
+        server.clients.close()
+        sdk.end_standing_streams(served, MCP_PATH)
+
+    port = Port(served, after_start=announce, before_end=end_streams)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_port, daemon, port)
+        await port.serve(sockets=[listener])
+        tasks.cancel_scope.cancel()
+
+
+async def _end_port(daemon: Daemon, port: Port) -> None:
+    await daemon.stop.wait()
+    daemon.vitals.draining = True
+    daemon.supervisor.stopping()
+    port.end()
+
+
+async def _over_stdio(daemon: Daemon, server: Server, started: Started) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_cancel_on_stop, daemon, tasks)
+        _announce(daemon, started, "")
+        await server.mcp.run_stdio_async(show_banner=False)
+        tasks.cancel_scope.cancel()
+
+
+async def _cancel_on_stop(daemon: Daemon, tasks: TaskGroup) -> None:
+    await daemon.stop.wait()
+    tasks.cancel_scope.cancel()
+
+
+def _live(daemon: Daemon, server: Server) -> AbstractAsyncContextManager[None]:
+    return live(
+        server,
+        daemon.settings,
+        daemon.folder,
+        hints=daemon.hints,
+        vitals=daemon.vitals,
+        stop=daemon.stop,
+    )
+
+
+def _build(daemon: Daemon) -> Server:
+    settings = daemon.settings
+    return build(
+        daemon.registry,
+        policy=Policy(
+            profile=settings.profile,
+            profiles=settings.profiles,
+            text=settings.text,
+            strict=settings.strict,
+        ),
+        expose=settings.expose,
+        page_size=settings.page_size,
+    )
+
+
+@asynccontextmanager
+async def live(
+    server: Server,
+    settings: Settings,
+    folder: Path,
+    *,
+    hints: Hints,
+    vitals: Vitals,
+    stop: anyio.Event,
+) -> AsyncIterator[None]:
+    """Keep what `server` serves equal to `folder`; entered once the first survey is done.
+
+    Args:
+        server: Whose registry is kept, and whose clients are told.
+        settings: What the operator chose.
+        folder: The widgets folder; it exists.
+        hints: Add to it to have the folder looked at.
+        vitals: Is told how it goes.
+        stop: Ends the watching.
+    """
+    registry = server.registry
+    workshop = workshop_for(settings, folder, server)
+    surveyed = anyio.Event()
+
+    def looked() -> None:
+        vitals.looked()
+        surveyed.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(reload, workshop, hints, registry, looked=looked))
+        await surveyed.wait()
+        tasks.start_soon(partial(notify, registry, server.clients, listed=server.listed))
+        watching = partial(
+            watch,
+            poll_s=settings.poll or POLL_S,
+            native=settings.poll is None,
+            observer=_Watching(vitals),
+            stop=stop,
+        )
+        tasks.start_soon(watching, folder, hints)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+def workshop_for(settings: Settings, folder: Path, server: Server) -> Workshop:
+    """How the files of `folder` become widgets that `server` can list."""
+    limits = Limits()
+    return Workshop(
+        root=folder,
+        make=partial(server.toolbox.load, limits=limits, strict=settings.strict),
+        limit_bytes=limits.file_bytes,
+        selection=Selection(
+            include=frozenset(settings.include), exclude=frozenset(settings.exclude)
+        ),
+        settings=f"strict={settings.strict} include={settings.include} exclude={settings.exclude}",
+    )
+
+
+def look(settings: Settings, folder: Path) -> Snapshot:
+    """What would be served of `folder` as it is now; found by the same loader, serving nobody."""
+    registry = Registry()
+    workshop = workshop_for(settings, folder, build(registry, policy=Policy()))
+    return Folder(replace(workshop, quiet_ms=0)).look()
+
+
+class _Watching:
+    """Tells operators and probes how the watching goes."""
+
+    def __init__(self, vitals: Vitals) -> None:
+        self._vitals = vitals
+
+    def watching(self, mode: Mode) -> None:
+        self._vitals.watch = mode
+
+    def failed(self, error: Exception) -> None:
+        _log.warning("watch.failed", error=str(error), kind=type(error).__name__)
+
+
+def _announce(daemon: Daemon, started: Started, url: str) -> None:
+    widgets = len(daemon.registry.current.widgets)
+    daemon.tell_supervisor()
+    _log.info("daemon.started", url=url, widgets=widgets, transport=daemon.settings.transport)
+    started(url, widgets)
+
+
+async def _obey_signals(daemon: Daemon) -> None:
+    """SIGTERM and SIGINT end the daemon; SIGHUP makes it look at everything now."""
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for received in signals:
+            if received == signal.SIGHUP:
+                daemon.supervisor.reloading()
+                daemon.vitals.on_next_look(daemon.tell_supervisor)
+                daemon.hints.add()
+            else:
+                daemon.stop.set()

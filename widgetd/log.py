@@ -1,0 +1,80 @@
+"""Where log events go, and in what dress.
+
+Everything that logs in this process comes through here, in one dialect: our own
+events, and those of the standard library's loggers (uvicorn, fastmcp, mcp).
+JSON where a machine reads, columns where a person does, always on stderr: over
+stdio, stdout belongs to the protocol.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Literal, TextIO
+
+import structlog
+from structlog.types import Processor
+
+Level = Literal["debug", "info", "warning", "error"]
+
+_NOISY = ("fastmcp", "mcp", "uvicorn", "uvicorn.access", "uvicorn.error", "watchfiles", "httpx")
+"""Libraries whose everyday business is no news to an operator."""
+
+_SHARED: tuple[Processor, ...] = (
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+)
+
+
+def configure(level: Level, stream: TextIO = sys.stderr) -> None:
+    """Send every event of this process to `stream`.
+
+    Args:
+        level: The least important event to show.
+        stream: Columns if it is a terminal, else one JSON object per line.
+    """
+    structlog.configure(
+        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*_SHARED, _event_of_library],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_dress(stream),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for name in _NOISY:
+        library = logging.getLogger(name)
+        library.handlers.clear()
+        library.propagate = True
+        library.setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
+
+
+def _dress(stream: TextIO) -> tuple[Processor, ...]:
+    if stream.isatty():
+        return (structlog.dev.ConsoleRenderer(colors=True),)
+    return (
+        structlog.processors.dict_tracebacks,
+        structlog.processors.JSONRenderer(sort_keys=False),
+    )
+
+
+def _event_of_library(
+    _logger: object, _method: str, event: structlog.types.EventDict
+) -> structlog.types.EventDict:
+    """A library's sentence becomes a field, so that `event` stays a name from a closed list."""
+    record = event.get("_record")
+    event["message"] = event["event"]
+    event["library"] = record.name.partition(".")[0] if record is not None else ""
+    event["event"] = "library.logged"
+    return event

@@ -1,0 +1,108 @@
+"""A port: bind it, serve the app on it, and end so that nobody is cut off.
+
+uvicorn would take the signals for itself and let open streams hold up the end.
+Here the daemon owns the signals, and the streams are ended first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+from collections.abc import Callable, Iterator
+
+import uvicorn
+from starlette.applications import Starlette
+
+from widgetd.errors import ConfigError
+
+_BACKLOG = 2048
+
+GRACE_S = 10
+"""How long calls in flight may take after the daemon was told to end."""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes any free one.
+
+    Raises:
+        ConfigError: The port is in use (W0005), not ours (W0006), or the host is not here (W0002).
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise _unbound(host, port, error) from None
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    """Where clients on this machine find the listener: `http://127.0.0.1:8787`."""
+    host, port = listener.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 - read, not bound
+    return f"http://{shown}:{port}"
+
+
+def _unbound(host: str, port: int, error: OSError) -> ConfigError:
+    if error.errno == errno.EADDRINUSE:
+        advice = "stop what uses it, or choose another with --port"
+        return ConfigError("W0005", f"port {port} on {host} is in use", advice, exit_code=3)
+    if error.errno == errno.EACCES:
+        advice = "choose one above 1023 with --port"
+        return ConfigError("W0006", f"port {port} on {host} needs a right", advice, exit_code=3)
+    advice = "name one with --host, as 127.0.0.1 or 0.0.0.0"
+    return ConfigError("W0002", f"{host} is not an address of this machine", advice)
+
+
+class Port(uvicorn.Server):
+    """Serves one app on one socket until told to end.
+
+    Args:
+        app: What to serve.
+        after_start: Called once when requests are answered.
+        before_end: Called once before connections are closed; it ends the open streams.
+    """
+
+    def __init__(
+        self,
+        app: Starlette,
+        *,
+        after_start: Callable[[], None],
+        before_end: Callable[[], None],
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="on",
+                ws="none",
+                access_log=False,
+                log_config=None,
+                server_header=False,
+                timeout_graceful_shutdown=GRACE_S,
+            )
+        )
+        self._after_start = after_start
+        self._before_end = before_end
+
+    def end(self) -> None:
+        """Take no new connections, finish what is in flight, then return from `serve`."""
+        self.should_exit = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to the daemon."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say so when requests are answered."""
+        await super().startup(sockets)
+        self._after_start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams first, for they would never end by themselves."""
+        self._before_end()
+        await super().shutdown(sockets)
