@@ -68,12 +68,15 @@ def _check(
 def _check_record(
     value: Mapping[str, Any], record: Record, owner: str, words: Vocabulary
 ) -> Iterator[Finding]:
-    for name in sorted(record.required - value.keys()):
+    lacking = sorted(record.required - value.keys())
+    for name in lacking:
         yield _finding("W1407", f"{owner} lacks '{name}'", "write it")
     for name, inner in value.items():
         known = record.fields.get(name)
         if known is None:
-            near = nearest(name, tuple(record.fields))
+            near = nearest(name, tuple(lacking or record.fields))
+            if len(lacking) == 1 and record.fields[lacking[0]].admits(inner):
+                near = lacking[0]
             advice = f"did you mean '{near}'?" if near else "clients may ignore it"
             yield _finding("W1402", f"{owner} has no property '{name}'", advice, name)
         else:

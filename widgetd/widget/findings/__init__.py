@@ -1,0 +1,12 @@
+"""Everything that can be said about a widget before it is called.
+
+One module for each kind of finding; `findings` runs them all. They say, and
+never decide: what cannot be served at all was refused before.
+"""
+
+from __future__ import annotations
+
+from widgetd.widget.findings.changes import breaking
+from widgetd.widget.findings.everything import findings
+
+__all__ = ["breaking", "findings"]
