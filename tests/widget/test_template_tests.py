@@ -1,7 +1,5 @@
 """Every test of Jinja's answers as it does there, save that absence counts as null."""
 
-
-
 from __future__ import annotations
 
 import jinja2.tests

@@ -166,6 +166,4 @@ def _guarded(run: Callable[[], Value]) -> Value:
         line = "" if failure.line is None else f"line {failure.line}: "
         raise CallError(failure.code, f"{line}{failure.problem}") from None
     except RecursionError:
-        raise CallError(
-            "W2005", "the template makes lists or objects that nest too deeply"
-        ) from None
+        raise CallError("W2005", "the template's macros call each other too deeply") from None

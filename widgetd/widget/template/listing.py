@@ -74,9 +74,15 @@ def _ordered(budget: Budget, values: Any, key: Key, *, reverse: bool = False) ->
     return [value for _, value in keyed]
 
 
+class _Keys(tuple[Value, ...]):
+    """What an element holds under several attributes."""
+
+    __slots__ = ()
+
+
 def _rank(held: Value) -> tuple[Value, ...]:
-    if isinstance(held, list):
-        return (False, [_rank(each) for each in held])
+    if isinstance(held, _Keys):
+        return (False, tuple(_rank(each) for each in held))
     return (True,) if is_nothing(held) else (False, held)
 
 
@@ -91,7 +97,7 @@ def sort(
     names = attribute.split(",") if isinstance(attribute, str) else [attribute]
     keys = [_folded(getter(name), case_sensitive) for name in names]
     values = elements(budget, value)
-    key = keys[0] if len(keys) == 1 else lambda each: [one(each) for one in keys]
+    key = keys[0] if len(keys) == 1 else lambda each: _Keys(one(each) for one in keys)
     return Made(_ordered(budget, values, key, reverse=bool(reverse)))
 
 

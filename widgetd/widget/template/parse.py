@@ -70,7 +70,7 @@ def _bounded(stream: Iterable[Token]) -> Iterator[Token]:
             brackets += 1
         elif token.type in _CLOSING:
             brackets -= 1
-        elif starts_block:
+        elif starts_block and token.type == "name":
             blocks += _block_step(token.value)
         if brackets > MAX_NESTING or blocks > MAX_NESTING:
             raise _too_deep(token.lineno)

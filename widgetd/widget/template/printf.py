@@ -28,6 +28,7 @@ _CONVERSION: Final = re.compile(
 
 def formatted(budget: Budget, template: str, args: list[Value], named: dict[str, Value]) -> str:
     """`template` with its conversions filled from `args` in turn, or by key from `named`."""
+    budget.scan(8 * len(template))
     parts: list[str] = []
     end, pending = 0, iter(args)
     for match in _CONVERSION.finditer(template):

@@ -49,9 +49,10 @@ def text(budget: Budget, value: Value) -> str:
         return integer(value)
     if isinstance(value, Routine):
         raise Failure(f"cannot show {kind(value)} as text")
-    shown = _shown(budget, value) if isinstance(value, list | dict | tuple) else str(value)
-    budget.text(len(shown))
-    return shown
+    if isinstance(value, list | dict | tuple):
+        weigh(budget, value)
+        return _shown(budget, value)
+    return str(value)
 
 
 def integer(value: int) -> str:
@@ -69,7 +70,6 @@ def number(value: float) -> str:
 
 
 def _shown(budget: Budget, value: Value) -> str:
-    budget.step()
     if isinstance(value, dict):
         shown = (f"{_shown(budget, k)}: {_shown(budget, v)}" for k, v in value.items())
         return _joined(budget, "{", shown, "}")

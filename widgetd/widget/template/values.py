@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Value = Any
 
+MAX_NESTING: Final = 200
+
 
 class Absent:
     """The value of what is not there: an optional argument left out, or anything inside it."""
@@ -164,20 +166,30 @@ def length(value: Value) -> int:
 
 
 def weigh(budget: Budget, *values: Value) -> None:
-    """Pay one step for each node inside `values`, before something walks them unpaid."""
-    pending = list(values)
-    most = budget.steps
-    characters = 0
-    for value in pending:
-        if isinstance(value, str):
-            characters += len(value)
-        elif isinstance(value, dict):
-            pending += value.values()
-        elif isinstance(value, list | tuple):
-            pending += value
-        if len(pending) > most:
-            break
-    budget.step(len(pending))
+    """Pay one step for each node inside `values`, before something walks them unpaid.
+
+    What nests deeper than any JSON reader would follow is refused, so that no
+    walk depends on how much of Python's stack is left.
+    """
+    level = list(values)
+    characters = count = depth = 0
+    while level:
+        inside: list[Value] = []
+        for value in level:
+            if isinstance(value, str):
+                characters += len(value)
+            elif isinstance(value, dict):
+                inside += value.values()
+            elif isinstance(value, list | tuple):
+                inside += value
+        count += len(level)
+        depth += 1
+        if count + len(inside) > budget.steps:
+            raise budget.out_of_steps()
+        if depth > MAX_NESTING:
+            raise Failure("lists and objects nest too deeply")
+        level = inside
+    budget.step(count)
     budget.scan(characters)
 
 
