@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { defineConfig } from "vitest/config";
-import { generated } from "./plugins/generated";
-import { seal } from "./plugins/seal";
+import { generated } from "./plugins/generated.ts";
+import { seal } from "./plugins/seal.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
 

@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { Plugin } from "vite";
-import { iconShapes } from "./icons";
-import { tokenStylesheet } from "./tokens";
+import { iconShapes } from "./icons.ts";
+import { tokenStylesheet } from "./tokens.ts";
 
 /** Serves `virtual:tokens.css` and `virtual:icons`, made anew for each build. */
 export function generated(root: string): Plugin {

@@ -6,7 +6,7 @@
  */
 
 import { readFileSync } from "node:fs";
-import { customProperties, type Declarations } from "./stylesheet";
+import { customProperties, type Declarations } from "./stylesheet.ts";
 
 const STYLES = "node_modules/@openai/apps-sdk-ui/dist/es/styles";
 const FILES = ["variables-primitive.css", "variables-semantic.css", "variables-components.css"];

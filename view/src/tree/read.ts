@@ -20,6 +20,8 @@ export type Props<S extends Schema> = { readonly [K in keyof S]: ReturnType<S[K]
 
 /** A reader of records that also says which properties it reads. */
 export type RecordReader<S extends Schema> = Reader<Props<S> | undefined> & { readonly schema: S };
+/** A reader of lists that also says what is in them. */
+export type ListReader<T> = Reader<readonly T[]> & { readonly of: Reader<T | undefined> };
 /** A reader of one word out of a few. */
 export type Choice<T> = Reader<T> & { readonly values: readonly string[] };
 
@@ -80,9 +82,11 @@ export function oneOf(
 
 export const nodes: Reader<readonly WidgetNode[]> = nodesIn;
 
-export function listOf<T>(reader: Reader<T | undefined>): Reader<readonly T[]> {
-  return (value, around) =>
-    Array.isArray(value) ? value.flatMap((item) => reader(item, around) ?? []) : [];
+/** Reads a list of what another reader accepts; `of` is that reader. */
+export function listOf<T>(of: Reader<T | undefined>): ListReader<T> {
+  const reader: Reader<readonly T[]> = (value, around) =>
+    Array.isArray(value) ? value.flatMap((item) => of(item, around) ?? []) : [];
+  return Object.assign(reader, { of });
 }
 
 /** Reads an object by a schema; anything else is `undefined`. */

@@ -1,0 +1,35 @@
+/** Draws a tree to HTML without a browser. */
+
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { type Stage, StageContext } from "../../src/app/stage";
+import { REGISTRY } from "../../src/components/registry";
+import { readIcons } from "../../src/style/icons";
+import { SurroundingsContext } from "../../src/tree/component";
+import { Nodes, RegistryContext } from "../../src/tree/Nodes";
+import type { WidgetNode } from "../../src/tree/node";
+import type { Theme } from "../../src/tree/read";
+
+export interface Options {
+  readonly theme?: Theme;
+  readonly locale?: string;
+  readonly icons?: unknown;
+}
+
+export function draw(
+  node: WidgetNode,
+  { theme = "light", locale = "en", icons }: Options = {},
+): string {
+  const stage: Stage = {
+    locale,
+    icons: readIcons(icons),
+    labelled: new Set(),
+    can: () => true,
+    act: async () => ({ problems: {} }),
+    openLink: () => undefined,
+  };
+  const nodes = h(Nodes, { of: [node] });
+  const surrounded = h(SurroundingsContext.Provider, { value: { theme }, children: nodes });
+  const staged = h(StageContext.Provider, { value: stage, children: surrounded });
+  return renderToString(h(RegistryContext.Provider, { value: REGISTRY, children: staged }));
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { draw } from "./draw";
+
+test("an unknown component says its name and shows what is inside", () => {
+  const html = draw({ type: "Hologram", children: [{ type: "Text", value: "inside" }] });
+  expect(html).toContain("Unknown component: Hologram");
+  expect(html).toContain(">inside</div>");
+});
+
+test.each([
+  ["a value that is an object", { type: "Text", value: { type: "b", props: { children: "x" } } }],
+  [
+    "children that are no components",
+    { type: "Card", children: ["text", null, 7, { no: "type" }] },
+  ],
+  ["a status that is a text", { type: "Card", status: "Busy", children: [] }],
+  ["a size nobody knows", { type: "Title", value: "T", size: "enormous" }],
+  ["an icon nobody knows", { type: "Icon", name: "vendor:thing" }],
+  ["a chart without data", { type: "Chart", data: [], series: [], xAxis: "x" }],
+  [
+    "a chart whose data are words",
+    {
+      type: "Chart",
+      data: [{ x: 1, v: "a" }],
+      series: [{ type: "bar", dataKey: "v" }],
+      xAxis: "x",
+    },
+  ],
+  ["a locale with no week", { type: "DatePicker", name: "d", defaultValue: "not a date" }],
+  ["nothing but its type", { type: "RadioGroup" }],
+])("%s still draws", (_case, node) => {
+  expect(draw(node)).not.toBe("");
+});
+
+test("text is never markup", () => {
+  expect(draw({ type: "Text", value: "<img src=x onerror=alert(1)>" })).toContain("&lt;img");
+});
+
+test("whatever stands in a list is an item of it", () => {
+  const html = draw({ type: "ListView", children: [{ type: "Text", value: "bare" }] });
+  expect(html).toMatch(/<ul><li[^>]*>.*bare.*<\/li><\/ul>/);
+});
+
+test("`true` written as a text is true", () => {
+  expect(draw({ type: "Button", label: "Off", disabled: "true" })).toContain("disabled");
+});
