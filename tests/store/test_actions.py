@@ -300,6 +300,7 @@ async def test_queues_with_nothing_unread_make_room_for_others() -> None:
 
 async def test_everything_on_the_server_ends_by_itself(shared_server: Server) -> None:
     async with room(shared_server, rate_per_s=1.0, at_once=1) as room_:
+        (bell_ms,) = shared_server.lives(room_.prefix).values()
         await room_.here.renders.put(render())
         await track(room_.here, 10)
         await room_.here.idempotency.remember("k", {})
@@ -307,5 +308,6 @@ async def test_everything_on_the_server_ends_by_itself(shared_server: Server) ->
         async with room_.here.limits.slot("ann"):
             lives = shared_server.lives(room_.prefix)
 
+        assert bell_ms > 0
         assert len(lives) == 12
         assert all(0 < life_ms <= 86_400_000 for life_ms in lives.values()), lives

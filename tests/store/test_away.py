@@ -209,6 +209,28 @@ async def test_whoever_waits_while_the_server_comes_back_hears_what_comes_after(
     assert [action.payload for action in heard[0].actions] == [1]
 
 
+async def test_whoever_waits_hears_what_another_replica_queued_before_we_were_back(
+    server: Server, events: Events
+) -> None:
+    heard: list[Awaited] = []
+    async with open_store(server.url) as here:
+        await here.renders.put(render("r1"))
+
+        async def wait() -> None:
+            heard.append(await here.actions.read("r1", timeout_s=NEVER_S))
+
+        with anyio.fail_after(SOON_S):
+            server.kill()
+            await events.seen("store.degraded")
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                server.start()
+                async with open_store(server.url) as there:
+                    await tap(there, 1)
+
+    assert [action.payload for action in heard[0].actions] == [1]
+
+
 async def test_actions_of_before_while_and_after_are_read_in_order(
     server: Server, events: Events
 ) -> None:

@@ -115,12 +115,14 @@ async def test_a_copy_in_another_replica_lives_no_longer_than_the_render(
 
 
 async def test_a_render_that_is_over_takes_no_room(backend: Server | None) -> None:
-    async with room(backend, renders=2, render_bytes=100, render_ttl_s=60.0) as room_:
-        await room_.here.renders.put(render("old", size_bytes=100))
-        room_.later(60.0)
-        await room_.here.renders.put(render("old", size_bytes=50))
-        await room_.here.renders.put(render("new", size_bytes=50))
+    async with room(backend, renders=3, render_bytes=100, render_ttl_s=60.0) as room_:
+        await room_.here.renders.put(render("old", size_bytes=60))
+        room_.later(30.0)
+        await room_.here.renders.put(render("mid", size_bytes=10))
+        room_.later(30.0)
+        await room_.here.renders.put(render("old", size_bytes=60))
+        await room_.here.renders.put(render("new", size_bytes=30))
 
         for store in (room_.here, room_.there):
-            assert await store.renders.get("old") is not None
-            assert await store.renders.get("new") is not None
+            for render_id in ("old", "mid", "new"):
+                assert await store.renders.get(render_id) is not None

@@ -66,8 +66,8 @@ class Link:
     Args:
         url: `redis://`, `rediss://`, `valkey://`, `valkeys://` or `unix://`.
         prefix: Begins every key, in braces, so that a cluster keeps all of them together.
-        readers: Are told of each render that has a new action in any replica, and to look
-            again when the server goes and when it comes.
+        readers: Are told of each render that has a new action in any replica, and all to look
+            again when the server is back, because it rang for nobody here in the meantime.
 
     Raises:
         ConfigError: The URL cannot be used (W0002).
@@ -81,7 +81,6 @@ class Link:
         self._listener = _client(url, timeout_s=BLOCK_S + 10 * PATIENCE_S)
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         self._state: Literal["new", "up", "away"] = "new"
-        self._times_up = 0
 
     @property
     def up(self) -> bool:
@@ -101,13 +100,10 @@ class Link:
         async with self._turns:
             if not self.up:
                 raise AwayError
-            times_up = self._times_up
             try:
                 return await self._send(script, keys, arguments)
             except (RedisError, OSError) as error:
-                # A command from before the server went and came says nothing about it now.
-                if times_up == self._times_up:
-                    self._lose(error)
+                self._lose(error)
                 raise AwayError from error
 
     @asynccontextmanager
@@ -177,14 +173,12 @@ class Link:
         if self._state == "away":
             _log.info("store.recovered", server=self._server)
         self._state = "up"
-        self._times_up += 1
         self._readers.ring_all()
 
     def _lose(self, error: Exception) -> None:
         if self._state != "away":
             _log.warning("store.degraded", server=self._server, problem=str(error))
         self._state = "away"
-        self._readers.ring_all()
 
 
 def _client(url: str, *, timeout_s: float) -> Redis:
