@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import chain, product
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -23,7 +23,6 @@ LONGEST = 500
 
 _NOUNS: Mapping[str, str] = {"Card": "card", "ListView": "list", "Basic": "widget"}
 _ROOT = re.compile(r'"type"\s*:\s*"(Card|ListView|Basic)"')
-_LONGEST_NOTE = 70
 _MOST_PARTS = 5
 
 
@@ -45,19 +44,42 @@ def _farewell(definition: Definition) -> str:
 def _made(definition: Definition, schema: Schema) -> str:
     """The most telling description that is short enough."""
     lead = _lead(definition)
-    for told, sample in product(_fields(schema), chain(_samples(definition, schema), [""])):
-        text = " ".join(part for part in (lead, told, sample) if part)
-        if len(text) <= LONGEST:
-            return text
+    samples = list(_samples(definition, schema))
+    for detail, with_sample in _DETAILS:
+        told = _fields(schema, detail)
+        for sample in samples if with_sample else [""]:
+            text = " ".join(part for part in (lead, told, sample) if part)
+            if len(text) <= LONGEST:
+                return text
     return lead[:LONGEST]
 
 
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much is said of the fields: how many of them, and how long a note on each."""
+
+    most: int = 100
+    note: int = 0
+
+
+_FULL, _BRIEF, _NAMES = _Detail(note=70), _Detail(note=36), _Detail()
+_DETAILS = (
+    (_FULL, True),
+    (_BRIEF, True),
+    (_FULL, False),
+    (_BRIEF, False),
+    (_NAMES, True),
+    (_NAMES, False),
+    (_Detail(most=8), False),
+    (_Detail(most=3), False),
+)
+
+
 def _lead(definition: Definition) -> str:
+    title = re.sub(r"\s*\((?:copy|\d+)\)$", "", definition.title)
+    title = title if " " in title else re.sub(r"[_-]+", " ", title).strip()
     noun = _NOUNS[_root(definition)]
-    title = definition.title
-    if title.casefold().split()[-1:] == [noun]:
-        return f"Show the {title}."
-    return f"Show the {title} {noun}."
+    return f"Show the {title}." if title.casefold().endswith(noun) else f"Show the {title} {noun}."
 
 
 def _root(definition: Definition) -> str:
@@ -68,24 +90,16 @@ def _root(definition: Definition) -> str:
     return written.group(1) if written else "Basic"
 
 
-def _fields(schema: Schema) -> Iterator[str]:
-    """What the arguments are, at decreasing length."""
+def _fields(schema: Schema, detail: _Detail) -> str:
+    """What the arguments are."""
     properties: Mapping[str, Any] = schema.advertised["properties"]
     required = [name for name in schema.advertised.get("required", ()) if name in properties]
-    optional = [name for name in properties if name not in required]
-    if not properties:
-        yield ""
-        return
-    for most, noted in ((len(properties), True), (len(properties), False), (8, False), (3, False)):
-        needed = _several([_field(name, properties[name], noted=noted) for name in required], most)
-        further = _several([_field(name, properties[name], noted=noted) for name in optional], most)
-        sentences = [
-            f"Needs {needed}." if required else "",
-            f"Takes {further}." if optional else "",
-        ]
-        if required and optional:
-            sentences[1] = f"Optional: {further}."
-        yield " ".join(sentence for sentence in sentences if sentence)
+    told = {name: _field(name, inner, detail) for name, inner in properties.items()}
+    needed = _several([told[name] for name in required], detail.most)
+    further = _several([told[name] for name in told if name not in required], detail.most)
+    if needed and further:
+        return f"Needs {needed}. Optional: {further}."
+    return f"Needs {needed}." if needed else f"Takes {further}." if further else ""
 
 
 def _several(names: list[str], most: int) -> str:
@@ -96,8 +110,10 @@ def _several(names: list[str], most: int) -> str:
     return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
 
 
-def _field(name: str, schema: Any, *, noted: bool) -> str:
-    note = _note(schema) if noted and isinstance(schema, Mapping) else ""
+def _field(name: str, schema: Any, detail: _Detail) -> str:
+    note = _note(schema) if detail.note and isinstance(schema, Mapping) else ""
+    if len(note) > detail.note:
+        note = note[: detail.note - 1].rstrip() + "…"
     return f"{name} ({note})" if note else name
 
 
@@ -125,12 +141,13 @@ def _parts(schema: Mapping[str, Any]) -> str:
 def _first_sentence(text: str) -> str:
     words = " ".join(text.split())
     sentence = re.split(r"(?<=[^\d])\.(?:\s|$)", words, maxsplit=1)[0].rstrip(".")
-    lower = sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
-    return lower if len(lower) <= _LONGEST_NOTE else lower[: _LONGEST_NOTE - 1].rstrip() + "…"
+    if re.match(r"A |[A-Z][a-z]", sentence):
+        return sentence[0].lower() + sentence[1:]
+    return sentence
 
 
 def _samples(definition: Definition, schema: Schema) -> Iterator[str]:
-    """Samples that the schema admits, each as the end of the description; none of what is secret."""
+    """Samples that the schema admits, each as a sentence; none where some field is secret."""
     if definition.sidecar.sensitive:
         return
     studio = definition.studio
