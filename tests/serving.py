@@ -24,8 +24,6 @@ from widgetd.config import Settings
 
 Era = Literal["legacy", "modern"]
 
-MODERN = "2026-07-28"
-
 PATIENCE_S = 10
 """Far more than anything here takes on a busy machine."""
 
@@ -160,29 +158,3 @@ def over_stdio(folder: Path) -> StdioServerParameters:
         command=sys.executable,
         args=["-m", "widgetd", "serve", str(folder), "--transport", "stdio"],
     )
-
-
-def raw_call(url: str, name: str, arguments: Mapping[str, Any]) -> tuple[bytes, bytes]:
-    """A modern `tools/call` as it goes over the wire: the head, and the body."""
-    body = json.dumps(
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {
-                "name": name,
-                "arguments": arguments,
-                "_meta": {
-                    "io.modelcontextprotocol/protocolVersion": MODERN,
-                    "io.modelcontextprotocol/clientCapabilities": {},
-                },
-            },
-        }
-    ).encode()
-    host, _, path = url.removeprefix("http://").partition("/")
-    head = (
-        f"POST /{path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
-        f"accept: application/json, text/event-stream\r\nmcp-protocol-version: {MODERN}\r\n"
-        f"mcp-method: tools/call\r\nmcp-name: {name}\r\ncontent-length: {len(body)}\r\n\r\n"
-    )
-    return head.encode(), body

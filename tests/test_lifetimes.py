@@ -13,7 +13,8 @@ import anyio
 import pytest
 
 from tests.process import daemon_process
-from tests.serving import Era, connected, greeting, over_stdio, raw_call, widget_file
+from tests.raw import answer, connect, modern_request
+from tests.serving import Era, connected, greeting, over_stdio, widget_file
 
 
 async def test_the_greeting_names_the_url_the_number_of_widgets_and_a_client_command(
@@ -43,24 +44,22 @@ async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0_within_2_s(
 async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file())
     async with daemon_process(tmp_path) as served:
-        head, body = raw_call(served.url, "greeting", {"who": "Ada"})
-        host, port = served.url.removeprefix("http://").removesuffix("/mcp").split(":")
-        async with await anyio.connect_tcp(host, int(port)) as stream:
+        call = {"name": "greeting", "arguments": {"who": "Ada"}}
+        head, body = modern_request(served.url, "tools/call", call, name="greeting")
+        async with await connect(served.url) as stream:
             await stream.send(head + body[:10])
             await until_answered(served.url)  # so the daemon has read what came before
 
             served.send(signal.SIGTERM)
-            await until_refused(host, int(port))
+            await until_refused(served.url)
             await stream.send(body[10:])
 
-            answer = b""
             with anyio.fail_after(5):
-                async for part in stream:
-                    answer += part
+                status, content = await answer(stream)
         assert await served.ended(within_s=5) == 0
 
-    result = json.loads(answer.partition(b"\r\n\r\n")[2])["result"]
-    assert result["structuredContent"] == greeting("Hello", "Ada")
+    assert status == 200
+    assert json.loads(content)["result"]["structuredContent"] == greeting("Hello", "Ada")
 
 
 async def until_answered(url: str) -> None:
@@ -68,11 +67,11 @@ async def until_answered(url: str) -> None:
         await client.tools()
 
 
-async def until_refused(host: str, port: int) -> None:
+async def until_refused(url: str) -> None:
     with anyio.fail_after(5):
         while True:
             try:
-                async with await anyio.connect_tcp(host, port):
+                async with await connect(url):
                     await anyio.lowlevel.checkpoint()
             except OSError:
                 return

@@ -1,0 +1,134 @@
+"""What comes over the port: regular clients, strangers, and those who never read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.raw import connect, exchange, modern_request
+from tests.serving import connected, greeting, serving, widget_file
+
+
+def fill(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / f"{name}.widget").write_text(widget_file(name))
+
+
+async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) -> None:
+    fill(tmp_path, "A", "B", "C")
+    async with serving(tmp_path) as url:
+        ready = await exchange(url, *modern_request(url, "tools/list"))
+        head, body = modern_request(url, "tools/list")
+        # In two parts it is not regular any more, and goes the long way.
+        length = f"content-length: {len(body)}".encode()
+        chunked = head.replace(length, b"transfer-encoding: chunked")
+        parts = [b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:9], body[9:])]
+        made = await exchange(url, chunked, *parts, b"0\r\n\r\n")
+
+    assert ready[0] == made[0] == 200
+    assert json.loads(ready[1]) == json.loads(made[1])
+    assert len(json.loads(ready[1])["result"]["tools"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("headers", "params", "status", "code"),
+    [
+        ({"mcp-method": "tools/call"}, {}, 400, -32020),
+        ({"mcp-method": ""}, {}, 400, -32020),
+        ({}, {"cursor": 5}, 400, -32602),
+        ({"mcp-protocol-version": "2031-01-01"}, {}, 400, -32020),
+    ],
+)
+async def test_an_irregular_list_request_gets_the_sdks_own_error(
+    tmp_path: Path, headers: dict[str, str], params: dict[str, Any], status: int, code: int
+) -> None:
+    async with serving(tmp_path) as url:
+        got = await exchange(url, *modern_request(url, "tools/list", params, headers=headers))
+
+    assert (got[0], json.loads(got[1])["error"]["code"]) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
+)
+@pytest.mark.parametrize("method", ["tools/list", "tools/call"])
+async def test_a_page_of_a_stranger_gets_nothing(
+    tmp_path: Path, method: str, headers: dict[str, str], status: int
+) -> None:
+    async with serving(tmp_path) as url:
+        got = await exchange(
+            url, *modern_request(url, method, {"name": "x"}, name="x", headers=headers)
+        )
+
+    assert got[0] == status
+
+
+async def test_a_host_that_was_allowed_is_answered(tmp_path: Path) -> None:
+    async with serving(tmp_path, allowed_host=("widgets.example",)) as url:
+        request = modern_request(url, "tools/list", headers={"host": "widgets.example"})
+        status, _ = await exchange(url, *request)
+
+    assert status == 200
+
+
+async def test_probes_tell_what_is_served(tmp_path: Path) -> None:
+    fill(tmp_path, "A")
+    (tmp_path / "Broken.widget").write_text("{")
+    async with serving(tmp_path) as url:
+        base = url.removesuffix("/mcp")
+        host = base.removeprefix("http://")
+        status, body = await exchange(url, f"GET /readyz HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+        alive, _ = await exchange(url, f"GET /livez HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+
+    ready = json.loads(body)
+    assert (status, alive) == (200, 200)
+    assert (ready["ready"], ready["widgets"], ready["stale"], ready["refused"]) == (True, 1, 0, 1)
+
+
+async def test_a_client_that_never_reads_delays_nobody(tmp_path: Path) -> None:
+    listen = {"notifications": {"toolsListChanged": True}}
+    async with (
+        serving(tmp_path) as url,
+        connected(url, "legacy") as other,
+        await connect(url) as stuck,
+    ):
+        await stuck.send(b"".join(modern_request(url, "subscriptions/listen", listen)))
+        for number in range(30):
+            told = other.told
+            fill(tmp_path, f"W{number}")
+            await other.told_more_than(told)
+            assert not (await other.call(f"w{number}", who="Ada")).is_error
+
+
+async def test_a_client_that_vanished_is_forgotten(tmp_path: Path) -> None:
+    async with serving(tmp_path) as url:
+        async with connected(url, "legacy") as gone:
+            await gone.tools()
+        async with connected(url, "legacy") as other:
+            fill(tmp_path, "A")
+            await other.lists("a")
+
+            assert (await other.call("a", who="Ada")).structured_content == greeting("Hello", "Ada")
+
+
+async def test_clients_of_both_eras_hear_of_one_change_once(tmp_path: Path) -> None:
+    async with (
+        serving(tmp_path) as url,
+        connected(url, "legacy") as legacy,
+        connected(url, "modern") as modern,
+    ):
+        fill(tmp_path, "A")
+        for client in (legacy, modern):
+            await client.lists("a")
+        fill(tmp_path, "B")
+        for client in (legacy, modern):
+            await client.lists("b")
+        with anyio.move_on_after(0.3):
+            await legacy.told_more_than(2)
+
+        assert (legacy.told, modern.told) == (2, 2)
