@@ -29,8 +29,8 @@ def folder(root: Path) -> tuple[Folder, Counting]:
     return Folder(workshop), counting
 
 
-def write(root: Path, name: str, **file: str) -> None:
-    (root / f"{name}.widget").write_text(widget_file(name, **file))
+def write(root: Path, name: str, text: str = "Hello") -> None:
+    (root / f"{name}.widget").write_text(widget_file(name, text=text))
 
 
 def test_one_change_costs_one_build_whatever_the_number_of_widgets(tmp_path: Path) -> None:

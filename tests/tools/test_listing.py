@@ -64,7 +64,7 @@ def test_the_authors_schema_is_listed_verbatim_in_both_eras() -> None:
     listing = listings().of(snapshot_of(widget(schema=schema)))
 
     for era in ("legacy", "modern"):
-        assert listing.page(era)["tools"][0]["inputSchema"] == schema  # type: ignore[arg-type]  # both are eras
+        assert listing.page(era)["tools"][0]["inputSchema"] == schema
 
 
 def test_a_widget_is_listed_as_a_tool_that_changes_nothing() -> None:

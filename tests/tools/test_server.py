@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from mcp import Client
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, RequestParamsMeta
 
 from tests.making import snapshot_of, widget
 from tests.serving import greeting
@@ -47,9 +47,14 @@ def text(result: CallToolResult) -> str:
     return result.content[0].text  # type: ignore[union-attr]  # all of ours are texts
 
 
+def asking(profile: str) -> RequestParamsMeta:
+    return cast("RequestParamsMeta", {"widgetd/profile": profile})
+
+
 def structured(result: CallToolResult) -> dict[str, Any]:
-    assert result.structured_content is not None
-    return result.structured_content
+    content: dict[str, Any] | None = result.structured_content
+    assert content is not None
+    return content
 
 
 async def test_a_call_answers_with_the_tree_and_says_which_render_it_is(
@@ -171,7 +176,7 @@ async def test_a_call_is_answered_from_the_snapshot_it_came_in_with(
 
 
 async def test_one_call_may_ask_for_its_own_profile(client: Client) -> None:
-    result = await client.call_tool("greeting", {"who": "Ada"}, meta={"widgetd/profile": "split"})
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta=asking("split"))
 
     assert structured(result) == {
         "uiType": "greeting",
@@ -183,7 +188,7 @@ async def test_one_call_may_ask_for_its_own_profile(client: Client) -> None:
 
 
 async def test_a_profile_that_does_not_exist_is_refused(client: Client) -> None:
-    result = await client.call_tool("greeting", {"who": "Ada"}, meta={"widgetd/profile": "slit"})
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta=asking("slit"))
 
     assert result.is_error
     assert text(result) == (
