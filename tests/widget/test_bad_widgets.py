@@ -9,7 +9,9 @@ import pytest
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
+from widgetd.widget.compiled import compile_widget
 from widgetd.widget.definition import define
+from widgetd.widget.findings import findings
 
 FOLDER = Path(__file__).parents[1] / "widgets" / "bad"
 BAD = sorted(FOLDER.glob("*.widget"))
@@ -26,10 +28,10 @@ def findings_of(path: Path) -> list[Finding]:
     file = source(path)
     assert file is not None
     try:
-        define(file, source(path.with_name(path.name + ".toml")))
+        widget = compile_widget(define(file, source(path.with_name(path.name + ".toml"))))
     except WidgetError as error:
         return [error.finding]
-    return []
+    return list(findings(widget))
 
 
 def said(path: Path) -> str:

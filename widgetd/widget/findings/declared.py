@@ -13,6 +13,7 @@ from functools import cached_property
 
 from widgetd.errors import nearest
 from widgetd.widget.applicable import element_parts
+from widgetd.widget.describe import alternatives
 from widgetd.widget.document import Document
 from widgetd.widget.subschemas import Json, Subschema, parts
 
@@ -48,7 +49,7 @@ class Missing:
             return f"did you mean '{near}'?"
         if not self.known:
             return "declare it"
-        return f"declare it, or use one of {', '.join(self.known[:_MOST_NAMED])}"
+        return f"declare it, or use {alternatives(self.known[:_MOST_NAMED])}"
 
 
 class Declared:

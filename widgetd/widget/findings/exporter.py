@@ -77,7 +77,7 @@ def _lost(meant: Element, written: Element) -> Iterator[Finding]:
         if how:
             problem = (
                 f"the exporter lost '{name}' of '{written.type}': "
-                f"the JSX says {_shortened(said)}, the template {how}"
+                f"the JSX says {_shortened(said)}, the template says {how}"
             )
             yield _finding(problem, written.line)
 
@@ -89,7 +89,7 @@ def _loss(said: str, raw: str | None) -> str:
     if _NONE.fullmatch(raw):
         return "none"
     gone = (name for name in _names(said) if not re.search(rf"\b{re.escape(name)}\b", raw))
-    return next((f"no '{name}'" for name in gone), "")
+    return next((f"nothing of '{name}'" for name in gone), "")
 
 
 def _finding(problem: str, line: int) -> Finding:

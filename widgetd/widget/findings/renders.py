@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.widget.compiled import Widget
 from widgetd.widget.components import check_tree, tree
+from widgetd.widget.describe import alternatives
 from widgetd.widget.findings.declared import steps
 from widgetd.widget.findings.samples import Sample
 from widgetd.widget.sample import State, sample
@@ -71,8 +72,27 @@ def generated(widget: Widget) -> Iterator[Case]:
     """The cases that are made from the schema."""
     for state, name in _STATES.items():
         arguments = sample(widget.schema, state=state)
-        if arguments is not None and widget.schema.admits(arguments):
+        if arguments is None:
+            continue
+        yield Case(name=name, arguments=arguments, authored=False)
+        if state == "full":
+            yield from _edges(widget, arguments)
+
+
+def _edges(widget: Widget, full: Mapping[str, Any]) -> Iterator[Case]:
+    """The same arguments with every number, then every text, as small as can be."""
+    for name, kinds, least in (("zeros", (int, float), 0), ("empty texts", (str,), "")):
+        arguments = _with_each(full, kinds, least)
+        if widget.schema.admits(arguments):
             yield Case(name=name, arguments=arguments, authored=False)
+
+
+def _with_each(value: Any, kinds: tuple[type, ...], least: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _with_each(inner, kinds, least) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_each(inner, kinds, least) for inner in value]
+    return least if isinstance(value, kinds) and not isinstance(value, bool) else value
 
 
 def authored(widget: Widget, samples: Iterable[Sample]) -> Iterator[Case]:
@@ -91,21 +111,22 @@ def outcome(widget: Widget, case: Case) -> Outcome:
         return Outcome(case=case, fault=error.message)
     except WidgetError as error:
         code = "W1306" if error.finding.code == "W1306" else "W1322"
-        return Outcome(case=case, fault=f"its output: {error.finding.problem}", code=code)
+        return Outcome(case=case, fault=error.finding.problem, code=code)
 
 
-def failures(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+def failures(outcomes: Collection[Outcome]) -> Iterator[Finding]:
     """Each way in which rendering fails, with the cases in which it does (W1322, W1306)."""
     cases: dict[str, list[Outcome]] = {}
     for one in outcomes:
         if one.fault:
             cases.setdefault(one.fault.partition(" at '")[0], []).append(one)
     for alike in cases.values():
-        names = ", or with ".join(one.case.name for one in alike)
+        always = len(alike) == len(outcomes)
+        names = "whatever it is given" if always else alternatives([one.case.name for one in alike])
         yield Finding(
             code=alike[0].code,
             at="/template",
-            problem=f"the template fails with {names}: {alike[0].fault}",
+            problem=f"the template fails on {names}: {alike[0].fault}",
             advice=_REMEDIES[alike[0].code],
         )
 
