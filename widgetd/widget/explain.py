@@ -28,8 +28,8 @@ from widgetd.widget.document import Document
 from widgetd.widget.jsonvalues import Path, steps
 from widgetd.widget.subschemas import Json, Subschema
 
-# Counted in subschemas held against a value; about 30 ms on a slow machine.
-BUDGET = 3_000
+# Holding a subschema against an object or array costs 4, against anything else 1: some 20 ms.
+BUDGET = 6_000
 # More than a message has room for, fewer than a large array can have.
 MOST_FAULTS = 8
 # Questions within questions before they are asked from a fresh stack, far below Python's limit.
@@ -90,14 +90,18 @@ class Descent:
     Args:
         document: The schema.
         texts: Decides about patterns and formats.
-        budget: How many times a subschema may be held against a value.
+        budget: What all the holding of subschemas against values may cost.
+        greedy: Whether of several alternatives only the one is looked into that seems nearest.
     """
 
-    def __init__(self, document: Document, texts: Texts, budget: int = BUDGET) -> None:
+    def __init__(
+        self, document: Document, texts: Texts, budget: int = BUDGET, *, greedy: bool = False
+    ) -> None:
         self.document = document
         self._texts = texts
         self._left = budget
         self._depth = 0
+        self._greedy = greedy
         # By identity, which is a name only while its bearer lives; so both bearers are kept.
         self._known: dict[tuple[int, int], tuple[Subschema, Json, Faults]] = {}
         self.targets = document.targets
@@ -130,6 +134,11 @@ class Descent:
                     return found
 
     def _answer(self, schema: Mapping[str, Json], value: Json) -> Faults:
+        while len(schema) == 1 and (target := next(iter(self.targets(schema)), True)) is not True:
+            # A mere reference is what it leads to, whoever refers to it.
+            if target is False:
+                return (Fault((), "false", value, target),)
+            schema = target
         key = (id(schema), id(value))
         if key not in self._known:
             if self._depth == DEEPEST:
@@ -142,7 +151,7 @@ class Descent:
         return self._known[key][2]
 
     def _decide(self, schema: Mapping[str, Json], value: Json) -> Faults:
-        self._left -= 1
+        self._left -= 4 if isinstance(value, (dict, list)) else 1
         if self.exhausted:
             return ()
         if keyword := fails(schema, value, self._texts):
@@ -173,16 +182,18 @@ class Descent:
         return tuple(Fault((step, fault.trail), *fault[1:]) for fault in self.faults(schema, value))
 
     def _properties(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
-        for name in dict.fromkeys(needed(schema, value)):
-            if name not in value:
-                part = next(declared_parts(self, schema, name), True)
-                yield (Fault((name, ()), "required", NOTHING, part),)
-        for name, inner in value.items():
+        absent = set(needed(schema, value)) - value.keys()
+        # In the author's order, so that the first faults told are those a caller meets first.
+        for name in dict.fromkeys([*schema.get("properties", ()), *sorted(absent), *value]):
             parts = list(declared_parts(self, schema, name))
-            for part in parts:
-                yield self._inside(name, part, inner)
-            if not parts and "additionalProperties" in schema:
-                yield self._undeclared(schema, name, schema["additionalProperties"], inner)
+            if name in absent:
+                yield (Fault((name, ()), "required", NOTHING, next(iter(parts), True)),)
+            elif name in value:
+                for part in parts:
+                    yield self._inside(name, part, value[name])
+                if not parts and "additionalProperties" in schema:
+                    further = schema["additionalProperties"]
+                    yield self._undeclared(schema, name, further, value[name])
         if "propertyNames" in schema:
             yield from self._names(schema, value)
 
@@ -236,6 +247,10 @@ class Descent:
 
     def _alternatives(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         for keyword in schema.keys() & {"anyOf", "oneOf"}:
+            if self._greedy:
+                parts = schema[keyword]
+                yield self.faults(min(parts, key=lambda part: self._misfit(part, value)), value)
+                continue
             branches = [self.faults(part, value) for part in schema[keyword]]
             fitting = sum(not faults for faults in branches)
             if not fitting:
@@ -243,6 +258,19 @@ class Descent:
             elif keyword == "oneOf" and fitting > 1 and not self.exhausted:
                 phrase = f"a value that fits one of {len(branches)} alternatives, not {fitting}"
                 yield (Fault((), keyword, value, schema, phrase),)
+
+    def _misfit(self, schema: Subschema, value: Json) -> int:
+        """How badly `value` fits `schema`, seen from outside."""
+        if isinstance(schema, bool):
+            return 0 if schema else WRONG_KIND_COST
+        if fails(schema, value, self._texts):
+            return WRONG_KIND_COST
+        here = (
+            sum(name not in value for name in needed(schema, value))
+            if isinstance(value, dict)
+            else 0
+        )
+        return here + sum(self._misfit(target, value) for target in self.targets(schema))
 
     def _nearest(
         self, schema: Mapping[str, Json], keyword: str, value: Json, branches: list[Faults]
@@ -277,6 +305,7 @@ def unexplained(schema: Subschema, value: Json) -> Fault:
 
 
 RIGHT_KIND, WRONG_MARK, WRONG_KIND = range(3)
+WRONG_KIND_COST = 1_000
 DECISIVE = frozenset({"type", "const", "enum", "false"})
 
 

@@ -71,7 +71,7 @@ def mended(
     One mend may bring others to light, as in an object that came as a string.
     """
     told: list[str] = []
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS if faults else 0):
         for fault in faults:
             meant = _best(fault, descent)
             if meant is None:

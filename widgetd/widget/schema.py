@@ -20,7 +20,7 @@ from widgetd.errors import CallError, Finding, Slip, WidgetError, nearest
 from widgetd.widget.defaults import Filler
 from widgetd.widget.describe import TYPES, shown, types
 from widgetd.widget.document import Document, read_document
-from widgetd.widget.explain import BUDGET, Descent, unexplained
+from widgetd.widget.explain import BUDGET, Descent, Faults, unexplained
 from widgetd.widget.impossible import impossible
 from widgetd.widget.jsonvalues import copied, dotted, too_deep, unsayable
 from widgetd.widget.limits import Limits
@@ -114,7 +114,7 @@ class Schema:
         Raises:
             CallError: They do not fit (W2002), or nest too deeply (W2003).
         """
-        self._refuse_what_is_no_json(arguments)
+        refuse_what_is_no_json(arguments, self._limits.json_depth)
         if self._validator.is_valid(arguments):
             return Checked(arguments=arguments)
         descent = self.descent()
@@ -122,9 +122,14 @@ class Schema:
         repair = None if strict else mended(arguments, faults, descent, self.admits)
         if repair:
             return Checked(arguments=repair[0], mended=repair[1])
-        if not faults:
-            faults = (unexplained(self.document.root, arguments),)
-        raise refusal(slips(self.document, faults, sensitive), self.smallest)
+        found = faults or self._guessed(arguments)
+        raise refusal(slips(self.document, found, sensitive), self.smallest)
+
+    def _guessed(self, arguments: Json) -> Faults:
+        """What is probably at fault, where the budget did not suffice to be sure."""
+        descent = Descent(self.document, Texts(), greedy=True)
+        found = descent.faults(self.document.root, arguments)
+        return found or (unexplained(self.document.root, arguments),)
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """`arguments` with the schema's defaults where properties are absent, at any depth."""
@@ -142,14 +147,19 @@ class Schema:
         """A judge of this schema's parts, with a budget of its own."""
         return Descent(self.document, Texts(), budget)
 
-    def _refuse_what_is_no_json(self, arguments: Json) -> None:
-        deepest = self._limits.json_depth
-        if too_deep(arguments, deepest):
-            raise CallError("W2003", f"the arguments nest deeper than {deepest} levels")
-        if found := unsayable(arguments):
-            path, got = dotted(found[0]), found[1]
-            slip = Slip(path=path, expected="a JSON value", got=got)
-            raise CallError("W2002", str(slip), path=path, slips=(slip,))
+
+def refuse_what_is_no_json(arguments: Json, deepest: int = Limits().json_depth) -> None:
+    """Refuse what no JSON text could have brought.
+
+    Raises:
+        CallError: `arguments` nest too deeply (W2003), or hold what JSON cannot say (W2002).
+    """
+    if too_deep(arguments, deepest):
+        raise CallError("W2003", f"the arguments nest deeper than {deepest} levels")
+    if found := unsayable(arguments):
+        path, got = dotted(found[0]), found[1]
+        slip = Slip(path=path, expected="a JSON value", got=got)
+        raise CallError("W2002", str(slip), path=path, slips=(slip,))
 
 
 def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None = None) -> Schema:
