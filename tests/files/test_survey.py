@@ -11,8 +11,8 @@ import pytest
 
 from tests.files.privilege import stopped_by_permissions
 from widgetd.files.source import Source
-from widgetd.files.stamp import Stamp
-from widgetd.files.survey import Survey, glance, survey
+from widgetd.files.stamp import Stamp, is_quiet
+from widgetd.files.survey import EMPTY_NS, Survey, glance, survey
 
 DENIED = "it cannot be read (Permission denied); let the user who runs widgetd read it"
 SUFFIXES = (".widget", ".widget.toml")
@@ -237,6 +237,22 @@ def test_what_was_just_written_is_unsettled_and_stands_as_it_was_known(tmp_path:
     assert found.unsettled == {"a.widget", "b.widget"}
     assert texts(found) == {"a.widget": "known"}
     assert texts(look(tmp_path, known=found)) == {"a.widget": "half", "b.widget": "half"}
+
+
+def test_a_file_that_seems_empty_is_believed_when_it_stays_so(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.widget", "known")
+    before = look(tmp_path)
+    file.write_text("")
+    while not is_quiet(file.stat(), 1):
+        pass
+
+    found = look(tmp_path, known=before, quiet_ms=1)
+
+    assert texts(found) == {"a.widget": "known"}
+    long_ago_ns = found.empty_since_ns["a.widget"] - EMPTY_NS
+    known = replace(found, empty_since_ns={"a.widget": long_ago_ns})
+    assert texts(look(tmp_path, known=known, quiet_ms=1)) == {"a.widget": ""}
+    assert texts(peek(tmp_path, ["a.widget"], known=known, quiet_ms=1)) == {"a.widget": ""}
 
 
 def test_a_file_that_is_well_again_is_no_fault_any_more(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ deletion. They refuse to know when to look, and what becomes of a file that is g
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -25,6 +26,15 @@ from widgetd.files.walk import Listing, walk
 T = TypeVar("T")
 
 
+EMPTY_NS = 1_000_000_000
+"""A save in place cuts the file first, and the kernel dates the cut when it is done with it: until
+then (300 ms were seen on a busy ext4) the file is empty, and as old as it was."""
+
+
+def _no_times() -> Mapping[str, int]:
+    return MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
     """A folder as it was found.
@@ -36,6 +46,8 @@ class Survey:
         unsettled: Written too lately to be read; look again in `QUIET_MS`. Until then the source
             or fault that was known before stands, if there was one.
         failure: Why the folder could not be listed; everything stands as it was known.
+        empty_since_ns: By path, the monotonic clock's reading when a file was first found empty.
+            For `EMPTY_NS` it is not believed to be, and stands as it was known.
     """
 
     root: Identity | None
@@ -43,6 +55,7 @@ class Survey:
     faults: Mapping[str, WidgetError]
     unsettled: frozenset[str] = frozenset()
     failure: OSError | None = None
+    empty_since_ns: Mapping[str, int] = field(default_factory=_no_times, compare=False, repr=False)
 
 
 UNKNOWN = Survey(root=None, sources=MappingProxyType({}), faults=MappingProxyType({}))
@@ -127,10 +140,11 @@ class _Look:
         self._sources: dict[str, Source] = {}
         self._faults: dict[str, WidgetError] = {}
         self._unsettled: set[str] = set()
+        self._empty_since_ns: dict[str, int] = {}
 
     def everywhere(self) -> Survey:
         self._take(walk(self._folder, "", self._suffixes))
-        return self._survey(_sorted(self._sources), _sorted(self._faults))
+        return self._survey(_sorted(self._sources), _sorted(self._faults), self._empty_since_ns)
 
     def at(self, paths: Collection[str]) -> Survey | None:
         """The known survey but for `paths`; None if it takes a look at everything."""
@@ -147,15 +161,24 @@ class _Look:
             if listing.linked:
                 return None
             self._take(listing)
-        sources = _merged(known.sources, self._sources, where)
-        return self._survey(sources, _merged(known.faults, self._faults, where))
+        return self._survey(
+            _merged(known.sources, self._sources, where),
+            _merged(known.faults, self._faults, where),
+            _merged(known.empty_since_ns, self._empty_since_ns, where),
+        )
 
-    def _survey(self, sources: dict[str, Source], faults: dict[str, WidgetError]) -> Survey:
+    def _survey(
+        self,
+        sources: dict[str, Source],
+        faults: dict[str, WidgetError],
+        empty_since_ns: dict[str, int],
+    ) -> Survey:
         return Survey(
             root=self._folder.identity,
             sources=MappingProxyType(sources),
             faults=MappingProxyType(faults),
             unsettled=frozenset(self._unsettled),
+            empty_since_ns=MappingProxyType(empty_since_ns),
         )
 
     def _take(self, listing: Listing) -> None:
@@ -172,9 +195,13 @@ class _Look:
 
     def _read(self, path: str) -> None:
         try:
-            self._sources[path] = read(
+            source = read(
                 self._folder, path, limit_bytes=self._limit_bytes, quiet_ms=self._quiet_ms
             )
+            if source.content or self._is_truly_empty(path):
+                self._sources[path] = source
+            else:
+                self._keep(path)
         except FileNotFoundError:
             pass  # deleted since it was listed, or since it was hinted at
         except Unsettled:
@@ -182,6 +209,11 @@ class _Look:
             self._keep(path)
         except WidgetError as fault:
             self._blame(fault)
+
+    def _is_truly_empty(self, path: str) -> bool:
+        now_ns = time.monotonic_ns()
+        since_ns = self._empty_since_ns[path] = self._known.empty_since_ns.get(path, now_ns)
+        return not self._quiet_ms or now_ns - since_ns >= EMPTY_NS
 
     def _blame(self, fault: WidgetError) -> None:
         path = fault.finding.path
