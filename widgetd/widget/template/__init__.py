@@ -15,7 +15,7 @@ from widgetd.widget.template.compiled import (
     compile_template,
     compile_text,
 )
-from widgetd.widget.template.reads import Read
+from widgetd.widget.template.places import Read
 
 __all__ = [
     "Expression",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from widgetd.widget.template import listing, numeric, textual
+from widgetd.widget.template import fitting, listing, numeric, textual
 from widgetd.widget.template.budget import Failure
 from widgetd.widget.template.predicates import PREDICATES
 from widgetd.widget.template.printf import formatted
@@ -95,7 +95,7 @@ FILTERS: Final[Mapping[str, Filter]] = MappingProxyType(
         "abs": numeric.absolute,
         "batch": listing.batch,
         "capitalize": textual.capitalize,
-        "center": textual.center,
+        "center": fitting.center,
         "count": listing.length_of,
         "d": _default,
         "default": _default,
@@ -108,7 +108,7 @@ FILTERS: Final[Mapping[str, Filter]] = MappingProxyType(
         "forceescape": textual.escape,
         "format": _format,
         "groupby": listing.groupby,
-        "indent": textual.indent,
+        "indent": fitting.indent,
         "int": numeric.integer,
         "items": listing.items,
         "join": listing.join,
@@ -135,12 +135,12 @@ FILTERS: Final[Mapping[str, Filter]] = MappingProxyType(
         "title": textual.title,
         "tojson": _tojson,
         "trim": textual.trim,
-        "truncate": textual.truncate,
+        "truncate": fitting.truncate,
         "unique": listing.unique,
         "upper": textual.upper,
         "urlencode": textual.urlencode,
         "wordcount": textual.wordcount,
-        "wordwrap": textual.wordwrap,
+        "wordwrap": fitting.wordwrap,
     }
 )
 

@@ -7,9 +7,8 @@ on every way is relied upon.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -26,13 +25,14 @@ from widgetd.widget.template.lexical import (
 )
 from widgetd.widget.template.parse import descend, nodes
 from widgetd.widget.template.patterns import (
-    READS_PER_STRIP,
+    captured,
     decided,
     escapes_itself,
+    quoted,
     shows_argument,
     shows_json,
     starts_json,
-    strips_comma,
+    stripping,
 )
 from widgetd.widget.template.scope import targets
 
@@ -92,50 +92,6 @@ def follow(tree: nodes.Template) -> Flow:
     return walk.flow()
 
 
-def _stripping(every: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
-    """The set-blocks that the next output strips of a comma, and those outputs.
-
-    A name that is read anywhere else keeps its set-blocks as they are.
-    """
-    pairs: dict[str, list[tuple[int, int]]] = {}
-    for name, block, value in _pairs(every):
-        pairs.setdefault(name, []).append((id(block), id(value)))
-    reads = dict.fromkeys(pairs, 0)
-    for each in every if pairs else ():
-        if isinstance(each, nodes.Name) and each.ctx == "load" and each.name in reads:
-            reads[each.name] += 1
-    kept = [
-        pair
-        for name, found in pairs.items()
-        if reads[name] == READS_PER_STRIP * len(found)
-        for pair in found
-    ]
-    return frozenset(block for block, _ in kept), frozenset(value for _, value in kept)
-
-
-def _pairs(every: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
-    for parent in every:
-        if "body" not in parent.fields:
-            continue
-        for body in (getattr(parent, "body", ()), getattr(parent, "else_", ())):
-            for block, output in pairwise(body):
-                if not isinstance(block, nodes.AssignBlock):
-                    continue
-                value = _first_value(output)
-                if value is not None and strips_comma(block, value):
-                    yield targets(block.target)[0], block, value
-
-
-def _first_value(node: nodes.Node) -> nodes.Node | None:
-    """What an output writes first, white space aside."""
-    if not isinstance(node, nodes.Output):
-        return None
-    for each in node.nodes:
-        if not isinstance(each, nodes.TemplateData) or each.data.strip():
-            return each
-    return None
-
-
 _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
 
 
@@ -144,9 +100,9 @@ class _Walk:
 
     def __init__(self, tree: nodes.Template) -> None:
         every = list(descend(tree))
-        self.stripping, self.stripped = _stripping(every)
-        self.captured = _captured(every)
-        self.quoted = _quoted(every)
+        self.stripping, self.stripped = stripping(every)
+        self.captured = captured(every)
+        self.quoted = quoted(every)
         self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
         self.texts: dict[tuple[str, int], tuple[int, list[Mistake]]] = {}
@@ -318,20 +274,6 @@ def _either(ways: list[States]) -> States:
     if all(way == ways[0] for way in ways):
         return ways[0]
     return frozenset(Point(point.state, sure=False) for way in ways for point in way)
-
-
-def _captured(every: list[nodes.Node]) -> frozenset[str]:
-    """The names that stand for text which the template put together."""
-    blocks = [each for each in every if isinstance(each, nodes.AssignBlock)]
-    return frozenset(name for each in blocks for name in targets(each.target))
-
-
-def _quoted(every: list[nodes.Node]) -> frozenset[str]:
-    """The names that are piped through `tojson`."""
-    values = [
-        each.node for each in every if isinstance(each, nodes.Filter) and each.name == "tojson"
-    ]
-    return frozenset(each.name for each in values if isinstance(each, nodes.Name))
 
 
 # Any value without a quotation mark would do to stand for what `tojson` writes.

@@ -27,6 +27,9 @@ class Mistake(NamedTuple):
     missing: bool
 
 
+# A text with more is not nearly JSON, and saying so a few times is enough.
+MAX_MISTAKES: Final = 4
+
 _PIECE: Final = re.compile(
     r"""(?P<string>"(?:[^"\\]++|\\.?+)*+(?P<end>"?))|(?P<mark>[\[\]{},:])|(?P<literal>[^\s"\[\]{},:]+)""",
     re.DOTALL,
@@ -52,7 +55,7 @@ def after(text: str, state: int) -> tuple[int, list[Mistake]]:
             state = ANY if match["literal"] else VALUE if match["end"] else IN_STRING
         else:
             state = _marked(mark, state, match.start(), mistakes)
-    return state, mistakes
+    return state, mistakes[:MAX_MISTAKES]
 
 
 def _marked(mark: str, state: int, offset: int, mistakes: list[Mistake]) -> int:

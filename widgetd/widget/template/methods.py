@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from widgetd.widget.template import textual
+from widgetd.widget.template import fitting, textual
 from widgetd.widget.template.budget import Failure
 from widgetd.widget.template.operators import equal
 from widgetd.widget.template.values import ABSENT, Made, MadeDict, Value, is_nothing
@@ -123,17 +123,17 @@ DICT_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
 TEXT_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
     {
         "capitalize": textual.capitalize,
-        "center": textual.center,
+        "center": fitting.center,
         "count": textual.count,
         "endswith": textual.endswith,
         "find": textual.find,
         "isdigit": textual.isdigit,
         "join": textual.join_with,
-        "ljust": textual.ljust,
+        "ljust": fitting.ljust,
         "lower": textual.lower,
         "lstrip": textual.lstrip,
         "replace": textual.replace,
-        "rjust": textual.rjust,
+        "rjust": fitting.rjust,
         "rstrip": textual.rstrip,
         "split": textual.split,
         "splitlines": textual.splitlines,
@@ -141,6 +141,6 @@ TEXT_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
         "strip": textual.trim,
         "title": textual.str_title,
         "upper": textual.upper,
-        "zfill": textual.zfill,
+        "zfill": fitting.zfill,
     }
 )

@@ -28,7 +28,7 @@ __all__ = ["descend", "fault", "height", "nodes", "parse", "parse_expression"]
 
 # Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
 MAX_NESTING: Final = 32
-MAX_TOKENS: Final = 40_000
+MAX_TOKENS: Final = 20_000
 MAX_HEIGHT: Final = 100
 
 _BLOCKS: Final = frozenset({"if", "for", "macro", "call", "filter", "with", "autoescape", "block"})

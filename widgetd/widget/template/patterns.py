@@ -5,23 +5,25 @@ Each function looks at one piece of a tree and says what it evidently is.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import pairwise
 from typing import Final
 
 from widgetd.widget.template.parse import descend, nodes
+from widgetd.widget.template.scope import targets
 
 
-def strips_comma(block: nodes.AssignBlock, value: nodes.Node) -> bool:
+def _strips_comma(block: nodes.AssignBlock, value: nodes.Node) -> bool:
     """Whether `value` is `(_c[1:] if _c and _c[0] == ',' else _c)` of the set-block before it."""
     return (
         block.filter is None
         and isinstance(block.target, nodes.Name)
         and isinstance(value, nodes.CondExpr)
-        and value == _stripping(block.target.name)
+        and value == _stripped(block.target.name)
     )
 
 
-def _stripping(name: str) -> nodes.CondExpr:
+def _stripped(name: str) -> nodes.CondExpr:
     def read() -> nodes.Name:
         return nodes.Name(name, "load")
 
@@ -33,8 +35,66 @@ def _stripping(name: str) -> nodes.CondExpr:
     return nodes.CondExpr(nodes.And(read(), first), rest, read())
 
 
-READS_PER_STRIP: Final = 4
-"""How often `strips_comma`'s value reads its name."""
+# How often the value that strips a comma reads its name.
+_READS_PER_STRIP: Final = 4
+
+
+def stripping(every: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
+    """The set-blocks that the next output strips of a comma, and those outputs.
+
+    A name that is read anywhere else keeps its set-blocks as they are.
+    """
+    pairs: dict[str, list[tuple[int, int]]] = {}
+    for name, block, value in _pairs(every):
+        pairs.setdefault(name, []).append((id(block), id(value)))
+    reads = dict.fromkeys(pairs, 0)
+    for each in every if pairs else ():
+        if isinstance(each, nodes.Name) and each.ctx == "load" and each.name in reads:
+            reads[each.name] += 1
+    kept = [
+        pair
+        for name, found in pairs.items()
+        if reads[name] == _READS_PER_STRIP * len(found)
+        for pair in found
+    ]
+    return frozenset(block for block, _ in kept), frozenset(value for _, value in kept)
+
+
+def _pairs(every: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
+    for parent in every:
+        if "body" not in parent.fields:
+            continue
+        for body in (getattr(parent, "body", ()), getattr(parent, "else_", ())):
+            for block, output in pairwise(body):
+                if not isinstance(block, nodes.AssignBlock):
+                    continue
+                value = _first_value(output)
+                if value is not None and _strips_comma(block, value):
+                    yield targets(block.target)[0], block, value
+
+
+def _first_value(node: nodes.Node) -> nodes.Node | None:
+    """What an output writes first, white space aside."""
+    if not isinstance(node, nodes.Output):
+        return None
+    for each in node.nodes:
+        if not isinstance(each, nodes.TemplateData) or each.data.strip():
+            return each
+    return None
+
+
+def captured(every: list[nodes.Node]) -> frozenset[str]:
+    """The names that stand for text which the template put together."""
+    blocks = [each for each in every if isinstance(each, nodes.AssignBlock)]
+    return frozenset(name for each in blocks for name in targets(each.target))
+
+
+def quoted(every: list[nodes.Node]) -> frozenset[str]:
+    """The names that are piped through `tojson`."""
+    values = [
+        each.node for each in every if isinstance(each, nodes.Filter) and each.name == "tojson"
+    ]
+    return frozenset(each.name for each in values if isinstance(each, nodes.Name))
 
 
 def decided(test: nodes.Node, turn: tuple[bool, bool] | None) -> bool | None:

@@ -8,7 +8,6 @@ as far as it is certain; what is not certain is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
@@ -16,35 +15,15 @@ from widgetd.widget import dialect
 from widgetd.widget.template.guards import absent_if, present_if
 from widgetd.widget.template.parse import nodes
 from widgetd.widget.template.paths import Names, path
+from widgetd.widget.template.places import Place, Read
 from widgetd.widget.template.routines import BUILTINS
 from widgetd.widget.template.scope import assigned, targets
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
-    """One place where a template reads an argument.
-
-    Attributes:
-        path: What is read, as `legs[].from.city`.
-        line: Where, in the template's text.
-        guarded: Whether the template provides for its absence: by `default`, by a
-            condition on it, or because the read is itself such a condition.
-        known: The paths that are certainly there at this place.
-        index: Whether it is a loop's position that the exporter forgot to bind,
-            if no argument has that name.
-    """
-
-    path: str
-    line: int
-    guarded: bool
-    known: frozenset[str]
-    index: bool = False
 
 
 def reads(tree: nodes.Node) -> tuple[Read, ...]:
     """Every read of an argument in `tree`, in the order of the text."""
     reader = _Reader()
-    reader.visit(tree, _Place())
+    reader.visit(tree, Place())
     return tuple(reader.found)
 
 
@@ -57,39 +36,6 @@ def _root(read: str) -> str:
     return read.partition(".")[0].partition("[")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the reader stands.
-
-    Attributes:
-        names: What each bound name stands for: a path, or None where that is not certain.
-        known: The paths that are certainly there.
-        tested: Whether the value only decides something, so that absence is no matter.
-        turning: Whether this is in a loop.
-    """
-
-    names: Names = field(default_factory=dict)
-    known: frozenset[str] = frozenset()
-    tested: bool = False
-    turning: bool = False
-
-    def binding(self, names: Mapping[str, str | None]) -> _Place:
-        """Here, with `names` bound."""
-        return _Place({**self.names, **names}, self.known, self.tested, self.turning)
-
-    def knowing(self, known: Iterable[str]) -> _Place:
-        """Here, with the paths `known` certainly there."""
-        return _Place(self.names, self.known.union(known), self.tested, self.turning)
-
-    def testing(self, tested: bool = True) -> _Place:
-        """Here, where a value only decides something."""
-        return _Place(self.names, self.known, tested, self.turning)
-
-    def in_loop(self) -> _Place:
-        """Here, inside a loop."""
-        return _Place(self.names, self.known, self.tested, turning=True)
-
-
 class _Reader:
     """Walks a template once and collects its reads.
 
@@ -99,13 +45,13 @@ class _Reader:
     def __init__(self) -> None:
         self.found: list[Read] = []
 
-    def body(self, body: Iterable[nodes.Node], place: _Place) -> Names:
+    def body(self, body: Iterable[nodes.Node], place: Place) -> Names:
         """Visit statements in their order; the names bound behind the last one."""
         for node in body:
             place = place.binding(self.visit(node, place))
         return place.names
 
-    def visit(self, node: nodes.Node, place: _Place) -> Names:
+    def visit(self, node: nodes.Node, place: Place) -> Names:
         """Visit one statement or expression; the names it binds."""
         visit = _VISITS.get(type(node))
         if visit is not None:
@@ -114,11 +60,11 @@ class _Reader:
             self.visit(child, place.testing(False))
         return {}
 
-    def template(self, node: nodes.Template, place: _Place) -> Names:
+    def template(self, node: nodes.Template, place: Place) -> Names:
         """Visit the whole."""
         return self.body(node.body, place)
 
-    def value(self, node: nodes.Name | nodes.Getattr | nodes.Getitem, place: _Place) -> Names:
+    def value(self, node: nodes.Name | nodes.Getattr | nodes.Getitem, place: Place) -> Names:
         """Visit a name, or what is read from one: the longest path counts, once."""
         read = path(node, place.names)
         if read is not None:
@@ -129,7 +75,7 @@ class _Reader:
             self.visit(node.arg, place.testing(False))
         return {}
 
-    def read(self, node: nodes.Expr, read: str, place: _Place) -> None:
+    def read(self, node: nodes.Expr, read: str, place: Place) -> None:
         """Remember a read."""
         name = node.name if isinstance(node, nodes.Name) else ""
         if read in dialect.NOTHING_NAMES:
@@ -140,7 +86,7 @@ class _Reader:
             Read(path=read, line=node.lineno, guarded=guarded, known=place.known, index=unbound)
         )
 
-    def filter(self, node: nodes.Filter, place: _Place) -> Names:
+    def filter(self, node: nodes.Filter, place: Place) -> Names:
         """Visit a filter: `default` provides for absence."""
         read = path(node, place.names)
         provides = node.name in {"default", "d"}
@@ -152,14 +98,14 @@ class _Reader:
             self.visit(each, place.testing(False))
         return {}
 
-    def test(self, node: nodes.Test, place: _Place) -> Names:
+    def test(self, node: nodes.Test, place: Place) -> Names:
         """Visit a test: being asked about, a value may be absent."""
         self.visit(node.node, place.testing())
         for each in node.args:
             self.visit(each, place.testing(False))
         return {}
 
-    def choice(self, node: nodes.CondExpr, place: _Place) -> Names:
+    def choice(self, node: nodes.CondExpr, place: Place) -> Names:
         """Visit `a if c else b`."""
         self.visit(node.test, place.testing())
         self.visit(node.expr1, place.knowing(present_if(node.test, place.names)))
@@ -167,23 +113,23 @@ class _Reader:
             self.visit(node.expr2, place.knowing(absent_if(node.test, place.names)))
         return {}
 
-    def both(self, node: nodes.And, place: _Place) -> Names:
+    def both(self, node: nodes.And, place: Place) -> Names:
         """Visit `a and b`: `b` is only read where `a` is true."""
         self.visit(node.left, place.testing())
         self.visit(node.right, place.knowing(present_if(node.left, place.names)))
         return {}
 
-    def either(self, node: nodes.Or, place: _Place) -> Names:
+    def either(self, node: nodes.Or, place: Place) -> Names:
         """Visit `a or b`: `b` provides for the absence of `a`."""
         self.visit(node.left, place.testing())
         self.visit(node.right, place.knowing(absent_if(node.left, place.names)))
         return {}
 
-    def negation(self, node: nodes.Not, place: _Place) -> Names:
+    def negation(self, node: nodes.Not, place: Place) -> Names:
         """Visit `not a`."""
         return self.visit(node.node, place.testing())
 
-    def call(self, node: nodes.Call, place: _Place) -> Names:
+    def call(self, node: nodes.Call, place: Place) -> Names:
         """Visit a call: of a method, what it belongs to; of a function, what it is given."""
         if isinstance(node.node, nodes.Getattr):
             self.visit(node.node.node, place.testing(False))
@@ -193,7 +139,7 @@ class _Reader:
             self.visit(each, place.testing(False))
         return {}
 
-    def branches(self, node: nodes.If, place: _Place) -> Names:
+    def branches(self, node: nodes.If, place: Place) -> Names:
         """Visit an `if`: behind it, a name stands for what all branches agree on."""
         ends = []
         for each in (node, *node.elif_):
@@ -207,7 +153,7 @@ class _Reader:
             for name in end.keys() - place.names.keys() | assigned([node])
         }
 
-    def loop(self, node: nodes.For, place: _Place) -> Names:
+    def loop(self, node: nodes.For, place: Place) -> Names:
         """Visit a loop: its target stands for the elements of what it runs through."""
         self.visit(node.iter, place)
         read = path(node.iter, place.names)
@@ -223,7 +169,7 @@ class _Reader:
         self.body(node.else_, place)
         return {}
 
-    def assign(self, node: nodes.Assign, place: _Place) -> Names:
+    def assign(self, node: nodes.Assign, place: Place) -> Names:
         """Visit a `set`: the name stands for the path it is given."""
         self.visit(node.node, place)
         names: dict[str, str | None] = dict.fromkeys(targets(node.target))
@@ -231,12 +177,12 @@ class _Reader:
             names[node.target.name] = path(node.node, place.names)
         return names
 
-    def set_block(self, node: nodes.AssignBlock, place: _Place) -> Names:
+    def set_block(self, node: nodes.AssignBlock, place: Place) -> Names:
         """Visit a set-block: its name stands for a text of its own."""
         self.body(node.body, place)
         return dict.fromkeys(targets(node.target))
 
-    def bindings(self, node: nodes.With, place: _Place) -> Names:
+    def bindings(self, node: nodes.With, place: Place) -> Names:
         """Visit a `with`."""
         names: dict[str, str | None] = {}
         for target, value in zip(node.targets, node.values, strict=True):
@@ -247,7 +193,7 @@ class _Reader:
         self.body(node.body, place.binding(names))
         return {}
 
-    def macro(self, node: nodes.Macro, place: _Place) -> Names:
+    def macro(self, node: nodes.Macro, place: Place) -> Names:
         """Visit a macro: what its parameters stand for is up to its callers."""
         for each in node.defaults:
             self.visit(each, place)
@@ -256,18 +202,18 @@ class _Reader:
         self.body(node.body, place.binding(own))
         return {node.name: None}
 
-    def call_block(self, node: nodes.CallBlock, place: _Place) -> Names:
+    def call_block(self, node: nodes.CallBlock, place: Place) -> Names:
         """Visit a `call` block."""
         self.visit(node.call, place)
         self.body(node.body, place.binding(dict.fromkeys(each.name for each in node.args)))
         return {}
 
-    def apart(self, node: nodes.Scope | nodes.ScopedEvalContextModifier, place: _Place) -> Names:
+    def apart(self, node: nodes.Scope | nodes.ScopedEvalContextModifier, place: Place) -> Names:
         """Visit a body whose names end with it."""
         self.body(node.body, place)
         return {}
 
-    def capture(self, node: nodes.FilterBlock, place: _Place) -> Names:
+    def capture(self, node: nodes.FilterBlock, place: Place) -> Names:
         """Visit a `filter` block."""
         self.body(node.body, place)
         self.visit(node.filter, place)

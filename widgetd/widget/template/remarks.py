@@ -10,7 +10,7 @@ from widgetd.widget.template.parse import nodes
 
 if TYPE_CHECKING:
     from widgetd.widget.template.flow import Flow
-    from widgetd.widget.template.reads import Read
+    from widgetd.widget.template.places import Read
 
 
 def remarks(tree: nodes.Template, flow: Flow, reads: tuple[Read, ...]) -> tuple[Finding, ...]:

@@ -6,24 +6,21 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from widgetd.widget.template.assignments import assignment
 from widgetd.widget.template.budget import Failure
+from widgetd.widget.template.captures import captured, stripped, writing
 from widgetd.widget.template.expressions import call, expression, filtered
 from widgetd.widget.template.looping import Turns, loop
 from widgetd.widget.template.macros import Blueprint, Macro
 from widgetd.widget.template.outputs import output
 from widgetd.widget.template.parse import fault, height, nodes
 from widgetd.widget.template.scope import (
-    BUDGET,
     Evaluate,
     Execute,
     Frame,
     Scope,
     assigned,
 )
-from widgetd.widget.template.text import inside, text
-from widgetd.widget.template.values import Namespace, Value, elements, kind
-
-Assign = Callable[[Frame, Value], None]
 
 _REFUSED: Final[Mapping[type[nodes.Node], tuple[str, str]]] = MappingProxyType(
     {
@@ -144,51 +141,6 @@ def _for(node: nodes.For, scope: Scope) -> Execute:
     )
 
 
-def assignment(target: nodes.Node, scope: Scope) -> Assign:
-    """The closure that binds a value to `target`.
-
-    Raises:
-        WidgetError: `W1302`, where nothing can be assigned to it.
-    """
-    if isinstance(target, nodes.Name):
-        place = scope.bind(target.name)
-        return lambda frame, value: frame.__setitem__(place, value)
-    if isinstance(target, nodes.NSRef):
-        return _namespace(target, scope)
-    if isinstance(target, nodes.Tuple):
-        return _unpacking(target, [assignment(each, scope) for each in target.items])
-    raise fault("W1302", target.lineno, "nothing can be assigned to this", "assign to a name")
-
-
-def _namespace(target: nodes.NSRef, scope: Scope) -> Assign:
-    place, key, line = scope.resolve(target.name), target.attr, target.lineno
-
-    def assign(frame: Frame, value: Value) -> None:
-        namespace = frame[place]
-        if not isinstance(namespace, Namespace):
-            raise Failure(f"cannot set '{key}' on {kind(namespace)}, only on a namespace").at(line)
-        frame[BUDGET].step()
-        namespace.values[key] = value
-
-    return assign
-
-
-def _unpacking(target: nodes.Tuple, binds: list[Assign]) -> Assign:
-    line, count = target.lineno, len(binds)
-
-    def assign(frame: Frame, value: Value) -> None:
-        try:
-            values = elements(frame[BUDGET], value)
-        except Failure as failure:
-            raise failure.at(line) from None
-        if len(values) != count:
-            raise Failure(f"cannot take {count} values from {len(values)}").at(line)
-        for bind, each in zip(binds, values, strict=True):
-            bind(frame, each)
-
-    return assign
-
-
 def _assign(node: nodes.Assign, scope: Scope) -> Execute:
     value = expression(node.node, scope)
     if isinstance(node.target, nodes.Name):
@@ -205,39 +157,12 @@ def _assign(node: nodes.Assign, scope: Scope) -> Execute:
 def _assign_block(node: nodes.AssignBlock, scope: Scope) -> Execute:
     body = inner(node.body, scope)
     if id(node) in scope.layout.flow.stripping:
-        return _stripped(body)
-    value = _captured(body)
+        return stripped(body)
+    value = captured(body)
     if node.filter is not None:
         value = _chain(node.filter, scope, value)
     bind = assignment(node.target, scope)
     return lambda frame, _out: bind(frame, value(frame))
-
-
-def _stripped(body: Execute) -> Execute:
-    """The text of a set-block that the next output writes without its leading comma.
-
-    The exporter separates children this way; written at once, the text is
-    neither copied nor paid for again at each level.
-    """
-
-    def run(frame: Frame, out: list[str]) -> None:
-        start = len(out)
-        body(frame, out)
-        for at in range(start, len(out)):
-            if out[at]:
-                out[at] = out[at].removeprefix(",")
-                break
-
-    return run
-
-
-def _captured(body: Execute) -> Evaluate:
-    def capture(frame: Frame) -> str:
-        out: list[str] = []
-        body(frame, out)
-        return "".join(out)
-
-    return capture
 
 
 def _chain(node: nodes.Filter, scope: Scope, subject: Evaluate) -> Evaluate:
@@ -248,21 +173,7 @@ def _chain(node: nodes.Filter, scope: Scope, subject: Evaluate) -> Evaluate:
 
 
 def _filter_block(node: nodes.FilterBlock, scope: Scope) -> Execute:
-    return _writing(node, _chain(node.filter, scope, _captured(inner(node.body, scope))), scope)
-
-
-def _writing(node: nodes.Stmt, value: Evaluate, scope: Scope) -> Execute:
-    shape, line = inside if id(node) in scope.layout.flow.in_strings else text, node.lineno
-
-    def write(frame: Frame, out: list[str]) -> None:
-        try:
-            shown = shape(frame[BUDGET], value(frame))
-            frame[BUDGET].text(len(shown))
-        except Failure as failure:
-            raise failure.at(line) from None
-        out.append(shown)
-
-    return write
+    return writing(node, _chain(node.filter, scope, captured(inner(node.body, scope))), scope)
 
 
 def _with(node: nodes.With, scope: Scope) -> Execute:
@@ -316,7 +227,7 @@ def _names(node: nodes.Node) -> Iterable[nodes.Name]:
 def _call_block(node: nodes.CallBlock, scope: Scope) -> Execute:
     blueprint = _blueprint(node, "caller", scope)
     caller = call(node.call, scope, caller=lambda frame: Macro(blueprint, frame))
-    return _writing(node, caller, scope)
+    return writing(node, caller, scope)
 
 
 def _expression_statement(node: nodes.ExprStmt, scope: Scope) -> Execute:
