@@ -36,8 +36,9 @@ class Actions(Protocol):
     each with a `seq` above the last. Reading removes nothing; giving the `next` of an answer
     as a later `after` does, so a reader that lost an answer reads it again. An `after` that
     was never given out acknowledges nothing that was not read. While the server is away,
-    actions count from another origin; a reader that follows `next` misses none, and may see
-    one twice where the server went away in the middle of an answer.
+    each replica queues alone and counts from another origin; what nobody read until the
+    server is back moves there. A reader that follows `next` misses none, and may see one
+    twice where the server went away in the middle of an answer.
     """
 
     async def append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from widgetd.store.admission import (
@@ -34,6 +35,15 @@ class _Queue:
     delivered: int = 0
     unread: deque[Action] = field(default_factory=deque)
     keys: OrderedDict[str, int] = field(default_factory=OrderedDict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """An action that leaves this process, with what it needs to be queued elsewhere."""
+
+    render_id: str
+    key: str
+    action: Action
 
 
 class LocalActions:
@@ -94,6 +104,25 @@ class LocalActions:
             queue.delivered = queue.unread[-1].seq
         return tuple(queue.unread)
 
+    def release(self) -> tuple[Released, ...]:
+        """Give away what no reader was given, of every render, to be queued elsewhere."""
+        now = self._clock()
+        return tuple(
+            released
+            for render_id, queue in self._queues.items()
+            if queue.until > now
+            for released in _released(render_id, queue)
+        )
+
+    def restore(self, released: Sequence[Released]) -> None:
+        """Take back what was given away and found no place."""
+        until = self._clock() + self._bounds.render_ttl_s
+        for one in released:
+            fresh = _Queue(last=one.action.seq, until=until)
+            queue = self._queues.setdefault(one.render_id, fresh)
+            queue.unread = deque(sorted((*queue.unread, one.action), key=lambda a: a.seq))
+            queue.keys.setdefault(one.key, one.action.seq)
+
     def drain(self) -> None:
         """Answer whoever waits with `draining`."""
         self._readers.drain()
@@ -133,3 +162,11 @@ class LocalActions:
                 del self._queues[render_id]
                 return
         raise queues_full(len(self._queues))
+
+
+def _released(render_id: str, queue: _Queue) -> Iterator[Released]:
+    keys = {seq: key for key, seq in queue.keys.items()}
+    given = [action for action in queue.unread if action.seq <= queue.delivered]
+    for action in list(queue.unread)[len(given) :]:
+        yield Released(render_id=render_id, key=keys[action.seq], action=action)
+    queue.unread = deque(given)

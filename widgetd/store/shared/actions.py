@@ -6,7 +6,7 @@ that every replica listens to, and a reader looks when its render is rung for.
 
 While the server is away, actions queue in this process and count from `AWAY`.
 So one cursor speaks of both queues: it acknowledges in the one it came from, and
-nothing in the other.
+nothing in the other. What nobody read until the server is back is handed over.
 """
 
 from __future__ import annotations
@@ -91,20 +91,15 @@ class SharedActions:
         self, render_id: str, action: str, payload: object, *, idempotency_key: str
     ) -> Accepted:
         """Queue an action and wake whoever waits for it, in any replica."""
-        most = self._bounds.actions
+        said = Action(seq=0, action=action, payload=payload, at=self._clock())
         try:
-            seq: int = await self._link.run(
-                _APPEND,
-                (*self._keys(render_id), self._link.key("bell")),
-                *(key_digest(idempotency_key), action, encoded_payload(payload, self._bounds)),
-                *(self._clock(), most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
-            )
+            seq = await self._add(render_id, key_digest(idempotency_key), said)
         except AwayError:
             return await self._alone.append(
                 render_id, action, payload, idempotency_key=idempotency_key
             )
         if seq == 0:
-            raise queue_full(most)
+            raise queue_full(self._bounds.actions)
         # Our own readers need not wait for the bell.
         self._readers.ring(render_id)
         return Accepted(seq=seq)
@@ -117,9 +112,35 @@ class SharedActions:
 
         return await self._readers.wait(render_id, look, after=after, timeout_s=timeout_s)
 
+    async def hand_over(self) -> None:
+        """Bring to the server what was queued here alone, so that every replica can read it.
+
+        What a reader was given already stays: its cursor speaks of this process's queue.
+        """
+        released = self._alone.release()
+        for place, one in enumerate(released):
+            try:
+                seq = await self._add(one.render_id, one.key, one.action)
+            except AwayError:
+                self._alone.restore(released[place:])
+                return
+            if seq == 0:
+                self._alone.restore([one])
+
     def drain(self) -> None:
         """Answer whoever waits in this process with `draining`."""
         self._readers.drain()
+
+    async def _add(self, render_id: str, key: str, said: Action) -> int:
+        """The `seq` that the action has on the server, or 0 if its queue is full."""
+        most = self._bounds.actions
+        seq: int = await self._link.run(
+            _APPEND,
+            (*self._keys(render_id), self._link.key("bell")),
+            *(key, said.action, encoded_payload(said.payload, self._bounds), said.at),
+            *(most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
+        )
+        return seq
 
     async def _look(self, render_id: str, after: int) -> Awaited | None:
         left = self._alone.unread(render_id, after)

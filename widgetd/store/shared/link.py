@@ -9,7 +9,7 @@ refuses to know what the scripts do: what they mean stands beside them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -54,6 +54,10 @@ _GREET = RING + "return ring(KEYS[1], '')"
 _SCHEMES = {"valkey": "redis", "valkeys": "rediss"}
 
 _log = structlog.get_logger()
+
+
+Found = Callable[[], Awaitable[None]]
+"""What is to be done whenever the server is there again."""
 
 
 class AwayError(Exception):
@@ -107,12 +111,16 @@ class Link:
                 raise AwayError from error
 
     @asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
-        """Keep the link while the block runs, which begins after the first attempt."""
+    async def kept(self, found: Found) -> AsyncIterator[None]:
+        """Keep the link while the block runs, which begins after the first attempt.
+
+        Args:
+            found: Called whenever the server is there again, before readers look again.
+        """
         failure: Exception | None = None
         try:
             async with anyio.create_task_group() as tasks:
-                await tasks.start(self._keep)
+                await tasks.start(self._keep, found)
                 try:
                     yield
                 except Exception as error:  # noqa: BLE001 - raised below, as it came
@@ -125,9 +133,9 @@ class Link:
         if failure is not None:
             raise failure
 
-    async def _keep(self, *, task_status: TaskStatus[None]) -> None:
+    async def _keep(self, found: Found, *, task_status: TaskStatus[None]) -> None:
         pause_s = FIRST_PAUSE_S
-        heard = await self._greet()
+        heard = await self._greet(found)
         task_status.started()
         while True:
             began = anyio.current_time()
@@ -136,16 +144,20 @@ class Link:
             await anyio.sleep(pause_s)
             held = anyio.current_time() - began > LAST_PAUSE_S + pause_s
             pause_s = FIRST_PAUSE_S if held else min(2 * pause_s, LAST_PAUSE_S)
-            heard = await self._greet()
+            heard = await self._greet(found)
 
-    async def _greet(self) -> bytes | None:
+    async def _greet(self, found: Found) -> bytes | None:
         """The last ring of the bell if the server can be used."""
         try:
             heard: bytes = await self._send(_GREET, [self.key("bell")], ())
         except (RedisError, OSError) as error:
             self._lose(error)
             return None
-        self._find()
+        if self._state == "away":
+            _log.info("store.recovered", server=self._server)
+        self._state = "up"
+        await found()
+        self._readers.ring_all()
         return heard
 
     async def _listen(self, heard: bytes) -> None:
@@ -168,12 +180,6 @@ class Link:
         # Shielded: whoever gives up in the middle would leave half an answer on the wire.
         with anyio.CancelScope(shield=True):
             return await command(keys=keys, args=arguments)
-
-    def _find(self) -> None:
-        if self._state == "away":
-            _log.info("store.recovered", server=self._server)
-        self._state = "up"
-        self._readers.ring_all()
 
     def _lose(self, error: Exception) -> None:
         if self._state != "away":

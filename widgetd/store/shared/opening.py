@@ -48,12 +48,13 @@ async def open_shared(
     renders = _renders(link, bounds, clock)
     kept = ShelvedRenders(renders)
     alone = LocalActions(kept, readers, bounds=bounds, clock=clock, origin=AWAY)
-    async with link.kept():
+    actions = SharedActions(
+        link, alone, renders=renders, readers=readers, bounds=bounds, clock=clock
+    )
+    async with link.kept(actions.hand_over):
         yield Store(
             renders=kept,
-            actions=SharedActions(
-                link, alone, renders=renders, readers=readers, bounds=bounds, clock=clock
-            ),
+            actions=actions,
             idempotency=ShelvedAnswers(_answers(link, bounds, clock)),
             limits=SharedLimits(
                 link, LocalLimits(bounds=bounds, clock=clock), bounds=bounds, clock=clock
