@@ -118,7 +118,7 @@ class Widget:
             CallError: The arguments do not fit, or the template fails on them.
         """
         sensitive = self.definition.sidecar.sensitive
-        checked = self.schema.check(arguments, strict=strict, sensitive=sensitive)
+        checked = self.schema.check(dict(arguments), strict=strict, sensitive=sensitive)
         filled = self.schema.with_defaults(checked.arguments)
         try:
             root = tree(self.template.render(filled))
