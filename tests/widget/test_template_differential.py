@@ -39,7 +39,7 @@ TEXTS = st.sampled_from(
     ["'p'", "''", "'a b'", "a", "b", "o.deep.s", "os[1]['s']", "ws[0]", "ws|first"]
 )
 LISTS = st.sampled_from(
-    ["xs", "ws", "[]", "[1, 'a']", "range(3)", "os|map(attribute='k')|list", "xs[1:]"]
+    ["xs", "ws", "[]", "[1, 'a']", "range(3)|list", "os|map(attribute='k')|list", "xs[1:]"]
 )
 
 
@@ -153,6 +153,7 @@ def test_a_generated_widget_is_the_same_tree_as_in_jinja(values: list[str]) -> N
         expected = JINJA.from_string(source).render(ARGUMENTS)
     except Exception:  # noqa: BLE001 - Jinja fails with whatever Python raises
         return
+    assume("undefined" not in expected.lower())  # Python's own name for it
 
     made = compile_template(source, limits=Limits()).render(ARGUMENTS)
     assert json.loads(made) == json.loads(without_fractions(expected))

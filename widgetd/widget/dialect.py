@@ -15,7 +15,7 @@ STRICT_OPERATORS: Final = frozenset({"eq", "ne"})
 NOTHING_NAMES: Final = frozenset({"null", "undefined"})
 """The names that stand for JavaScript's own words for nothing."""
 
-INDEX_NAMES: Final = frozenset({"i", "idx", "index"})
+INDEX_NAMES: Final = frozenset({"i", "j", "idx", "index"})
 """What authors call the position in `xs.map((x, i) => …)`, which old exports do not bind."""
 
 _ADVICE: Final[Mapping[str, str]] = MappingProxyType(
