@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from widgetd.errors import Finding
 from widgetd.widget.findings.declared import Declared
-from widgetd.widget.template.reads import Read
+from widgetd.widget.template import Read
 
 
 def undeclared(reads: Iterable[Read], declared: Declared, *, strict: bool) -> Iterator[Finding]:

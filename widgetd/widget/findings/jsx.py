@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_TAG = re.compile(r"<([A-Z][\w.]*)")
+_TAG = re.compile(r"<([A-Z][\w.]*)|/\*.*?\*/", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""\s*(?:([A-Za-z_][\w-]*)\s*(=)?\s*|(\{)|(/?>))""")
 _STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
 _SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -38,8 +38,11 @@ def elements(view: str) -> list[Element]:
     found: list[Element] = []
     at = 0
     while tag := _TAG.search(view, at):
+        at = tag.end()
+        if not tag.group(1):
+            continue
         line = view.count("\n", 0, tag.start()) + 1
-        attributes, complete, at = _attributes(view, tag.end())
+        attributes, complete, at = _attributes(view, at)
         found.append(
             Element(type=tag.group(1), line=line, attributes=attributes, complete=complete)
         )

@@ -96,7 +96,7 @@ def unknown_fields(definition: Definition, declared: Declared) -> Iterator[Findi
     sidecar = definition.sidecar
     for key in ("summary_fields", "sensitive"):
         for field in getattr(sidecar, key):
-            missing = declared.missing(field, through_lists=True)
+            missing = declared.missing(field, through_lists=key == "sensitive")
             if missing is not None:
                 yield Finding(
                     code="W1213",
