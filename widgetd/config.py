@@ -64,6 +64,12 @@ class Settings(BaseModel):
     expose: Literal["tools", "search", "auto"] = Field(
         default="auto", description="which tools are listed"
     )
+    inline_max_bytes: int = Field(
+        default=256 * 1024, ge=0, description="a larger tree is linked to, not sent along"
+    )
+    store: str | None = Field(
+        default=None, description="the URL of a Redis or Valkey server that replicas share"
+    )
     page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
     poll: float | None = Field(
         default=None, gt=0, description="seconds between surveys, without file events"

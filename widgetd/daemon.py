@@ -14,7 +14,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,8 @@ from widgetd.files.watch import POLL_S, Mode, watch
 from widgetd.pages.app import MCP_PATH, app
 from widgetd.pages.health import STALLED_S, Vitals, health_routes
 from widgetd.pages.port import Port, bind, url_of
+from widgetd.store.contract import Store
+from widgetd.store.opening import local_store, open_store
 from widgetd.systemd import Supervisor, supervisor
 from widgetd.tools import sdk
 from widgetd.tools.notify import notify
@@ -100,9 +102,9 @@ async def serve(
         supervisor=supervisor(os.environ, os.getpid()),
         stop=stop or anyio.Event(),
     )
-    # Whatever may be refused is refused here, before anything runs.
-    server = _build(daemon)
-    with ExitStack() as held:
+    async with AsyncExitStack() as held:
+        # Whatever may be refused is refused here, before anything runs.
+        server = _build(daemon, await held.enter_async_context(open_store(settings.store)))
         if settings.transport == "stdio":
             run = partial(_over_stdio, daemon, server, started)
         else:
@@ -174,15 +176,17 @@ def _live(daemon: Daemon, server: Server) -> AbstractAsyncContextManager[None]:
     )
 
 
-def _build(daemon: Daemon) -> Server:
+def _build(daemon: Daemon, store: Store) -> Server:
     settings = daemon.settings
     return build(
         daemon.registry,
+        store,
         policy=Policy(
             profile=settings.profile,
             profiles=settings.profiles,
             text=settings.text,
             strict=settings.strict,
+            inline_max_bytes=settings.inline_max_bytes,
         ),
         expose=settings.expose,
         page_size=settings.page_size,
@@ -249,8 +253,8 @@ def workshop_for(settings: Settings, folder: Path, server: Server) -> Workshop:
 
 def look(settings: Settings, folder: Path) -> Snapshot:
     """What would be served of `folder` as it is now; found by the same loader, serving nobody."""
-    registry = Registry()
-    workshop = workshop_for(settings, folder, build(registry, policy=Policy()))
+    server = build(Registry(), local_store(), policy=Policy())
+    workshop = workshop_for(settings, folder, server)
     return Folder(replace(workshop, quiet_ms=0)).look()
 
 

@@ -15,6 +15,7 @@ from widgetd.config import Settings, folder_of
 from widgetd.daemon import live
 from widgetd.files.hints import Hints
 from widgetd.pages.health import Vitals
+from widgetd.store.opening import local_store
 from widgetd.tools.result import Policy
 from widgetd.tools.server import Server, attach
 
@@ -44,4 +45,4 @@ def register(
         async with live(attached, settings, root, hints=hints, vitals=vitals, stop=stop):
             yield
 
-    attach(server, Registry(), policy=policy or Policy(), lifespan=lifespan)
+    attach(server, Registry(), local_store(), policy=policy or Policy(), lifespan=lifespan)

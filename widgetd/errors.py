@@ -110,6 +110,7 @@ CODES: Mapping[str, Code] = _table(
     ("W2004", "fault", "the template failed on these arguments"),
     ("W2005", "fault", "rendering exceeded its budget"),
     ("W2006", "fault", "a call's _meta asks for what does not exist"),
+    ("W2007", "fault", "there is no such render, or not any more"),
     # W22xx: limits
     ("W2201", "fault", "a principal calls too often"),
     ("W2202", "fault", "a principal has too many calls running at the same time"),

@@ -7,13 +7,20 @@ from typing import Any
 from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.store.opening import local_store
 from widgetd.tools.listing import Expose, Listings
+from widgetd.tools.rendering import Rendering
 from widgetd.tools.result import Policy
 from widgetd.tools.tool import Toolbox
 
 
 def listings(page_size: int = 0, expose: Expose = "tools") -> Listings:
-    return Listings(Toolbox(Registry(), Policy()), (), expose=expose, page_size=page_size)
+    return Listings(
+        Toolbox(Rendering(Registry(), Policy(), local_store())),
+        (),
+        expose=expose,
+        page_size=page_size,
+    )
 
 
 def names(page: dict[str, Any]) -> list[str]:

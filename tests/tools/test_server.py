@@ -13,7 +13,9 @@ from tests.making import snapshot_of, widget
 from tests.serving import greeting
 from widgetd.catalog.registry import Registry
 from widgetd.errors import ConfigError, Finding, WidgetError
+from widgetd.store.opening import local_store
 from widgetd.tools import sdk
+from widgetd.tools.rendering import Rendering
 from widgetd.tools.result import Policy
 from widgetd.tools.server import Server, build
 from widgetd.tools.tool import Toolbox
@@ -34,7 +36,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 def server(registry: Registry) -> Server:
-    return build(registry, policy=Policy())
+    return build(registry, local_store(), policy=Policy())
 
 
 @pytest.fixture(params=["legacy", "auto"])
@@ -198,7 +200,7 @@ async def test_a_profile_that_does_not_exist_is_refused(client: Client) -> None:
 
 
 async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) -> None:
-    mirrored = build(registry, policy=Policy(text="json"))
+    mirrored = build(registry, local_store(), policy=Policy(text="json"))
     async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
         result = await client.call_tool("greeting", {"who": "Ada"})
 
@@ -213,7 +215,7 @@ def test_a_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None
     poison = widget(schema=schema)
 
     with pytest.raises(WidgetError) as caught:
-        Toolbox(Registry(), Policy()).admit(poison)
+        Toolbox(Rendering(Registry(), Policy(), local_store())).admit(poison)
 
     assert str(caught.value).startswith(
         "Greeting.widget#/jsonSchema: the schema cannot be sent in a tool list: "

@@ -56,6 +56,17 @@ def open_store(
 
 @asynccontextmanager
 async def _open_local(bounds: Bounds, clock: Clock) -> AsyncIterator[Store]:
+    yield local_store(bounds, clock)
+
+
+def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store:
+    """A store in this process, which needs no closing.
+
+    Args:
+        bounds: How much is kept, and for how long.
+        clock: Tells the time.
+    """
+    bounds = bounds or Bounds()
     renders = ShelvedRenders(
         LocalShelf(
             most=bounds.renders,
@@ -72,7 +83,7 @@ async def _open_local(bounds: Bounds, clock: Clock) -> AsyncIterator[Store]:
             clock=clock,
         )
     )
-    yield Store(
+    return Store(
         renders=renders,
         actions=LocalActions(renders, Readers(), bounds=bounds, clock=clock),
         idempotency=answers,

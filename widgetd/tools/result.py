@@ -17,13 +17,14 @@ from typing import Any, Literal
 
 import orjson
 from fastmcp.tools.base import ToolResult
-from mcp_types import TextContent
+from mcp_types import Annotations, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from widgetd.errors import CallError
+from widgetd.store.values import StoredRender
 from widgetd.tools.caller import Caller
-from widgetd.widget.compiled import Render, Widget
+from widgetd.widget.compiled import Widget
 
 Profile = Literal["auto", "chatkit", "split"]
 Text = Literal["summary", "json"]
@@ -43,6 +44,12 @@ MODEL_HOSTS: Mapping[str, Profile] = MappingProxyType(
 )
 """Which hosts show structured content to the model, so that the tree must stay out of it."""
 
+FIRST_WITH_STRUCTURE = "2025-06-18"
+"""The first protocol version whose results have structured content."""
+
+PRIORITIES: Mapping[str, float] = MappingProxyType({"high": 1.0, "low": 0.2})
+"""The sidecar's priority as a content annotation; `medium` says nothing."""
+
 PROFILE_KEY = "widgetd/profile"
 """In a call's `_meta`: the profile for this one call."""
 
@@ -56,12 +63,14 @@ class Policy:
         profiles: By client name, before `profile`.
         text: Whether `content` carries the summary or mirrors the tree.
         strict: Refuse arguments that would have to be mended.
+        inline_max_bytes: A larger tree is not in the result, but behind a link in it.
     """
 
     profile: Profile = "auto"
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     text: Text = "summary"
     strict: bool = False
+    inline_max_bytes: int = 256 * 1024
 
 
 class Part(BaseModel):
@@ -127,8 +136,15 @@ def ui(widget: Widget) -> Ui:
     )
 
 
-def profile_for(policy: Policy, widget: Widget, caller: Caller) -> Literal["chatkit", "split"]:
+def profile_for(
+    policy: Policy, widget: Widget | None, caller: Caller
+) -> Literal["chatkit", "split"]:
     """Who sees the tree: decided by the call, the widget, the client's name, the setting, its kind.
+
+    Args:
+        policy: How results are shaped.
+        widget: The widget; None where it is served no more.
+        caller: Who asks.
 
     Raises:
         CallError: The call asks for a profile that does not exist (W2006).
@@ -142,7 +158,7 @@ def profile_for(policy: Policy, widget: Widget, caller: Caller) -> Literal["chat
         )
     choices: tuple[Profile | None, ...] = (
         asked,
-        widget.definition.sidecar.profile,
+        widget.definition.sidecar.profile if widget else None,
         policy.profiles.get(caller.client),
         policy.profile,
         "split" if caller.apps else MODEL_HOSTS.get(caller.client),
@@ -154,38 +170,60 @@ def profile_for(policy: Policy, widget: Widget, caller: Caller) -> Literal["chat
 
 
 def tool_result(
-    widget: Widget, render: Render, mark: RenderMark, *, policy: Policy, caller: Caller
+    render: StoredRender, profile: Literal["chatkit", "split"], *, policy: Policy, protocol: str
 ) -> ToolResult:
-    """The result of a call, shaped for the one who made it.
+    """The result that shows `render` to the model in `profile`, and to whoever draws it.
+
+    Args:
+        render: What was rendered.
+        profile: Who sees the tree.
+        policy: How results are shaped.
+        protocol: The caller's protocol version; empty in-process.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
         In profile `split`: `structuredContent` is `{"uiType", "widget", "title", ...}`, and the
         root stands in `_meta["widgetd/widget"]` alone.
     """
-    meta: dict[str, Any] = {"widgetd/ui": ui(widget).wire(), "widgetd/render": mark.wire()}
-    structured: dict[str, Any] = render.tree
-    if profile_for(policy, widget, caller) == "split":
+    meta: dict[str, Any] = {"widgetd/ui": render.ui, "widgetd/render": render.mark}
+    content: list[ContentBlock] = [_text(render, policy=policy, protocol=protocol)]
+    structured: Mapping[str, Any] | None = render.facts if profile == "split" else render.tree
+    if render.size_bytes > policy.inline_max_bytes:
+        content.append(_link(render))
+        structured = render.facts
+    elif profile == "split":
         meta["widgetd/widget"] = render.tree
-        structured = _facts(widget, render)
-    text = _text(widget, render, policy=policy, caller=caller)
-    return ToolResult(
-        content=[TextContent(type="text", text=text)], structured_content=structured, meta=meta
+    return ToolResult(content=content, structured_content=structured, meta=meta)
+
+
+def _text(render: StoredRender, *, policy: Policy, protocol: str) -> TextContent:
+    knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
+    mirrored = policy.text == "json" or not knows_structure
+    if mirrored and render.size_bytes <= policy.inline_max_bytes:
+        return TextContent(type="text", text=orjson.dumps(render.tree).decode())
+    return TextContent(type="text", text=render.text, annotations=_annotations(render))
+
+
+def _annotations(render: StoredRender) -> Annotations | None:
+    """How much the widget matters, where its author said more than that it matters somewhat."""
+    priority = PRIORITIES.get(str(render.ui["uiMetadata"]["priority"]))
+    return None if priority is None else Annotations(priority=priority)
+
+
+def _link(render: StoredRender) -> ResourceLink:
+    return ResourceLink(
+        type="resource_link",
+        uri=render_uri(render.id),
+        name=render.id,
+        mime_type="application/json",
+        description="The widget, which is too large to be sent along.",
+        size=render.size_bytes,
     )
 
 
-def _facts(widget: Widget, render: Render) -> dict[str, Any]:
-    """What the model sees of a widget in profile `split`."""
-    definition = widget.definition
-    facts = {"uiType": definition.ui_type, "widget": definition.tool, "title": definition.title}
-    return facts | widget.facts.data(render.arguments)
-
-
-def _text(widget: Widget, render: Render, *, policy: Policy, caller: Caller) -> str:
-    knows_structure = not caller.protocol or caller.protocol >= "2025-06-18"
-    if policy.text == "json" or not knows_structure:
-        return orjson.dumps(render.tree).decode()
-    return widget.facts.summary(render.arguments)
+def render_uri(render_id: str) -> str:
+    """Where a render can be read, as long as it is kept."""
+    return f"widgetd://renders/{render_id}"
 
 
 def error_result(error: CallError) -> ToolResult:

@@ -23,11 +23,13 @@ from pydantic import PrivateAttr
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Change, Snapshot
+from widgetd.store.contract import Store
 from widgetd.tools import sdk
 from widgetd.tools.caller import CALLER, UI_EXTENSION, Caller
 from widgetd.tools.clients import Clients
 from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.ready import ReadyLists
+from widgetd.tools.rendering import Rendering
 from widgetd.tools.result import Policy, error_result
 from widgetd.tools.standing import StandingTool, standing_tools, unknown_widget
 from widgetd.tools.tool import Toolbox
@@ -63,6 +65,7 @@ class Server:
     Attributes:
         registry: Where the widgets are.
         mcp: The FastMCP server, ready to be run on any transport.
+        rendering: Answers calls.
         clients: Whom to tell of changes.
         toolbox: Admits widgets, and makes their tools.
         listings: What is listed.
@@ -71,6 +74,7 @@ class Server:
 
     registry: Registry
     mcp: FastMCP
+    rendering: Rendering
     clients: Clients
     toolbox: Toolbox
     listings: Listings
@@ -166,6 +170,7 @@ class WidgetProvider(Provider):
 
 def build(
     registry: Registry,
+    store: Store,
     *,
     policy: Policy,
     expose: Expose = "auto",
@@ -176,6 +181,7 @@ def build(
 
     Args:
         registry: Where the widgets are.
+        store: Where renders are kept.
         policy: How results are shaped.
         expose: Whether every widget is listed, or the pinned ones.
         page_size: How many tools stand on one page of a list; 0 for all.
@@ -192,7 +198,9 @@ def build(
         dereference_schemas=False,
         mask_error_details=True,
     )
-    server = attach(mcp, registry, policy=policy, expose=expose, page_size=page_size, alone=True)
+    server = attach(
+        mcp, registry, store, policy=policy, expose=expose, page_size=page_size, alone=True
+    )
     sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.toolbox))
     return server
 
@@ -200,6 +208,7 @@ def build(
 def attach(
     mcp: FastMCP,
     registry: Registry,
+    store: Store,
     *,
     policy: Policy,
     expose: Expose = "auto",
@@ -212,6 +221,7 @@ def attach(
     Args:
         mcp: Anybody's server; it keeps what else it serves.
         registry: Where the widgets are.
+        store: Where renders are kept.
         policy: How results are shaped.
         expose: Whether every widget is listed, or the pinned ones.
         page_size: How many tools stand on one page of a list; 0 for all.
@@ -222,11 +232,13 @@ def attach(
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
     """
     sdk.verify(mcp)
-    toolbox = Toolbox(registry, policy)
-    standing = standing_tools(registry, policy)
+    rendering = Rendering(registry, policy, store)
+    toolbox = Toolbox(rendering)
+    standing = standing_tools(rendering)
     server = Server(
         registry=registry,
         mcp=mcp,
+        rendering=rendering,
         clients=Clients(),
         toolbox=toolbox,
         listings=Listings(toolbox, standing, expose=expose, page_size=page_size),

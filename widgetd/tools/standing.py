@@ -6,7 +6,8 @@ explained by `get_widget_details` and shown by `render_widget`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 import orjson
@@ -14,17 +15,17 @@ from fastmcp.tools.base import ToolResult
 from mcp_types import TextContent
 from pydantic import PrivateAttr
 
-from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
-from widgetd.tools.caller import CALLER, Caller
-from widgetd.tools.result import Policy, error_result
+from widgetd.tools.caller import Caller
+from widgetd.tools.rendering import Rendering
+from widgetd.tools.result import error_result
 from widgetd.tools.search import Search
-from widgetd.tools.tool import ANNOTATIONS, ListedTool, call
+from widgetd.tools.tool import ANNOTATIONS, ListedTool
 from widgetd.widget.compiled import Widget
 from widgetd.widget.limits import Limits
 from widgetd.widget.schema import Schema, compile_schema
 
-Answer = Callable[[Caller, Mapping[str, Any]], ToolResult]
+Answer = Callable[[Caller, Mapping[str, Any]], Awaitable[ToolResult]]
 
 MOST_HITS = 50
 """More than a model would read."""
@@ -70,6 +71,12 @@ _RENDER = {
     "required": ["name"],
     "additionalProperties": False,
 }
+_SHOW = {
+    "type": "object",
+    "properties": {"render_id": {"type": "string", "description": "The id of the render."}},
+    "required": ["render_id"],
+    "additionalProperties": False,
+}
 
 
 class StandingTool(ListedTool):
@@ -77,60 +84,66 @@ class StandingTool(ListedTool):
 
     _schema: Schema = PrivateAttr()
     _answer: Answer = PrivateAttr()
-    _registry: Registry = PrivateAttr()
+    _rendering: Rendering = PrivateAttr()
 
-    def __init__(self, answer: Answer, registry: Registry, **fields: Any) -> None:
+    def __init__(self, answer: Answer, rendering: Rendering, **fields: Any) -> None:
         super().__init__(**fields)
         self._schema = compile_schema(self.parameters, limits=Limits())
         self._answer = answer
-        self._registry = registry
+        self._rendering = rendering
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Check the arguments and answer; errors are results too."""
-        caller = CALLER.get(None) or Caller(snapshot=self._registry.current)
         try:
             checked = self._schema.check(_listed(arguments, self.parameters))
-            return self._answer(caller, self._schema.with_defaults(checked.arguments))
+            filled = self._schema.with_defaults(checked.arguments)
+            return await self._answer(self._rendering.caller, filled)
         except CallError as error:
             return error_result(error)
 
 
-def standing_tools(registry: Registry, policy: Policy) -> tuple[StandingTool, ...]:
+def standing_tools(rendering: Rendering) -> tuple[StandingTool, ...]:
     """Every standing tool, over the snapshot of the moment of each call."""
-    search = Search()
     return (
         _tool(
-            registry,
+            rendering,
             "search_widgets",
             "Find the widget that shows what the user should see, by what it is for. "
             "Then call it by its name, or by render_widget where it is not in your list of tools.",
             _SEARCH,
-            lambda caller, arguments: _search(search, caller, arguments),
+            partial(_search, Search()),
         ),
         _tool(
-            registry,
+            rendering,
             "get_widget_details",
             "Read what widgets show, the arguments they take and an example of each.",
             _DETAILS,
             _details,
         ),
         _tool(
-            registry,
+            rendering,
             "render_widget",
             "Show a widget by name, with arguments for its inputSchema. "
             "The same as calling the widget's own tool.",
             _RENDER,
-            lambda caller, arguments: _render(policy, caller, arguments),
+            partial(_render, rendering),
+        ),
+        _tool(
+            rendering,
+            "show_render",
+            "Show a widget that was rendered before, by a backend or in an earlier call.",
+            _SHOW,
+            partial(_show, rendering),
         ),
     )
 
 
 def _tool(
-    registry: Registry, name: str, description: str, schema: Mapping[str, Any], answer: Answer
+    rendering: Rendering, name: str, description: str, schema: Mapping[str, Any], answer: Answer
 ) -> StandingTool:
     return StandingTool(
         answer,
-        registry,
+        rendering,
         name=name,
         title=name.replace("_", " ").capitalize(),
         description=description,
@@ -139,7 +152,7 @@ def _tool(
     )
 
 
-def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+async def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """`{"items": [{"name", "title", "description", "score"}], "total"}`, best first."""
     hits, total = search.find(caller.snapshot, arguments.get("query", ""), arguments["limit"])
     items = [
@@ -154,7 +167,7 @@ def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) -> Too
     return _structured({"items": items, "total": total})
 
 
-def _details(caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+async def _details(caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """`{"items": [{"name", "status", ...}]}`, one for each name asked for, in that order."""
     widgets = caller.snapshot.widgets
     items = [
@@ -162,6 +175,18 @@ def _details(caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
         for name in arguments.get("names", ())
     ]
     return _structured({"items": items})
+
+
+async def _render(rendering: Rendering, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    name = arguments["name"]
+    widget = caller.snapshot.widgets.get(name)
+    if widget is None:
+        raise unknown_widget(name, caller.snapshot.widgets)
+    return await rendering.call(widget, arguments.get("arguments", {}))
+
+
+async def _show(rendering: Rendering, _caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+    return await rendering.show(arguments["render_id"])
 
 
 def _known(caller: Caller, widget: Widget) -> dict[str, Any]:
@@ -182,14 +207,6 @@ def _known(caller: Caller, widget: Widget) -> dict[str, Any]:
 
 def _unknown(name: str, widgets: Mapping[str, Widget]) -> dict[str, Any]:
     return {"name": name, "status": "not_found", "suggestions": list(_suggestions(name, widgets))}
-
-
-def _render(policy: Policy, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
-    name = arguments["name"]
-    widget = caller.snapshot.widgets.get(name)
-    if widget is None:
-        raise unknown_widget(name, caller.snapshot.widgets)
-    return call(widget, arguments.get("arguments", {}), policy=policy, caller=caller)
 
 
 def unknown_widget(name: str, widgets: Mapping[str, Widget]) -> CallError:

@@ -8,9 +8,7 @@ to be one that the SDK will send: a single bad entry would break the whole list.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from secrets import token_hex
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -22,11 +20,10 @@ from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import PrivateAttr, ValidationError
 
-from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
-from widgetd.tools.caller import CALLER, Caller
-from widgetd.tools.result import Policy, RenderMark, error_result, tool_result
+from widgetd.tools.rendering import Rendering
+from widgetd.tools.result import error_result
 from widgetd.widget.compiled import Widget, compile_widget
 from widgetd.widget.definition import define
 from widgetd.widget.findings import findings
@@ -79,15 +76,13 @@ class WidgetTool(ListedTool):
     """One widget as a tool: the author's schema, verbatim, and a call that renders."""
 
     _widget: Widget = PrivateAttr()
-    _policy: Policy = PrivateAttr()
-    _registry: Registry = PrivateAttr()
+    _rendering: Rendering = PrivateAttr()
     _wants_headers: bool = PrivateAttr()
 
-    def __init__(self, widget: Widget, policy: Policy, registry: Registry, **fields: Any) -> None:
+    def __init__(self, widget: Widget, rendering: Rendering, **fields: Any) -> None:
         super().__init__(**fields)
         self._widget = widget
-        self._policy = policy
-        self._registry = registry
+        self._rendering = rendering
         self._wants_headers = _HEADER_ANNOTATION in orjson.dumps(self.parameters)
 
     @property
@@ -97,52 +92,27 @@ class WidgetTool(ListedTool):
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Validate, render, and shape the result for the caller; errors are results too."""
-        caller = CALLER.get(None) or Caller(snapshot=self._registry.current)
         try:
-            return call(self._widget, arguments, policy=self._policy, caller=caller)
+            return await self._rendering.call(self._widget, arguments)
         except CallError as error:
             return error_result(error)
-
-
-def call(
-    widget: Widget, arguments: Mapping[str, Any], *, policy: Policy, caller: Caller
-) -> ToolResult:
-    """Render `widget` and shape the result for `caller`.
-
-    Raises:
-        CallError: The arguments do not fit, or the template fails on them.
-    """
-    started_s = time.perf_counter()
-    render = widget.call(arguments, strict=policy.strict)
-    mark = RenderMark(
-        id=f"r_{token_hex(8)}",
-        widget=widget.tool,
-        generation=caller.snapshot.generation,
-        digest=widget.key,
-        ms=round((time.perf_counter() - started_s) * 1000, 3),
-        mended=render.mended or None,
-    )
-    return tool_result(widget, render, mark, policy=policy, caller=caller)
 
 
 class Toolbox:
     """The tool of each widget, made once and kept as long as the widget is.
 
     Args:
-        registry: Where a call without a request finds the snapshot.
-        policy: How results are shaped.
+        rendering: Answers their calls.
         view_uri: The `ui://` resource that shows a widget; None where there is no view.
     """
 
     def __init__(
         self,
-        registry: Registry,
-        policy: Policy,
+        rendering: Rendering,
         *,
         view_uri: Callable[[Widget], str] | None = None,
     ) -> None:
-        self._registry = registry
-        self._policy = policy
+        self._rendering = rendering
         self._view_uri = view_uri
         self._tools: WeakKeyDictionary[Widget, WidgetTool] = WeakKeyDictionary()
 
@@ -199,8 +169,7 @@ class Toolbox:
             meta["ui"] = {"resourceUri": self._view_uri(widget)}
         return WidgetTool(
             widget,
-            self._policy,
-            self._registry,
+            self._rendering,
             name=definition.tool,
             title=definition.title,
             description=widget.description,

@@ -40,11 +40,13 @@ class Render:
     Attributes:
         tree: The widget root, `{"type": "Card", "children": [...]}`.
         arguments: What the template saw: mended, with defaults filled in.
+        size_bytes: The length of the template's output, which is about that of the tree.
         mended: What was mended, as sentences; empty where the arguments were right.
     """
 
     tree: dict[str, Any]
     arguments: Mapping[str, Any]
+    size_bytes: int
     mended: tuple[str, ...] = ()
 
 
@@ -120,11 +122,12 @@ class Widget:
         sensitive = self.definition.sidecar.sensitive
         checked = self.schema.check(dict(arguments), strict=strict, sensitive=sensitive)
         filled = self.schema.with_defaults(checked.arguments)
+        output = self.template.render(filled)
         try:
-            root = tree(self.template.render(filled))
+            root = tree(output)
         except WidgetError as error:
             raise CallError("W2004", f"the template's output is no widget: {error}") from None
-        return Render(tree=root, arguments=filled, mended=checked.mended)
+        return Render(tree=root, arguments=filled, size_bytes=len(output), mended=checked.mended)
 
     @cached_property
     def Arguments(self) -> type[BaseModel]:  # noqa: N802 - it is a class, and named as one

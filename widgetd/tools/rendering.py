@@ -1,0 +1,122 @@
+"""The path of a call: arguments -> validate -> render -> keep -> result.
+
+Whoever asks for a widget comes through here: its own tool, `render_widget`,
+`show_render`, a backend's POST. Knows nothing of how they ask.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from secrets import token_hex
+from typing import Any
+
+from fastmcp.tools.base import ToolResult
+
+from widgetd.catalog.registry import Registry
+from widgetd.errors import CallError
+from widgetd.store.contract import Store
+from widgetd.store.values import StoredRender
+from widgetd.tools.caller import CALLER, Caller
+from widgetd.tools.result import Policy, RenderMark, profile_for, tool_result, ui
+from widgetd.widget.compiled import Render, Widget
+
+
+class Rendering:
+    """Renders widgets, keeps each render for a while, and shapes results.
+
+    Args:
+        registry: Where a call that came without a request finds the snapshot.
+        policy: How results are shaped.
+        store: Where renders are kept.
+        clock: Tells the time, in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        policy: Policy,
+        store: Store,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._registry = registry
+        self._policy = policy
+        self._store = store
+        self._clock = clock
+
+    @property
+    def caller(self) -> Caller:
+        """Who is calling now; in-process, somebody who sees what is being served."""
+        return CALLER.get(None) or Caller(snapshot=self._registry.current)
+
+    async def call(self, widget: Widget, arguments: Mapping[str, Any]) -> ToolResult:
+        """Render `widget` for whoever is calling.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        caller = self.caller
+        profile = profile_for(self._policy, widget, caller)
+        render = await self.render(widget, arguments, caller.snapshot.generation)
+        return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
+
+    async def show(self, render_id: str) -> ToolResult:
+        """Show a render that was made before, to whoever is calling now.
+
+        Raises:
+            CallError: It is not kept, or not any more (W2007).
+        """
+        caller = self.caller
+        render = await self._store.renders.get(render_id)
+        if render is None:
+            raise CallError(
+                "W2007",
+                f"there is no render '{render_id}', or not any more; render the widget again",
+                path="render_id",
+            )
+        profile = profile_for(self._policy, caller.snapshot.widgets.get(render.tool), caller)
+        return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
+
+    async def render(
+        self, widget: Widget, arguments: Mapping[str, Any], generation: str
+    ) -> StoredRender:
+        """Render `widget` and keep the render.
+
+        Args:
+            widget: What to render.
+            arguments: As they came.
+            generation: Of the snapshot that the widget was taken from.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        started_s = time.perf_counter()
+        made = widget.call(arguments, strict=self._policy.strict)
+        ms = round((time.perf_counter() - started_s) * 1000, 3)
+        render = self._stored(widget, made, generation, ms)
+        await self._store.renders.put(render)
+        return render
+
+    def _stored(self, widget: Widget, made: Render, generation: str, ms: float) -> StoredRender:
+        definition = widget.definition
+        mark = RenderMark(
+            id=f"r_{token_hex(12)}",
+            widget=widget.tool,
+            generation=generation,
+            digest=widget.key,
+            ms=ms,
+            mended=made.mended or None,
+        )
+        facts = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
+        return StoredRender(
+            id=mark.id,
+            tool=widget.tool,
+            tree=made.tree,
+            text=widget.facts.summary(made.arguments),
+            facts=facts | widget.facts.data(made.arguments),
+            ui=ui(widget).wire(),
+            mark=mark.wire(),
+            created=self._clock(),
+            size_bytes=made.size_bytes,
+        )
