@@ -260,6 +260,7 @@ def test_a_name_that_is_also_read_elsewhere_keeps_its_comma() -> None:
         ("[1,2]", "[1,2]"),
         ("[1,", None),
         ("nonsense", None),
+        ('[1,,2"]', None),
         ('{"a": }', None),
         ("", None),
     ],

@@ -36,7 +36,8 @@ def advice(problem: str) -> str:
     return "write it as Jinja reads it"
 
 
-_PIECE: Final = re.compile(r"""[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{},:]++""", re.DOTALL)
+# The last alternative keeps a quotation mark that nothing closes, so that it cannot vanish.
+_PIECE: Final = re.compile(r'[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{},:]++|"', re.DOTALL)
 
 
 def mend(text: str) -> str | None:
