@@ -1,5 +1,6 @@
 /** Keeps the screen in step with the host: what it says is shown, what the user does is sent. */
 
+import { actionsIn } from "../actions/action";
 import { Dispatcher } from "../actions/dispatch";
 import { Host } from "../host/host";
 import type { Rendered } from "../host/result";
@@ -38,8 +39,8 @@ export async function serveHost(
   });
   const explainInertness = (): void => {
     const { tree, notice } = screen.view;
-    if (!tree || notice || host.can("serverTools") || host.can("message")) return;
-    if (JSON.stringify(tree).includes('Action":')) screen.update({ notice: INERT });
+    const inert = [...actionsIn(tree)].some((action) => !dispatcher.can(action));
+    if (inert && !notice) screen.update({ notice: INERT });
   };
   if (initial) screen.update(initial);
   const stopWatching = watchSize((width, height) => host.resized(width, height));
@@ -58,7 +59,7 @@ export async function serveHost(
 
 const INERT: Notice = {
   kind: "info",
-  text: "This host cannot take actions, so the controls are off.",
+  text: "This host cannot take the actions of this widget, so those controls are off.",
 };
 
 function emptiness({ isError, text }: Rendered): Notice {

@@ -10,7 +10,7 @@ import { CategoryAxis, Grid, ValueAxis, widest } from "./axes";
 import { DataTable, Legend, Tooltip } from "./legend";
 import { Bars, Curve } from "./marks";
 import { axis, type ChartModel, chartModel, series } from "./model";
-import { bands, verticalScale } from "./scale";
+import { type Bands, bands, type Scale, verticalScale } from "./scale";
 
 const schema = {
   ...BLOCK,
@@ -50,29 +50,20 @@ function Chart(props: ChartProps) {
   );
 }
 
-/** The drawing itself, as wide and as high as the room it finds. */
+/** Fills the room there is, and says the values of the category under the pointer. */
 function Plot(props: ChartProps & { model: ChartModel }) {
-  const { model } = props;
   const { locale } = useContext(StageContext);
   const [ref, size] = useSize();
   const [at, setAt] = useState<number>();
-  const format = (value: number) =>
-    new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 }).format(value);
-
-  const foot = props.xAxis.hide ? TOP_PX : AXIS_HEIGHT_PX;
-  const height = Math.max(1, size.height - TOP_PX - foot);
-  const y = verticalScale(model.low, model.high, height, TICKS);
-  const left = props.showYAxis ? widest(y.ticks.map(format)) + 12 : 0;
-  const width = Math.max(1, size.width - left);
-  const plane = { bands: bands(model.categories.length, width), y };
-  const bars = model.series.filter(({ type }) => type === "bar");
-  const curves = model.series.filter(({ type }) => type !== "bar");
+  const frame = frameOf(props, size, locale);
+  const { left, bands } = frame;
 
   const follow = (event: PointerEvent): void => {
     const from = ref.current?.getBoundingClientRect().left ?? 0;
-    setAt(Math.floor((event.clientX - from - left) / plane.bands.step));
+    setAt(Math.floor((event.clientX - from - left) / bands.step));
   };
-  const shown = props.showTooltip && at !== undefined && at in model.categories ? at : undefined;
+  const hovered =
+    props.showTooltip && at !== undefined && at in props.model.categories ? at : undefined;
   return (
     <div
       class="plot"
@@ -83,35 +74,14 @@ function Plot(props: ChartProps & { model: ChartModel }) {
     >
       <svg width={size.width} height={size.height} aria-hidden="true">
         <g transform={`translate(${left},${TOP_PX})`}>
-          <Grid y={y} width={width} />
-          {props.showYAxis && <ValueAxis y={y} format={format} />}
-          {!props.xAxis.hide && (
-            <CategoryAxis bands={plane.bands} labels={model.categories} top={height + 18} />
-          )}
-          {shown !== undefined && (
-            <rect
-              class="hover"
-              x={plane.bands.step * shown}
-              width={plane.bands.step}
-              height={height}
-            />
-          )}
-          <Bars
-            {...plane}
-            series={bars}
-            gap={props.barGap ?? DEFAULTS.chart.barGap}
-            categoryGap={props.barCategoryGap ?? DEFAULTS.chart.barCategoryGap}
-          />
-          {curves.map((each) => (
-            <Curve key={each.label} series={each} {...plane} />
-          ))}
+          <Drawing {...props} frame={frame} hovered={hovered} />
         </g>
       </svg>
-      {shown !== undefined && (
+      {hovered !== undefined && (
         <Tooltip
-          model={model}
-          at={shown}
-          x={left + (plane.bands.centers[shown] ?? 0)}
+          model={props.model}
+          at={hovered}
+          x={left + (bands.centers[hovered] ?? 0)}
           room={size.width}
         />
       )}
@@ -119,10 +89,73 @@ function Plot(props: ChartProps & { model: ChartModel }) {
   );
 }
 
+interface DrawingProps extends ChartProps {
+  readonly model: ChartModel;
+  readonly frame: Frame;
+  readonly hovered: number | undefined;
+}
+
+/** Axes behind, bars above them, curves in front. */
+function Drawing({ model, frame, hovered, ...props }: DrawingProps) {
+  const { bands, y, width, height, format } = frame;
+  const bars = model.series.filter(({ type }) => type === "bar");
+  const curves = model.series.filter(({ type }) => type !== "bar");
+  return (
+    <>
+      <Grid y={y} width={width} />
+      {props.showYAxis && <ValueAxis y={y} format={format} />}
+      {!props.xAxis.hide && (
+        <CategoryAxis bands={bands} labels={model.categories} top={height + 18} />
+      )}
+      {hovered !== undefined && (
+        <rect class="hover" x={bands.step * hovered} width={bands.step} height={height} />
+      )}
+      <Bars
+        bands={bands}
+        y={y}
+        series={bars}
+        gap={props.barGap ?? DEFAULTS.chart.barGap}
+        categoryGap={props.barCategoryGap ?? DEFAULTS.chart.barCategoryGap}
+      />
+      {curves.map((each, index) => (
+        <Curve key={index} series={each} bands={bands} y={y} />
+      ))}
+    </>
+  );
+}
+
+/** Where the drawing stands inside the room, in pixels. */
+interface Frame {
+  readonly left: number;
+  readonly width: number;
+  readonly height: number;
+  readonly bands: Bands;
+  readonly y: Scale;
+  format(value: number): string;
+}
+
+function frameOf(props: ChartProps & { model: ChartModel }, size: Size, locale: string): Frame {
+  const { model, showYAxis, xAxis } = props;
+  const { format } = new Intl.NumberFormat(locale, {
+    notation: "compact",
+    maximumFractionDigits: 1,
+  });
+  const height = Math.max(1, size.height - TOP_PX - (xAxis.hide ? TOP_PX : AXIS_HEIGHT_PX));
+  const y = verticalScale(model.low, model.high, height, TICKS);
+  const left = showYAxis ? widest(y.ticks.map((tick) => format(tick))) + 12 : 0;
+  const width = Math.max(1, size.width - left);
+  return { left, width, height, bands: bands(model.categories.length, width), y, format };
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Measures an element before it is painted, and again whenever it changes. */
 function useSize() {
   const ref = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState({ width: 320, height: 200 });
+  const [size, setSize] = useState<Size>({ width: 320, height: 200 });
   useLayoutEffect(() => {
     const element = ref.current;
     if (!element) return;

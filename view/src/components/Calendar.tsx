@@ -42,50 +42,29 @@ export function Calendar({ value, min, max, choose, close }: CalendarProps) {
     } else return;
     event.preventDefault();
   };
+  const turn = (months: number): void => setAt(within(addMonths(at, months)));
   const weeks = weeksOf(at, firstWeekday(locale));
   return (
     <div class="calendar" role="group" aria-label="Calendar" onKeyDown={onKeyDown}>
       <div class="calendar-head">
-        <MonthButton
-          name="chevron-left"
-          label="Previous month"
-          onPress={() => setAt(within(addMonths(at, -1)))}
-        />
+        <MonthButton name="chevron-left" label="Previous month" onPress={() => turn(-1)} />
         <span aria-live="polite">{formatDay(at, locale, { month: "long", year: "numeric" })}</span>
-        <MonthButton
-          name="chevron-right"
-          label="Next month"
-          onPress={() => setAt(within(addMonths(at, 1)))}
-        />
+        <MonthButton name="chevron-right" label="Next month" onPress={() => turn(1)} />
       </div>
       <table ref={grid}>
-        <thead>
-          <tr>
-            {weeks[0]?.map((day) => (
-              <th key={day} scope="col" abbr={formatDay(day, locale, { weekday: "long" })}>
-                {formatDay(day, locale, { weekday: "narrow" })}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Weekdays of={weeks[0] ?? []} />
         <tbody>
           {weeks.map((week) => (
             <tr key={week[0]}>
               {week.map((day) => (
                 <td key={day}>
-                  <button
-                    type="button"
-                    class={day.slice(0, 7) === at.slice(0, 7) ? "day" : "day outside"}
-                    tabIndex={day === at ? 0 : -1}
-                    data-day={day}
-                    aria-label={formatDay(day, locale, { dateStyle: "full" })}
-                    aria-pressed={day === value}
-                    aria-current={day === today() ? "date" : undefined}
+                  <DayButton
+                    day={day}
+                    at={at}
+                    chosen={day === value}
                     disabled={day !== within(day)}
-                    onClick={() => choose(day)}
-                  >
-                    {Number(day.slice(8))}
-                  </button>
+                    onPress={() => choose(day)}
+                  />
                 </td>
               ))}
             </tr>
@@ -93,6 +72,49 @@ export function Calendar({ value, min, max, choose, close }: CalendarProps) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Weekdays({ of }: { of: readonly Day[] }) {
+  const { locale } = useContext(StageContext);
+  return (
+    <thead>
+      <tr>
+        {of.map((day) => (
+          <th key={day} scope="col" abbr={formatDay(day, locale, { weekday: "long" })}>
+            {formatDay(day, locale, { weekday: "narrow" })}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface DayProps {
+  readonly day: Day;
+  /** Where the arrow keys are; its month is the one shown. */
+  readonly at: Day;
+  readonly chosen: boolean;
+  readonly disabled: boolean;
+  onPress(): void;
+}
+
+function DayButton({ day, at, chosen, disabled, onPress }: DayProps) {
+  const { locale } = useContext(StageContext);
+  return (
+    <button
+      type="button"
+      class={day.slice(0, 7) === at.slice(0, 7) ? "day" : "day outside"}
+      tabIndex={day === at ? 0 : -1}
+      data-day={day}
+      aria-label={formatDay(day, locale, { dateStyle: "full" })}
+      aria-pressed={chosen}
+      aria-current={day === today() ? "date" : undefined}
+      disabled={disabled}
+      onClick={onPress}
+    >
+      {Number(day.slice(8))}
+    </button>
   );
 }
 

@@ -3,7 +3,7 @@ import { action } from "../actions/action";
 import { useContainer } from "../actions/busy";
 import { useTrigger } from "../actions/trigger";
 import { DEFAULTS } from "../defaults";
-import { ALIGNMENTS, flexAlign } from "../style/box";
+import { ALIGNMENTS, alignment } from "../style/box";
 import { spacing } from "../style/units";
 import { component } from "../tree/component";
 import { Nodes } from "../tree/Nodes";
@@ -58,7 +58,7 @@ function ListViewItem(props: Props<typeof itemSchema>) {
   const trigger = useTrigger("item", props.onClickAction, label);
   const style = {
     gap: props.gap ?? `${DEFAULTS.gap.ListViewItem * 4}px`,
-    alignItems: flexAlign(props.align),
+    ...alignment(props.align),
   };
   return (
     <li class="item box row" style={style} aria-busy={trigger.pending || undefined}>

@@ -13,15 +13,28 @@ const schema = { value: text, streaming: flag(false) };
 function Markdown({ value, streaming }: Props<typeof schema>) {
   return (
     <div class={`markdown ${streaming ? "streaming" : ""}`} aria-busy={streaming || undefined}>
-      {draw(new Lexer({ gfm: true, breaks: true }).lex(value))}
+      {draw(outlined(new Lexer({ gfm: true, breaks: true }).lex(value)))}
     </div>
   );
+}
+
+type Leveled = Tokens.Heading & { readonly level?: number };
+
+/** Levels the headings, so that each is at most one below the last, and the first below the page's. */
+function outlined(tokens: readonly Token[]): Token[] {
+  const open: number[] = [];
+  return tokens.map((token) => {
+    if (token.type !== "heading") return token;
+    while (open.length > 0 && (open.at(-1) ?? 0) >= token.depth) open.pop();
+    open.push(token.depth);
+    return { ...token, level: Math.min(6, open.length + 1) };
+  });
 }
 
 type Draw = (token: never) => ComponentChildren;
 
 const BLOCKS: Record<string, Draw> = {
-  heading: (token: Tokens.Heading) => h(`h${Math.min(6, token.depth + 1)}`, {}, inner(token)),
+  heading: (token: Leveled) => h(`h${token.level ?? 6}`, {}, inner(token)),
   paragraph: (token: Tokens.Paragraph) => <p>{inner(token)}</p>,
   blockquote: (token: Tokens.Blockquote) => <blockquote>{inner(token)}</blockquote>,
   code: (token: Tokens.Code) => (

@@ -5,9 +5,9 @@ import { useContext, useLayoutEffect, useRef } from "preact/hooks";
 import { DEFAULTS } from "../defaults";
 import {
   ALIGNMENTS,
+  alignment,
   BOX,
   boxStyle,
-  flexAlign,
   flexJustify,
   JUSTIFICATIONS,
   sides,
@@ -123,7 +123,7 @@ function Basic(props: Props<typeof basicSchema>) {
   const style = {
     gap: props.gap ?? units(DEFAULTS.gap.Basic),
     ...sides("padding", props.padding),
-    alignItems: flexAlign(props.align),
+    ...alignment(props.align),
     justifyContent: flexJustify(props.justify),
   };
   return (

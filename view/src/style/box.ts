@@ -40,14 +40,21 @@ const FLEX_JUSTIFY: Record<string, string> = {
   evenly: "space-evenly",
 };
 
-export const flexAlign = (align: string | undefined) => align && (FLEX_ALIGN[align] ?? align);
+const flexAlign = (align: string | undefined) => align && (FLEX_ALIGN[align] ?? align);
+
+/** Buttons and badges keep their own width where a column stretches what is in it: see `--cross`. */
+export function alignment(align: string | undefined): CSSProperties {
+  const cross = align === "stretch" ? "flex-start" : flexAlign(align);
+  return { alignItems: flexAlign(align), "--cross": cross ?? "flex-start" } as CSSProperties;
+}
+
 export const flexJustify = (justify: string | undefined) =>
   justify && (FLEX_JUSTIFY[justify] ?? justify);
 
 export function boxStyle(props: Props<typeof BOX>): CSSProperties {
   return {
     ...blockStyle(props),
-    alignItems: flexAlign(props.align),
+    ...alignment(props.align),
     justifyContent: flexJustify(props.justify),
     flexWrap: props.wrap,
     gap: props.gap,

@@ -20,6 +20,10 @@ test.each([
   expect(html(markdown)).toContain(expected);
 });
 
+test("headings are levelled: none is skipped, whatever their hashes", () => {
+  expect(html("### a\n\n##### b\n\n# c").match(/h\d(?=>\w)/g)).toEqual(["h2", "h3", "h2"]);
+});
+
 test("a table has a head, and its columns their alignment", () => {
   const table = html("| a | b |\n|---|--:|\n| 1 | 2 |");
   expect(table).toContain('<th style="text-align:right;">b</th>');

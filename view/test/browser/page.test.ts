@@ -1,0 +1,245 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasBrowser, launch, open, showInline } from "./browser";
+import { EVERYTHING } from "./everything";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const THEMES = ["light", "dark"] as const;
+
+interface Sample {
+  readonly name: string;
+  readonly widget: unknown;
+}
+
+/** The previews inside the `.widget` files of a folder, at any depth. */
+function previews(folder: string): Sample[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".widget"))
+    .sort()
+    .flatMap((path) => {
+      const widget = JSON.parse(readFileSync(`${folder}/${path}`, "utf8")).outputJsonPreview;
+      return widget ? [{ name: path, widget }] : [];
+    });
+}
+
+const BUNDLED = previews(`${ROOT}widgets`);
+const CORPUS = previews(`${ROOT}../shared/corpus`);
+
+let browser: Browser;
+beforeAll(async () => {
+  if (hasBrowser) browser = await launch();
+});
+afterAll(() => browser?.close());
+
+async function blank(width = 400) {
+  let html = "";
+  const { page, errors } = await open(browser, { "/inline": () => html }, { width, height: 900 });
+  const show = (inline: unknown) =>
+    showInline(
+      page,
+      (next) => {
+        html = next;
+      },
+      inline,
+    );
+  return { page, errors, show };
+}
+
+const overflows = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+
+describe.skipIf(!hasBrowser).each(THEMES)("in the %s theme", (theme) => {
+  test.each([320, 400])(
+    "every bundled widget and every real preview draws at %d pixels",
+    async (width) => {
+      const { page, errors, show } = await blank(width);
+      for (const { name, widget } of [...BUNDLED, ...CORPUS]) {
+        await show({ widget, theme });
+        expect(await page.locator("#stage > :not(h1)").count(), name).toBeGreaterThan(0);
+        expect(await page.locator(".unknown").count(), name).toBe(0);
+        expect(await overflows(page), name).toBe(false);
+        expect(errors.splice(0), name).toEqual([]);
+      }
+      await page.close();
+    },
+  );
+
+  test.each([...EVERYTHING, ...BUNDLED])(
+    "axe finds nothing to object to in $name",
+    async ({ widget }) => {
+      const { page, errors, show } = await blank();
+      await show({ widget, theme, title: "A widget" });
+      await page.evaluate(
+        (background) => {
+          document.documentElement.style.background = background;
+        },
+        theme === "dark" ? "#212121" : "#fff",
+      );
+      await page.evaluate(AXE);
+      const found = await page.evaluate(async () => {
+        const { violations } = await (
+          window as unknown as { axe: typeof import("axe-core") }
+        ).axe.run();
+        return violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+        );
+      });
+      expect(found).toEqual([]);
+      expect(errors).toEqual([]);
+      await page.close();
+    },
+  );
+});
+
+describe.skipIf(!hasBrowser)("a control", () => {
+  const card = (...children: unknown[]) => ({ type: "Card", children });
+
+  test("a field that asks for it has the focus, with its text selected", async () => {
+    const { page, show } = await blank();
+    for (const type of ["Input", "Textarea"]) {
+      await show(
+        card({ type, name: "title", defaultValue: "Draft", autoFocus: true, autoSelect: true }),
+      );
+      await expect
+        .poll(() =>
+          page.evaluate(() => {
+            const field = document.activeElement as HTMLInputElement;
+            return field.value?.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0);
+          }),
+        )
+        .toBe("Draft");
+    }
+  });
+
+  test("a pattern holds for a textarea too", async () => {
+    const { page, show } = await blank();
+    const form = {
+      type: "Form",
+      onSubmitAction: { type: "x" },
+      children: [
+        { type: "Textarea", name: "code", pattern: "[0-9]+" },
+        { type: "Button", label: "Send", submit: true },
+      ],
+    };
+    await show(card(form));
+    await page.getByLabel("Code").fill("abc");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("alert").getByText("Please match the requested format.").waitFor();
+  });
+
+  test("a date is chosen by keyboard within its bounds", async () => {
+    const { page, show } = await blank();
+    await show({
+      widget: card({
+        type: "DatePicker",
+        name: "day",
+        defaultValue: "2026-01-26",
+        min: "2026-01-25",
+        max: "2026-01-28",
+      }),
+      locale: "en-US",
+    });
+    const button = page.getByRole("button", { name: "Day, Jan 26, 2026" });
+    await button.press("Enter");
+    await page.locator(".day:focus").waitFor();
+    for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+    expect(await page.locator(".day:focus").getAttribute("data-day")).toBe("2026-01-28");
+    expect(await page.locator("[data-day='2026-01-29']").isDisabled()).toBe(true);
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Day, Jan 27, 2026" }).waitFor();
+    expect(await page.locator(".calendar").count()).toBe(0);
+    expect(await page.locator("input[name=day]").inputValue()).toBe("2026-01-27");
+  });
+
+  test("a long list of options is searched and chosen by keyboard", async () => {
+    const { page, show } = await blank();
+    const options = Array.from({ length: 20 }, (_, n) => ({
+      value: `v${n}`,
+      label: `Option ${n}`,
+      description: `Number ${n}`,
+    }));
+    await show(card({ type: "Select", name: "pick", placeholder: "Pick one", options }));
+    await page.getByRole("button", { name: "Pick one" }).press("Enter");
+    await page.keyboard.type("option 1");
+    expect(await page.getByRole("option").count()).toBe(11);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Pick one, Option 10" }).waitFor();
+    expect(await page.locator("input[name=pick]").inputValue()).toBe("v10");
+    expect(await page.getByRole("listbox").count()).toBe(0);
+  });
+
+  test("a chart says its values under the pointer", async () => {
+    const { page, show } = await blank();
+    const data = [
+      { m: "Jan", v: 1200 },
+      { m: "Feb", v: 3400 },
+    ];
+    const series = [{ type: "bar", dataKey: "v", label: "Sales" }];
+    await show({ widget: card({ type: "Chart", data, xAxis: "m", series }), locale: "en-US" });
+    const plot = page.locator(".plot");
+    await plot.hover({ position: { x: 300, y: 80 } });
+    expect(await page.locator(".tooltip").innerText()).toBe("Feb\nSales\n3,400");
+    await show(card({ type: "Chart", data, xAxis: "m", series, showTooltip: false }));
+    await plot.hover({ position: { x: 300, y: 80 } });
+    expect(await page.locator(".tooltip").count()).toBe(0);
+  });
+
+  test("a picture that cannot be had leaves its words", async () => {
+    const { page, show } = await blank();
+    await show(
+      card({
+        type: "Image",
+        src: "https://example.org/missing.png",
+        alt: "A lighthouse",
+        height: 80,
+      }),
+    );
+    await page.getByRole("img", { name: "A lighthouse" }).waitFor();
+    expect(await page.locator("img").count()).toBe(0);
+  });
+
+  test("an item beyond the limit shows on request", async () => {
+    const { page, show } = await blank();
+    const children = Array.from({ length: 8 }, (_, n) => ({
+      type: "ListViewItem",
+      children: [{ type: "Text", value: `Item ${n}` }],
+    }));
+    await show({ type: "ListView", limit: "auto", children });
+    expect(await page.getByRole("listitem").count()).toBe(5);
+    await page.getByRole("button", { name: "Show 3 more" }).click();
+    expect(await page.getByRole("listitem").count()).toBe(8);
+  });
+
+  test("a collapsed card opens", async () => {
+    const { page, show } = await blank();
+    await show({
+      type: "Card",
+      collapsed: true,
+      children: [
+        { type: "Title", value: "Booked" },
+        { type: "Text", value: "Room 7" },
+      ],
+    });
+    expect(await page.getByText("Room 7").count()).toBe(0);
+    await page.getByRole("button", { name: "Booked" }).click();
+    await page.getByText("Room 7").waitFor();
+  });
+
+  test("nothing moves for those who want no motion", async () => {
+    const { page, show } = await blank();
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await show(card({ type: "Transition", children: { type: "Text", value: "x" } }));
+    expect(
+      await page
+        .locator(".entering")
+        .evaluate((element) => getComputedStyle(element).animationDuration),
+    ).toBe("0.001s");
+  });
+});
