@@ -53,6 +53,9 @@ class Settings(BaseModel):
     host: str = Field(default="127.0.0.1", description="the address to listen on")
     port: int = Field(default=8787, ge=0, le=65535, description="the port; 0 takes any free one")
     cors_origin: Words = Field(default=(), description="browser origins that may call from a page")
+    image_origin: Words = Field(
+        default=(), description="origins that images may come from in every widget"
+    )
     allowed_host: Words = Field(default=(), description="Host headers to accept besides loopback")
     profile: Literal["auto", "chatkit", "split"] = Field(
         default="auto", description="who sees the tree"

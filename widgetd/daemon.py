@@ -33,11 +33,13 @@ from widgetd.files.watch import POLL_S, Mode, watch
 from widgetd.pages.app import MCP_PATH, app
 from widgetd.pages.health import STALLED_S, Vitals, health_routes
 from widgetd.pages.port import Port, bind, url_of
+from widgetd.pages.view import view_html
 from widgetd.store.contract import Store
 from widgetd.store.opening import local_store, open_store
 from widgetd.systemd import Supervisor, supervisor
 from widgetd.tools import sdk
 from widgetd.tools.notify import notify
+from widgetd.tools.resources import Resources
 from widgetd.tools.result import Policy
 from widgetd.tools.server import Server, build
 from widgetd.widget.limits import Limits
@@ -190,6 +192,7 @@ def _build(daemon: Daemon, store: Store) -> Server:
         ),
         expose=settings.expose,
         page_size=settings.page_size,
+        resources=Resources(view_html(), settings.image_origin),
     )
 
 

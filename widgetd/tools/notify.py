@@ -16,6 +16,7 @@ import structlog
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Change, Snapshot, difference
 from widgetd.tools.clients import Clients, Notice
+from widgetd.tools.resources import uris
 
 INTERVAL_S = 0.1
 """Clients answer a notice with a whole list each; ten a second is all that anybody can use."""
@@ -52,24 +53,5 @@ def notice_of(before: Snapshot, after: Snapshot, listed: Listed) -> Notice:
     return Notice(
         tools=listed(before, after, change),
         resources=bool(change.added or change.removed),
-        updated=tuple(uri for tool in change.tools for uri in resource_uris(tool)),
+        updated=tuple(uri for tool in change.tools for uri in uris(tool)),
     )
-
-
-def resource_uris(tool: str) -> tuple[str, ...]:
-    """The URIs whose content a change of this widget may change."""
-    return (f"widget://{tool}", *(f"widget://{tool}/{part}" for part in PARTS))
-
-
-PARTS = (
-    "template",
-    "encoded",
-    "schema",
-    "preview",
-    "example",
-    "source",
-    "view",
-    "actions",
-    "problems",
-)
-"""What can be read of a widget, besides the widget as a whole."""

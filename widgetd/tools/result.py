@@ -18,7 +18,7 @@ from typing import Any, Literal
 import orjson
 from fastmcp.tools.base import ToolResult
 from mcp_types import Annotations, ContentBlock, ResourceLink, TextContent
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from widgetd.errors import CallError
@@ -49,6 +49,9 @@ FIRST_WITH_STRUCTURE = "2025-06-18"
 
 PRIORITIES: Mapping[str, float] = MappingProxyType({"high": 1.0, "low": 0.2})
 """The sidecar's priority as a content annotation; `medium` says nothing."""
+
+RENDERS = "widgetd://renders/"
+"""Before the id of a render: where it can be read."""
 
 PROFILE_KEY = "widgetd/profile"
 """In a call's `_meta`: the profile for this one call."""
@@ -114,6 +117,33 @@ class RenderMark(Part):
     digest: str
     ms: float
     mended: tuple[str, ...] | None = None
+
+
+class Failure(Part):
+    """`_meta["widgetd/error"]`: why a call failed, for a program to act on."""
+
+    code: str
+    message: str
+    path: str
+    recoverable: bool
+    suggestions: tuple[str, ...]
+    details: tuple[Mapping[str, str], ...] | None = None
+
+
+class Envelope(BaseModel):
+    """Everything that widgetd says in a result's `_meta`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ui: Ui | None = Field(default=None, alias="widgetd/ui")
+    render: RenderMark | None = Field(default=None, alias="widgetd/render")
+    widget: Mapping[str, Any] | None = Field(default=None, alias="widgetd/widget")
+    error: Failure | None = Field(default=None, alias="widgetd/error")
+
+
+def envelope_schema() -> dict[str, Any]:
+    """The JSON Schema of a result's `_meta`."""
+    return Envelope.model_json_schema(by_alias=True)
 
 
 def ui(widget: Widget) -> Ui:
@@ -223,27 +253,25 @@ def _link(render: StoredRender) -> ResourceLink:
 
 def render_uri(render_id: str) -> str:
     """Where a render can be read, as long as it is kept."""
-    return f"widgetd://renders/{render_id}"
+    return RENDERS + render_id
 
 
 def error_result(error: CallError) -> ToolResult:
     """A call that failed, for the model to read and for a program to act on."""
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
     retry = "yes" if error.recoverable else "no"
-    details: dict[str, Any] = {
-        "code": error.code,
-        "message": error.message,
-        "path": error.path,
-        "recoverable": error.recoverable,
-        "suggestions": list(error.suggestions),
-    }
-    if error.slips:
-        details["details"] = [
-            {"path": slip.path, "expected": slip.expected, "got": slip.got} for slip in error.slips
-        ]
+    slips = tuple({"path": s.path, "expected": s.expected, "got": s.got} for s in error.slips)
+    failure = Failure(
+        code=error.code,
+        message=error.message,
+        path=error.path,
+        recoverable=error.recoverable,
+        suggestions=error.suggestions,
+        details=slips or None,
+    )
     text = f"[{error.code}] {place}{error.message} (retry: {retry})"
     return ToolResult(
         content=[TextContent(type="text", text=text)],
-        meta={"widgetd/error": details},
+        meta={"widgetd/error": failure.wire()},
         is_error=True,
     )

@@ -20,7 +20,13 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.session import ServerSession
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import ListenHandler
-from mcp_types import SERVER_INFO_META_KEY, SubscriptionsListenRequestParams
+from mcp_types import (
+    SERVER_INFO_META_KEY,
+    EmptyResult,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    UnsubscribeRequestParams,
+)
 from mcp_types.version import LATEST_MODERN_VERSION
 from sse_starlette.sse import AppStatus
 
@@ -89,6 +95,29 @@ def serve_listen(server: FastMCP, handler: ListenHandler) -> None:
     lowlevel = lowlevel_of(server)
     if lowlevel.get_request_handler(_LISTEN) is None:
         lowlevel.add_request_handler(_LISTEN, SubscriptionsListenRequestParams, handler)
+
+
+def serve_subscribe(
+    server: FastMCP,
+    subscribe: Callable[[Connection, str], None],
+    unsubscribe: Callable[[Connection, str], None],
+) -> None:
+    """Answer `resources/subscribe` of legacy clients, which FastMCP does not."""
+
+    def answering(act: Callable[[Connection, str], None]) -> Callable[..., Awaitable[EmptyResult]]:
+        async def answer(context: Context, params: Any) -> EmptyResult:
+            act(connection_of(context.session), params.uri)
+            return EmptyResult()
+
+        return answer
+
+    lowlevel = lowlevel_of(server)
+    lowlevel.add_request_handler(
+        "resources/subscribe", SubscribeRequestParams, answering(subscribe)
+    )
+    lowlevel.add_request_handler(
+        "resources/unsubscribe", UnsubscribeRequestParams, answering(unsubscribe)
+    )
 
 
 def answer_schemas_from(server: FastMCP, lookup: Callable[[str], Mapping[str, Any] | None]) -> None:

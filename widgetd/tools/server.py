@@ -13,10 +13,13 @@ from importlib.metadata import version
 from typing import Any
 
 from fastmcp import FastMCP
+from fastmcp.resources.base import Resource
+from fastmcp.resources.template import ResourceTemplate
 from fastmcp.server.auth import AuthProvider
 from fastmcp.server.providers import Provider
 from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
+from mcp_types import CompletionArgument
 from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import PrivateAttr
@@ -30,7 +33,8 @@ from widgetd.tools.clients import Clients
 from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.ready import ReadyLists
 from widgetd.tools.rendering import Rendering
-from widgetd.tools.result import Policy, error_result
+from widgetd.tools.resources import Resources, render_resource, view_uri
+from widgetd.tools.result import RENDERS, Policy, error_result
 from widgetd.tools.standing import StandingTool, standing_tools, unknown_widget
 from widgetd.tools.tool import Toolbox
 
@@ -66,6 +70,8 @@ class Server:
         registry: Where the widgets are.
         mcp: The FastMCP server, ready to be run on any transport.
         rendering: Answers calls.
+        resources: What can be read besides.
+        store: Where renders are kept.
         clients: Whom to tell of changes.
         toolbox: Admits widgets, and makes their tools.
         listings: What is listed.
@@ -75,6 +81,8 @@ class Server:
     registry: Registry
     mcp: FastMCP
     rendering: Rendering
+    resources: Resources
+    store: Store
     clients: Clients
     toolbox: Toolbox
     listings: Listings
@@ -162,6 +170,25 @@ class WidgetProvider(Provider):
             return self._server.toolbox.of(widgets[name])
         return _Unknown.of(name, self._snapshot) if self._server.alone else None
 
+    async def _list_resources(self) -> Sequence[Resource]:
+        return tuple(self._server.resources.listed(self._snapshot))
+
+    async def _list_resource_templates(self) -> Sequence[ResourceTemplate]:
+        return self._server.resources.templates()
+
+    async def _get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:  # noqa: ARG002 - resources have one version
+        if uri.startswith(RENDERS):
+            render = await self._server.store.renders.get(uri.removeprefix(RENDERS))
+            return None if render is None else render_resource(uri, render)
+        return self._server.resources.find(uri, self._snapshot)
+
+    async def _get_resource_template(
+        self,
+        uri: str,  # noqa: ARG002 - whatever a template leads to is found as a resource
+        version: VersionSpec | None = None,  # noqa: ARG002 - as above
+    ) -> ResourceTemplate | None:
+        return None
+
     @property
     def _snapshot(self) -> Snapshot:
         caller = CALLER.get(None)
@@ -175,6 +202,7 @@ def build(
     policy: Policy,
     expose: Expose = "auto",
     page_size: int = 0,
+    resources: Resources | None = None,
     auth: AuthProvider | None = None,
 ) -> Server:
     """A server whose tools are the registry's widgets, at every moment.
@@ -185,6 +213,7 @@ def build(
         policy: How results are shaped.
         expose: Whether every widget is listed, or the pinned ones.
         page_size: How many tools stand on one page of a list; 0 for all.
+        resources: What can be read besides.
         auth: Decides who may come in over HTTP.
 
     Raises:
@@ -199,7 +228,14 @@ def build(
         mask_error_details=True,
     )
     server = attach(
-        mcp, registry, store, policy=policy, expose=expose, page_size=page_size, alone=True
+        mcp,
+        registry,
+        store,
+        policy=policy,
+        expose=expose,
+        page_size=page_size,
+        resources=resources,
+        alone=True,
     )
     sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.toolbox))
     return server
@@ -213,6 +249,7 @@ def attach(
     policy: Policy,
     expose: Expose = "auto",
     page_size: int = 0,
+    resources: Resources | None = None,
     alone: bool = False,
     lifespan: Lifespan | None = None,
 ) -> Server:
@@ -225,6 +262,7 @@ def attach(
         policy: How results are shaped.
         expose: Whether every widget is listed, or the pinned ones.
         page_size: How many tools stand on one page of a list; 0 for all.
+        resources: What can be read besides.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
         lifespan: Entered when the server starts, with what was attached; left when it ends.
 
@@ -233,12 +271,15 @@ def attach(
     """
     sdk.verify(mcp)
     rendering = Rendering(registry, policy, store)
-    toolbox = Toolbox(rendering)
+    readable = resources or Resources()
+    toolbox = Toolbox(rendering, view_uri=view_uri if readable.has_view else None)
     standing = standing_tools(rendering)
     server = Server(
         registry=registry,
         mcp=mcp,
         rendering=rendering,
+        resources=readable,
+        store=store,
         clients=Clients(),
         toolbox=toolbox,
         listings=Listings(toolbox, standing, expose=expose, page_size=page_size),
@@ -246,8 +287,23 @@ def attach(
     )
     mcp.add_provider(WidgetProvider(server, standing, lifespan))
     sdk.serve_listen(mcp, server.clients.listen)
+    sdk.serve_subscribe(mcp, server.clients.subscribe, server.clients.unsubscribe)
+    if alone:
+        mcp.completion(partial(_complete, registry))
     sdk.add_seam(mcp, _seam(server))
     return server
+
+
+def _complete(
+    registry: Registry,
+    _reference: object,
+    argument: CompletionArgument,
+    _context: object,
+) -> list[str]:
+    """The tools that begin with what was typed, for `{tool}` in a resource's address."""
+    if argument.name != "tool":
+        return []
+    return [tool for tool in registry.current.widgets if tool.startswith(argument.value)]
 
 
 def _header_schema(registry: Registry, toolbox: Toolbox, name: str) -> dict[str, Any] | None:

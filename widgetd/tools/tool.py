@@ -110,7 +110,7 @@ class Toolbox:
         self,
         rendering: Rendering,
         *,
-        view_uri: Callable[[Widget], str] | None = None,
+        view_uri: Callable[[str], str] | None = None,
     ) -> None:
         self._rendering = rendering
         self._view_uri = view_uri
@@ -166,7 +166,7 @@ class Toolbox:
         definition = widget.definition
         meta: dict[str, Any] = {}
         if self._view_uri is not None:
-            meta["ui"] = {"resourceUri": self._view_uri(widget)}
+            meta["ui"] = {"resourceUri": self._view_uri(widget.tool)}
         return WidgetTool(
             widget,
             self._rendering,

@@ -1,0 +1,254 @@
+"""What can be read of widgets, besides calling them: widget -> resources.
+
+    widget://flight_tracker            what it is, and what parts there are
+    widget://flight_tracker/template   one part of it
+    ui://widgetd/flight_tracker.html   the page that draws its results
+    widgetd://renders/{id}             a render, as long as it is kept
+    widgetd://ui-types                 every type of response that is served
+    widgetd://schemas/result           the JSON Schema of a result's `_meta`
+
+Each is read from the snapshot of the moment. A part that a widget lacks does
+not exist: reading it is an error, not an empty answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import orjson
+from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
+from fastmcp.resources.template import ResourceTemplate
+from pydantic import AnyUrl
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.store.values import StoredRender
+from widgetd.tools.result import envelope_schema, ui
+from widgetd.widget.compiled import Widget
+from widgetd.widget.findings import findings
+from widgetd.widget.origins import origins
+
+JSON = "application/json"
+TEXT = "text/plain"
+VIEW = "text/html;profile=mcp-app"
+"""Source: MCP Apps 2026-01-26, "UI Resource Format"."""
+
+Part = Callable[[Widget, Snapshot], str | None]
+
+
+def _json(value: object) -> str | None:
+    return None if value is None else orjson.dumps(value, default=dict).decode()
+
+
+def _jsx(widget: Widget) -> str | None:
+    return None if widget.definition.studio is None else widget.definition.studio.view
+
+
+def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
+    fault = snapshot.faults.get(widget.definition.path)
+    said = ([fault] if fault else []) + list(findings(widget))
+    return _json([{"level": f.level, "code": f.code, "text": str(f)} for f in said])
+
+
+PARTS: Mapping[str, tuple[str, Part]] = {
+    "template": (TEXT, lambda widget, _: widget.definition.template),
+    "encoded": (TEXT, lambda widget, _: widget.definition.encoded),
+    "schema": (JSON, lambda widget, _: _json(widget.schema.advertised)),
+    "preview": (JSON, lambda widget, _: _json(widget.definition.preview)),
+    "example": (JSON, lambda widget, _: _json(widget.example)),
+    "source": (JSON, lambda widget, _: widget.definition.content.decode()),
+    "view": (TEXT, lambda widget, _: _jsx(widget)),
+    "problems": (JSON, _problems),
+}
+"""What can be read of a widget, by name: its type, and how it is found."""
+
+_LISTED = ("template", "encoded")
+_WIDGET = re.compile(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
+_VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
+
+
+class Ready(Resource):
+    """A resource whose content is known already."""
+
+    content: str
+
+    def __init__(self, uri: str, **fields: Any) -> None:
+        super().__init__(uri=AnyUrl(uri), **fields)
+
+    async def read(self) -> ResourceResult:
+        """The content, with its type and metadata."""
+        item = ResourceContent(self.content, mime_type=self.mime_type, meta=self.meta)
+        return ResourceResult([item])
+
+    def get_meta(self) -> dict[str, Any]:
+        """Our own metadata, without the bookkeeping that FastMCP would add."""
+        return self.meta or {}
+
+
+def uris(tool: str) -> tuple[str, ...]:
+    """The URIs whose content a change of this widget may change."""
+    return (_uri(tool), *(_uri(tool, part) for part in PARTS))
+
+
+def view_uri(tool: str) -> str:
+    """Where the page is that draws this widget's results."""
+    return f"ui://widgetd/{tool}.html"
+
+
+class Resources:
+    """The resources of a snapshot.
+
+    Args:
+        view: The page that draws results; empty where there is none.
+        image_origins: Origins that images may come from in every widget.
+    """
+
+    def __init__(self, view: str = "", image_origins: tuple[str, ...] = ()) -> None:
+        self._view = view
+        self._image_origins = image_origins
+
+    @property
+    def has_view(self) -> bool:
+        """Whether there is a page that draws results."""
+        return bool(self._view)
+
+    def listed(self, snapshot: Snapshot) -> Iterator[Resource]:
+        """The resources that a list names; the others are found by the templates."""
+        for tool, widget in snapshot.widgets.items():
+            for part in _LISTED:
+                found = self._part(widget, part, snapshot)
+                if found is not None:
+                    yield found
+            if self._view:
+                yield self._page(tool, widget)
+        yield _ui_types(snapshot)
+        yield _envelope()
+
+    def templates(self) -> tuple[ResourceTemplate, ...]:
+        """Where everything else is, with `{tool}` to be filled in."""
+        return (
+            _template("widget", "widget://{tool}", "What a widget is, and what parts there are."),
+            *(
+                _template(f"widget_{part}", f"widget://{{tool}}/{part}", f"A widget's {part}.")
+                for part in PARTS
+            ),
+            _template("render", "widgetd://renders/{id}", "A render, as long as it is kept."),
+        )
+
+    def find(self, uri: str, snapshot: Snapshot) -> Resource | None:
+        """The resource at `uri`, renders excepted; None if there is none."""
+        if uri == "widgetd://ui-types":
+            return _ui_types(snapshot)
+        if uri == "widgetd://schemas/result":
+            return _envelope()
+        if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:
+            widget = snapshot.widgets[match[1]]
+            return self._part(widget, match[2], snapshot) if match[2] else _overview(widget)
+        if (match := _VIEW.fullmatch(uri)) and match[1] in snapshot.widgets and self._view:
+            return self._page(match[1], snapshot.widgets[match[1]])
+        return None
+
+    def _part(self, widget: Widget, part: str, snapshot: Snapshot) -> Resource | None:
+        if part not in PARTS:
+            return None
+        mime_type, read = PARTS[part]
+        content = read(widget, snapshot)
+        if content is None:
+            return None
+        return Ready(
+            _uri(widget.tool, part),
+            name=f"{widget.tool}_{part}",
+            title=f"{widget.definition.title}: {part}",
+            mime_type=mime_type,
+            content=content,
+        )
+
+    def _page(self, tool: str, widget: Widget) -> Resource:
+        allowed = sorted({*origins(widget.definition.template), *self._image_origins})
+        csp = {"connectDomains": [], "resourceDomains": allowed}
+        return Ready(
+            view_uri(tool),
+            name=f"{tool}_page",
+            title=f"{widget.definition.title}: page",
+            mime_type=VIEW,
+            content=self._view,
+            meta={"ui": {"csp": csp, "prefersBorder": False}},
+        )
+
+
+def render_resource(uri: str, render: StoredRender) -> Resource:
+    """A render that is kept: `{"tree", "text", "data", "ui", "render"}`."""
+    content = {
+        "tree": render.tree,
+        "text": render.text,
+        "data": render.facts,
+        "ui": render.ui,
+        "render": render.mark,
+    }
+    return Ready(uri, name=render.id, mime_type=JSON, content=_json(content) or "")
+
+
+def _overview(widget: Widget) -> Resource:
+    definition = widget.definition
+    said = {
+        "name": widget.tool,
+        "title": definition.title,
+        "description": widget.description,
+        "tags": definition.tags,
+        "uiType": definition.ui_type,
+        "digest": widget.key,
+        "parts": [_uri(widget.tool, part) for part in PARTS],
+    }
+    return Ready(
+        _uri(widget.tool),
+        name=widget.tool,
+        title=definition.title,
+        mime_type=JSON,
+        content=_json(said) or "",
+    )
+
+
+def _ui_types(snapshot: Snapshot) -> Resource:
+    """`[{"uiType", "widget", "component", "version", "deprecated"}]`."""
+    rows = []
+    for tool, widget in snapshot.widgets.items():
+        said = ui(widget)
+        rows.append(
+            {
+                "uiType": said.ui_type,
+                "widget": tool,
+                "component": said.ui_metadata.component,
+                "version": said.ui_metadata.version,
+                "deprecated": bool(said.ui_metadata.deprecated),
+            }
+        )
+    return Ready("widgetd://ui-types", name="ui_types", mime_type=JSON, content=_json(rows) or "")
+
+
+def _envelope() -> Resource:
+    return Ready(
+        "widgetd://schemas/result",
+        name="result_schema",
+        mime_type=JSON,
+        content=_json(envelope_schema()) or "",
+    )
+
+
+def _template(name: str, uri_template: str, description: str) -> ResourceTemplate:
+    variable = "id" if "{id}" in uri_template else "tool"
+    return ResourceTemplate(
+        name=name,
+        uri_template=uri_template,
+        description=description,
+        mime_type=JSON,
+        parameters={
+            "type": "object",
+            "properties": {variable: {"type": "string"}},
+            "required": [variable],
+        },
+    )
+
+
+def _uri(tool: str, part: str = "") -> str:
+    return f"widget://{tool}/{part}" if part else f"widget://{tool}"
