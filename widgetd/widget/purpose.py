@@ -84,8 +84,8 @@ def _lead(definition: Definition) -> str:
 
 def _root(definition: Definition) -> str:
     named = (definition.preview or {}).get("type")
-    if named in _NOUNS:
-        return str(named)
+    if isinstance(named, str) and named in _NOUNS:
+        return named
     written = _ROOT.search(definition.template)
     return written.group(1) if written else "Basic"
 

@@ -95,8 +95,8 @@ def _fields(
                 f"'{_dotted(path, name)}' was removed",
                 f"callers that send it are {'refused' if closed else 'no longer understood'}",
             )
-    for name in after.get("required", ()):
-        if name not in before.get("required", ()):
+    for name in _listed(after, "required"):
+        if name not in _listed(before, "required"):
             yield _finding(
                 "W1502",
                 f"{at}/required",
@@ -134,11 +134,11 @@ def _narrower_types(before: Mapping[str, Json], after: Mapping[str, Json]) -> It
 
 
 def _narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
-    now = after.get("enum")
-    if not isinstance(now, list):
+    now = _listed(after, "enum")
+    was = _listed(before, "enum") or [before[key] for key in ("const",) if key in before]
+    if not now:
         return
-    was = before.get("enum", [before["const"]] if "const" in before else None)
-    if was is None:
+    if not was:
         yield f"admits only {alternatives([shown(one) for one in now[:5]])} now"
         return
     gone = [shown(one) for one in was if one not in now]
@@ -163,7 +163,7 @@ def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
             break
         plain = {**target, **plain}
     for keyword in ("anyOf", "oneOf"):
-        branches = [one for one in plain.get(keyword, ()) if isinstance(one, Mapping)]
+        branches = [one for one in _listed(plain, keyword) if isinstance(one, Mapping)]
         something = [one for one in branches if types(one) != ("null",)]
         if len(something) == 1 and len(branches) == 2:
             inner = _plain(something[0], root)
@@ -184,6 +184,11 @@ def _target(reference: object, root: Json) -> Mapping[str, Json] | None:
 def _properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
     properties = schema.get("properties")
     return properties if isinstance(properties, Mapping) else {}
+
+
+def _listed(schema: Mapping[str, Json], keyword: str) -> list[Json]:
+    listed = schema.get(keyword)
+    return listed if isinstance(listed, list) else []
 
 
 def _dotted(path: str, name: str) -> str:
