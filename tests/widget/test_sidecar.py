@@ -4,7 +4,7 @@ import pytest
 
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
-from widgetd.widget.sidecar import ActionNote, Example, Sidecar, read_sidecar
+from widgetd.widget.sidecar import ActionNote, Example, Sidecar, line_of, read_sidecar
 
 EVERYTHING = """
 description = "Show where a parcel is."
@@ -163,3 +163,18 @@ def test_a_sidecar_that_is_not_utf_8_is_refused() -> None:
     assert str(caught.value) == (
         "a.widget.toml: line 1: the byte 0xff is not UTF-8; save the file as UTF-8"
     )
+
+
+@pytest.mark.parametrize(
+    ("at", "line"),
+    [
+        ("/title", 3),
+        ("/summary_data/totalCount", 21),
+        ("/examples/0", 22),
+        ("/examples/0/arguments/city", 24),
+        ("/actions/parcel.track", 25),
+        ("/nowhere", None),
+    ],
+)
+def test_a_pointer_leads_to_a_line_of_the_sidecar(at: str, line: int | None) -> None:
+    assert line_of(EVERYTHING, at) == line

@@ -174,6 +174,16 @@ def _dotted(loc: Path) -> str:
     return ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
 
 
+def line_of(text: str, at: str) -> int | None:
+    """The line in a sidecar's text of what the JSON pointer `at` leads to, or of what is around it.
+
+    Returns:
+        From 1; None where nothing of it is there.
+    """
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]
+    return _line(text, tuple(int(step) if step.isdecimal() else step for step in steps))
+
+
 def _line(text: str, loc: Path) -> int | None:
     """The line of the key at `loc`, or of the innermost one around it that has a line."""
     lines = {path: line for line, path in _keys(text)}
