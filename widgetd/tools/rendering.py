@@ -91,12 +91,25 @@ class Rendering:
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
         """
+        render = self.make(widget, arguments, generation)
+        await self._store.renders.put(render)
+        return render
+
+    def make(self, widget: Widget, arguments: Mapping[str, Any], generation: str) -> StoredRender:
+        """Render `widget` for somebody who looks at it now, and do not keep the render.
+
+        Args:
+            widget: What to render.
+            arguments: As they came.
+            generation: Of the snapshot that the widget was taken from.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
         started_s = time.perf_counter()
         made = widget.call(arguments, strict=self._policy.strict)
         ms = round((time.perf_counter() - started_s) * 1000, 3)
-        render = self._stored(widget, made, generation, ms)
-        await self._store.renders.put(render)
-        return render
+        return self._stored(widget, made, generation, ms)
 
     def _stored(self, widget: Widget, made: Render, generation: str, ms: float) -> StoredRender:
         definition = widget.definition
