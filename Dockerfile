@@ -35,7 +35,9 @@ LABEL org.opencontainers.image.title="widgetd" \
 # A number, because Kubernetes can only prove of a number that it is not root.
 RUN install -d -o 10001 -g 10001 -m 0700 /var/lib/widgetd && install -d /widgets
 COPY --from=build /opt/widgetd /opt/widgetd
-ENV PATH=/opt/widgetd/bin:$PATH \
+# The user is in no list of users, so nothing else says where its home is.
+ENV HOME=/var/lib/widgetd \
+    PATH=/opt/widgetd/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     WIDGETD_HOST=0.0.0.0

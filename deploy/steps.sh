@@ -10,13 +10,16 @@ CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/widgetd
 CERTIFICATES=/etc/ssl/certs
 CERTIFICATE_BUNDLE=$CERTIFICATES/ca-certificates.crt
 
+# A failure is said even where the output of a step is thrown away.
+exec 3>&2
+
 skip() {
   echo "skipped: $*"
   exit 0
 }
 
 fail() {
-  echo "FAILED: $*" >&2
+  echo "FAILED: $*" >&3
   exit 1
 }
 
