@@ -80,6 +80,10 @@ class Settings(BaseModel):
     strict: bool = Field(
         default=False, description="undeclared names are faults, and no argument is mended"
     )
+    gallery: bool = Field(default=False, description="show the widgets to people, at /")
+    allow_upload: bool = Field(
+        default=False, description="let the gallery put files into the folder"
+    )
     include: Words = Field(default=(), description="only widgets with one of these tags or names")
     exclude: Words = Field(default=(), description="no widgets with one of these tags or names")
     log_level: Literal["debug", "info", "warning", "error"] = Field(

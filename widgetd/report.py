@@ -7,32 +7,11 @@ how findings come about.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import orjson
 
 from widgetd.errors import Finding
-from widgetd.widget.places import locate
-
-WIDTH = 76
-"""Characters of an excerpt; a template is one long line of JSON."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
-    """Where a finding is: in the file, and in the text that it is about.
-
-    Attributes:
-        line: The line in the file, from 1.
-        column: The column in it, from 1.
-        text: The line that the finding is about, of the file or of the value at its pointer.
-        at: The column in that text, from 1.
-    """
-
-    line: int
-    column: int
-    text: str
-    at: int
+from widgetd.widget.spots import Spot, spot_of, window
 
 
 def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
@@ -78,7 +57,7 @@ def _paragraph(finding: Finding, contents: Mapping[str, str]) -> Iterator[str]:
     place = f"{finding.path}:{spot.line}:{spot.column}" if spot else finding.path
     yield f"{place}: {finding.level} {finding.code}: {finding.problem}"
     if spot:
-        before, shown = _window(spot.text, spot.at - 1)
+        before, shown = window(spot.text, spot.at - 1)
         yield f"    {shown}"
         yield f"    {' ' * before}^"
     where = f"{finding.at}: " if finding.at else ""
@@ -104,42 +83,4 @@ def _escaped(text: str, more: str = "") -> str:
 
 def _spot(finding: Finding, contents: Mapping[str, str]) -> Spot | None:
     content = contents.get(finding.path)
-    if content is None:
-        return None
-    place = locate(content, finding.at) if finding.at else None
-    if finding.line is not None and finding.at:
-        inner = _value_line(content, finding.at, finding.line)
-        if inner is not None and place is not None:
-            return Spot(
-                line=place[0], column=place[1], text=inner, at=finding.column or _first(inner)
-            )
-    line, column = place or (finding.line or 1, finding.column or 1)
-    lines = content.splitlines() or [""]
-    return Spot(line=line, column=column, text=lines[min(line, len(lines)) - 1], at=column)
-
-
-def _value_line(content: str, at: str, line: int) -> str | None:
-    """A line of the text at the pointer `at`, which is a template mostly."""
-    try:
-        value = orjson.loads(content)
-        for part in at.split("/")[1:]:
-            value = value[int(part) if isinstance(value, list) else part]
-    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, ValueError):
-        return None
-    lines = value.splitlines() if isinstance(value, str) else []
-    return lines[line - 1] if line <= len(lines) else None
-
-
-def _first(line: str) -> int:
-    return len(line) - len(line.lstrip()) + 1
-
-
-def _window(line: str, at: int) -> tuple[int, str]:
-    """At most `WIDTH` characters of `line` around `at`, and where in them that is."""
-    line = "".join(character if character.isprintable() else " " for character in line)
-    if len(line) <= WIDTH:
-        return at, line
-    start = max(0, min(at - WIDTH // 2, len(line) - WIDTH))
-    cut = line[start : start + WIDTH]
-    shown = ("…" + cut[1:]) if start else cut
-    return at - start, (shown[:-1] + "…") if start + WIDTH < len(line) else shown
+    return None if content is None else spot_of(finding, content)
