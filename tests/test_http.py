@@ -31,7 +31,7 @@ async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) 
 
     assert ready[0] == made[0] == 200
     assert json.loads(ready[1]) == json.loads(made[1])
-    assert len(json.loads(ready[1])["result"]["tools"]) == 6
+    assert len(json.loads(ready[1])["result"]["tools"]) == 7
 
 
 @pytest.mark.parametrize(
