@@ -8,6 +8,7 @@ what it builds on first use (the pydantic model) follows from the rest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,8 @@ from widgetd.widget.model import json_schema_to_pydantic, signature_of
 from widgetd.widget.purpose import purpose
 from widgetd.widget.schema import Schema, compile_schema
 from widgetd.widget.template import Template, compile_template
+
+_BEGINNING = re.compile(r'\s*\{\s*"type"\s*:\s*"([^"{\\]*)"')
 
 Part = TypeVar("Part")
 
@@ -190,6 +193,7 @@ def compile_widget(definition: Definition, *, limits: Limits | None = None) -> W
     """
     limits = limits or Limits()
     try:
+        _within("/template", lambda: _demand_root(definition.template))
         template = _within(
             "/template", lambda: compile_template(definition.template, limits=limits)
         )
@@ -203,6 +207,12 @@ def compile_widget(definition: Definition, *, limits: Limits | None = None) -> W
     return Widget(
         definition, schema=schema, template=template, facts=facts, description=description
     )
+
+
+def _demand_root(template: str) -> None:
+    """Refuse a template that begins with a root which is none, whatever the arguments."""
+    if begins := _BEGINNING.match(template):
+        tree(orjson.dumps({"type": begins.group(1)}))
 
 
 def _within(pointer: str, make: Callable[[], Part]) -> Part:
