@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -41,8 +42,33 @@ def register(
 
     @asynccontextmanager
     async def lifespan(attached: Server) -> AsyncIterator[None]:
-        hints, vitals, stop = Hints(), Vitals(), anyio.Event()
-        async with live(attached, settings, root, hints=hints, vitals=vitals, stop=stop):
+        stop = anyio.Event()
+        # FastMCP may leave a lifespan in another task than it entered it in, which a task group
+        # does not survive; so the loops live in a task of their own.
+        surveyed = asyncio.Event()
+        running = asyncio.create_task(_follow(attached, settings, root, surveyed, stop))
+        try:
+            await _either(running, surveyed)
             yield
+        finally:
+            stop.set()
+            await running
 
     attach(server, Registry(), local_store(), policy=policy or Policy(), lifespan=lifespan)
+
+
+async def _follow(
+    server: Server, settings: Settings, root: Path, surveyed: asyncio.Event, stop: anyio.Event
+) -> None:
+    async with live(server, settings, root, hints=Hints(), vitals=Vitals(), stop=stop):
+        surveyed.set()
+        await stop.wait()
+
+
+async def _either(running: asyncio.Task[None], surveyed: asyncio.Event) -> None:
+    """Wait until the folder was surveyed, or until that failed."""
+    waiting = asyncio.create_task(surveyed.wait())
+    await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if running.done():
+        running.result()

@@ -24,7 +24,7 @@ def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     return "\n".join("\n".join(_paragraph(finding, contents)) for finding in findings)
 
 
-def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> bytes:
+def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     """A JSON array: `[{"path", "line", "column", "level", "code", "at", "problem", "advice"}]`."""
     rows = []
     for finding in findings:
@@ -41,7 +41,7 @@ def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> bytes:
                 "advice": finding.advice,
             }
         )
-    return orjson.dumps(rows, option=orjson.OPT_INDENT_2)
+    return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
 
 
 def as_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:

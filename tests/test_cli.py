@@ -1,0 +1,150 @@
+"""Commands, as somebody types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.serving import greeting, widget_file
+from widgetd.cli import main
+
+BROKEN = '{"type":"Card","children":[{"type":"Text","value":{{ who | tojsn }}}]}'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Greeting.widget").write_text(widget_file(description="Greet somebody."))
+    return tmp_path
+
+
+def test_list_names_each_tool_with_what_it_is_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", "--dir", str(folder)]) == 0
+    assert capsys.readouterr().out == "greeting  Greet somebody.\n"
+
+
+def test_list_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["list", "--dir", str(folder), "--json"])
+
+    assert json.loads(capsys.readouterr().out) == [
+        {
+            "name": "greeting",
+            "title": "Greeting",
+            "description": "Greet somebody.",
+            "path": "Greeting.widget",
+        }
+    ]
+
+
+def test_render_prints_the_tree(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--arguments", '{"who": "Ada"}']
+    assert main(["render", "greeting", "--dir", str(folder), *arguments]) == 0
+    assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
+
+
+def test_render_takes_arguments_from_a_file(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "arguments.json").write_text('{"who": "Ada"}')
+    arguments = ["--arguments", f"@{tmp_path / 'arguments.json'}"]
+
+    assert main(["render", "greeting", "--dir", str(folder), *arguments]) == 0
+    assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
+
+
+def test_render_explains_arguments_that_do_not_fit(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--arguments", '{"who": 5}']
+    assert main(["render", "greeting", "--dir", str(folder), *arguments]) == 1
+    assert capsys.readouterr().err.startswith("widgetd: who: expected a string, got 5")
+
+
+def test_check_shows_the_place_with_a_caret_and_fails_on_a_fault(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = folder / "Greeting.widget"
+    broken.write_text(widget_file(template=BROKEN))
+
+    assert main(["check", str(folder)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+
+    assert lines[0].startswith(f"{broken}:1:")
+    assert ": fault W1302: " in lines[0]
+    assert "tojsn" in lines[0]
+    caret = lines[2].index("^")
+    assert lines[1].strip().startswith('{"type":"Card"')
+    assert 0 < caret < len(lines[1])
+    assert lines[-1].startswith("1 file: 1 fault, 0 warnings; listing the tools costs a model")
+
+
+def test_check_is_content_with_widgets_that_have_nothing_wrong(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(folder), "--strict"]) == 0
+    assert capsys.readouterr().out.startswith("1 file: 0 faults, 0 warnings; ")
+
+
+def test_check_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "Broken.widget").write_text("{")
+
+    assert main(["check", str(folder), "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+
+    assert [(row["level"], row["code"], row["line"]) for row in rows] == [("fault", "W1101", 1)]
+
+
+def test_check_annotates_pull_requests(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "Broken.widget").write_text("{")
+
+    assert main(["check", str(folder), "--github"]) == 1
+    assert capsys.readouterr().out.startswith(f"::error file={folder}/Broken.widget,line=1,col=")
+
+
+def test_check_against_a_revision_says_what_breaks_callers(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "before"]):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run(["git", *identity, *command], cwd=folder, check=True)
+    schema = {
+        "type": "object",
+        "properties": {"who": {"type": "string"}, "how": {"type": "string"}},
+        "required": ["who", "how"],
+    }
+    template = '{"type":"Card","children":[{"type":"Text","value":{{ (who ~ how) | tojson }}}]}'
+    (folder / "Greeting.widget").write_text(
+        widget_file(schema=schema, template=template, description="Greet somebody.")
+    )
+
+    assert main(["check", str(folder), "--against", "HEAD"]) == 0
+    out = capsys.readouterr().out
+
+    assert "warning W1502" in out
+    assert "'how'" in out
+
+
+def test_check_against_nothing_is_a_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(folder), "--against", "no-such"]) == 2
+    assert capsys.readouterr().err == (
+        f"widgetd: --against no-such is no folder, and no git revision of {folder}; "
+        "name a folder, a branch, a tag or a commit [W0002]\n"
+    )
+
+
+def test_settings_say_where_each_value_comes_from(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIDGETD_PORT", "9000")
+    assert main(["settings", "--text", "json"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+
+    assert lines["port"].endswith("9000  (WIDGETD_PORT)")
+    assert lines["text"].endswith('"json"  (flag)')
+    assert lines["host"].endswith('"127.0.0.1"  (default)')
