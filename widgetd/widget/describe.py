@@ -75,7 +75,7 @@ def alternatives(phrases: Sequence[str]) -> str:
 
 def _phrase(document: Document, schema: Subschema, depth: int) -> str:
     if isinstance(schema, bool):
-        return "any value" if schema else "nothing"
+        return "a value" if schema else "nothing"
     if "const" in schema:
         return shown(schema["const"])
     if isinstance(choices := schema.get("enum"), list):
@@ -121,7 +121,7 @@ def _untyped(schema: Mapping[str, Json]) -> str:
         return _typed("array", schema)
     if schema.keys() & {"properties", "required", "minProperties", "maxProperties"}:
         return _typed("object", schema)
-    return "another value" if "not" in schema else "any value"
+    return "another value" if "not" in schema else "a value"
 
 
 def _typed(name: str, schema: Mapping[str, Json]) -> str:

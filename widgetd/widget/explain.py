@@ -10,10 +10,8 @@ the validator admits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from operator import itemgetter
-from typing import NamedTuple, TypeAlias
 
-from widgetd.errors import nearest
+from widgetd.errors import nearest as nearest_name
 from widgetd.widget.applicable import (
     conditional,
     declared_parts,
@@ -23,9 +21,10 @@ from widgetd.widget.applicable import (
     needed,
 )
 from widgetd.widget.assertions import Texts, fails
-from widgetd.widget.describe import alternatives, describe, shown
+from widgetd.widget.describe import describe, shown
 from widgetd.widget.document import Document
-from widgetd.widget.jsonvalues import Path, steps
+from widgetd.widget.faults import NOTHING, Fault, Faults, nearest
+from widgetd.widget.jsonvalues import steps
 from widgetd.widget.subschemas import Json, Subschema
 
 # Holding a subschema against an object or array costs 4, against anything else 1: some 20 ms.
@@ -34,46 +33,8 @@ BUDGET = 6_000
 MOST_FAULTS = 8
 # Questions within questions before they are asked from a fresh stack, far below Python's limit.
 DEEPEST = 40
-
-NOTHING = object()
-
-Trail: TypeAlias = "tuple[()] | tuple[str | int, Trail]"
-
-
-class Fault(NamedTuple):
-    """One place at which a value does not fit.
-
-    Attributes:
-        trail: The steps from the value that was explained to the one at fault, as
-            nested pairs, so that a step is put in front without copying the others.
-        keyword: The keyword that fails.
-        value: What is there; `NOTHING` where something is missing.
-        schema: What it was held against.
-        phrase: What was expected, where the schema alone does not say it.
-    """
-
-    trail: Trail
-    keyword: str
-    value: object
-    schema: Subschema
-    phrase: str = ""
-
-    @property
-    def path(self) -> Path:
-        """The steps from the value that was explained to the one at fault."""
-        steps = []
-        trail = self.trail
-        while trail:
-            step, trail = trail
-            steps.append(step)
-        return tuple(steps)
-
-    def expected(self, document: Document) -> str:
-        """What was expected, as a noun phrase."""
-        return self.phrase or describe(document, self.schema)
-
-
-Faults = tuple[Fault, ...]
+# What a value of another type costs, when alternatives are compared from outside.
+MISFIT = 1_000
 
 
 class _TooDeepError(Exception):
@@ -104,6 +65,7 @@ class Descent:
         self._greedy = greedy
         # By identity, which is a name only while its bearer lives; so both bearers are kept.
         self._known: dict[tuple[int, int], tuple[Subschema, Json, Faults]] = {}
+        self._likely: dict[tuple[int, int], Subschema] = {}
         self.targets = document.targets
         self.matches = texts.matches
 
@@ -211,7 +173,7 @@ class Descent:
             return self._inside(step, part, inner)
         phrase = "nothing here"
         if isinstance(step, str):
-            meant = nearest(step, tuple(schema.get("properties", {})))
+            meant = nearest_name(step, tuple(schema.get("properties", {})))
             phrase = "no such property" + (f" (did you mean {meant}?)" if meant else "")
         return (Fault((step, ()), "additionalProperties", inner, schema, phrase),)
 
@@ -246,75 +208,34 @@ class Descent:
         return (Fault((), "not", value, schema, phrase),)
 
     def _alternatives(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
-        for keyword in schema.keys() & {"anyOf", "oneOf"}:
-            if self._greedy:
-                parts = schema[keyword]
-                yield self.faults(min(parts, key=lambda part: self._misfit(part, value)), value)
-                continue
-            branches = [self.faults(part, value) for part in schema[keyword]]
+        for keyword in ("anyOf", "oneOf"):
+            parts = schema.get(keyword, ())
+            if parts and self._greedy:
+                parts = [self._likeliest(parts, value)]
+            branches = [self.faults(part, value) for part in parts]
             fitting = sum(not faults for faults in branches)
-            if not fitting:
-                yield self._nearest(schema, keyword, value, branches)
+            if parts and not fitting:
+                yield nearest(self.document, parts, value, branches)
             elif keyword == "oneOf" and fitting > 1 and not self.exhausted:
                 phrase = f"a value that fits one of {len(branches)} alternatives, not {fitting}"
                 yield (Fault((), keyword, value, schema, phrase),)
 
+    def _likeliest(self, parts: list[Subschema], value: Json) -> Subschema:
+        key = (id(parts), id(value))
+        if key not in self._likely:
+            self._likely[key] = min(parts, key=lambda part: self._misfit(part, value))
+        return self._likely[key]
+
     def _misfit(self, schema: Subschema, value: Json) -> int:
         """How badly `value` fits `schema`, seen from outside."""
-        if isinstance(schema, bool):
-            return 0 if schema else WRONG_KIND_COST
-        if fails(schema, value, self._texts):
-            return WRONG_KIND_COST
-        here = (
-            sum(name not in value for name in needed(schema, value))
-            if isinstance(value, dict)
-            else 0
-        )
-        return here + sum(self._misfit(target, value) for target in self.targets(schema))
-
-    def _nearest(
-        self, schema: Mapping[str, Json], keyword: str, value: Json, branches: list[Faults]
-    ) -> Faults:
-        ranked = [(_distance(faults), faults) for faults in branches]
-        (rank, *_), best = min(ranked, key=itemgetter(0))
-        if rank == WRONG_KIND:
-            return (Fault((), "type", value, {keyword: schema[keyword]}),)
-        if rank == WRONG_MARK:
-            return (
-                self._merged([faults for (rank, *_), faults in ranked if rank < WRONG_KIND]) or best
-            )
-        return best
-
-    def _merged(self, branches: list[Faults]) -> Faults:
-        """The one fault of a value whose mark (`kind`, `type`) none of the alternatives knows."""
-        marks = [
-            fault
-            for faults in branches
-            for fault in faults
-            if fault.keyword in ("const", "enum") and fault.trail and not fault.trail[1]
-        ]
-        if len(marks) < len(branches) or len({mark.trail for mark in marks}) > 1:
-            return ()
-        known = alternatives([mark.expected(self.document) for mark in marks])
-        return (marks[0]._replace(phrase=known),)
-
-
-def unexplained(schema: Subschema, value: Json) -> Fault:
-    """What is said of a value that does not fit where no keyword could be found at fault."""
-    return Fault((), "", value, schema, "arguments that fit the input schema")
-
-
-RIGHT_KIND, WRONG_MARK, WRONG_KIND = range(3)
-WRONG_KIND_COST = 1_000
-DECISIVE = frozenset({"type", "const", "enum", "false"})
-
-
-def _distance(faults: Faults) -> tuple[int, int]:
-    """How far a value is from an alternative: what is wrong with it, and how often."""
-    rank = RIGHT_KIND
-    for fault in faults:
-        if fault.keyword in DECISIVE and not fault.trail:
-            return WRONG_KIND, len(faults)
-        if fault.keyword in ("const", "enum") and fault.trail and not fault.trail[1]:
-            rank = WRONG_MARK
-    return rank, len(faults)
+        cost = 0
+        waiting = [schema]
+        while waiting:
+            part = waiting.pop()
+            self._left -= 1
+            if part is False or (isinstance(part, Mapping) and fails(part, value, self._texts)):
+                return MISFIT
+            if isinstance(part, Mapping) and isinstance(value, dict):
+                cost += sum(name not in value for name in needed(part, value))
+            waiting += self.targets(part)
+        return cost

@@ -13,6 +13,9 @@ from widgetd.widget.applicable import element_part
 from widgetd.widget.document import Document
 from widgetd.widget.subschemas import Json, Subschema
 
+# What no round has found by then only comes later among the alternatives.
+MOST_ROUNDS = 16
+
 
 class Heights:
     """The heights of a document's parts, found by letting short ones spread until none changes."""
@@ -21,20 +24,25 @@ class Heights:
         self._document = document
         self._known: dict[int, float] = {}
         schemas = list(document.subschemas())
-        changed = True
-        while changed:
-            changed = False
-            for schema in schemas:
-                height = self._measured(schema)
-                if height < self._known.get(id(schema), inf):
-                    self._known[id(schema)] = height
-                    changed = True
+        for _ in range(MOST_ROUNDS):
+            # To and fro, so that a chain of references takes two rounds in whichever order it is.
+            schemas.reverse()
+            if not sum([self._lowers(schema) for schema in schemas]):
+                break
 
     def of(self, schema: Subschema) -> float:
         """How many levels the shallowest value of `schema` has; `inf` if it has none."""
         if isinstance(schema, bool):
             return 0 if schema else inf
         return self._known.get(id(schema), inf)
+
+    def _lowers(self, schema: Mapping[str, Json]) -> bool:
+        """Whether `schema` turns out to be less high than was known."""
+        height = self._measured(schema)
+        lower = height < self._known.get(id(schema), inf)
+        if lower:
+            self._known[id(schema)] = height
+        return lower
 
     def _measured(self, schema: Mapping[str, Json]) -> float:
         if "const" in schema or "enum" in schema:

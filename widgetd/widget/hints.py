@@ -40,6 +40,9 @@ BOUNDS: Mapping[str, Mapping[str, str]] = {
     "array": {"minItems": "min_length", "maxItems": "max_length"},
 }
 
+# How many unions and arrays, one in the other, are described.
+DEEPEST = 32
+
 
 class AsItCame:
     """Lets a value pass unchanged: 1 stays an integer, 1.0 a float, and nothing is refused."""
@@ -62,6 +65,7 @@ class Hints:
     ) -> None:
         self._document = document
         self._model = model
+        self._depth = 0
 
     def of(self, schemas: list[Subschema], parent: str, name: str) -> Hint:
         """What the property `name` of the model `parent` may be, held to all of `schemas`."""
@@ -69,8 +73,15 @@ class Hints:
         return self._hint(telling[0], parent, name) if telling else Any
 
     def _hint(self, schema: Subschema, parent: str, name: str) -> Hint:
-        if isinstance(schema, bool):
+        if isinstance(schema, bool) or self._depth == DEEPEST:
             return Any
+        self._depth += 1
+        try:
+            return self._told(schema, parent, name)
+        finally:
+            self._depth -= 1
+
+    def _told(self, schema: Mapping[str, Json], parent: str, name: str) -> Hint:
         if literal := _literal(self._document, schema):
             return literal
         if choices := branches(self._document, schema):

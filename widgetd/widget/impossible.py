@@ -16,6 +16,7 @@ from widgetd.widget.document import Document
 from widgetd.widget.subschemas import Json, Subschema, pointer
 
 BUDGET = 2_000
+DEEPEST = 64
 TYPES = ("object", "array", "string", "number", "boolean", "null")
 
 
@@ -47,7 +48,7 @@ class _Search:
         if id(schema) in self._open:
             return Reason(at, "only a value without end fits this recursion")
         self._left -= 1
-        if self._left < 0:
+        if self._left < 0 or len(self._open) == DEEPEST:
             return None
         self._open.add(id(schema))
         try:
@@ -83,7 +84,9 @@ class _Search:
         self, schema: Mapping[str, Json], at: str, possible: tuple[str, ...]
     ) -> Iterator[Reason]:
         for target in self._document.targets(schema):
-            if reason := self.reason(target, at, possible):
+            entered = not isinstance(target, bool) and id(target) not in self._open
+            place = self._document.at(target) if entered else at
+            if reason := self.reason(target, place, possible):
                 yield reason
         for index, part in enumerate(schema.get("allOf", ())):
             if reason := self.reason(part, at + pointer("allOf", index), possible):

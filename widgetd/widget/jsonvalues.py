@@ -38,20 +38,18 @@ def kind(value: object) -> str:
 
 
 def too_deep(value: Json, deepest: int) -> bool:
-    """Whether `value` holds more than `deepest` containers, one in the other."""
-    level = [value]
-    for _ in range(deepest + 1):
-        level = [inner for outer in level for inner in _within(outer)]
+    """Whether `value` holds more than `deepest` containers, one in the other, itself included."""
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(deepest):
         if not level:
             return False
-    return True
-
-
-def _within(value: Json) -> list[Json]:
-    """What `value` holds, itself standing for what an empty container holds."""
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+    return bool(level)
 
 
 def unsayable(value: Json) -> tuple[Path, str] | None:

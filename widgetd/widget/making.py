@@ -238,7 +238,8 @@ class Maker:
                     yield from matching(pattern, turn)
             for schema in facets.all("propertyNames"):
                 with suppress(CannotMakeError):
-                    yield self.make(schema, replace(spot, name="name", turn=turn))
+                    texts = {"type": "string", "allOf": [schema]}
+                    yield self.make(texts, replace(spot, name="name", turn=turn))
             yield f"extra{turn + 1}"
 
     def _array(self, facets: Facets, spot: Spot) -> list[Json]:

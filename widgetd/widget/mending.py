@@ -16,7 +16,8 @@ import orjson
 from widgetd.widget.assertions import is_type
 from widgetd.widget.describe import types
 from widgetd.widget.document import Document
-from widgetd.widget.explain import NOTHING, Descent, Fault, Faults
+from widgetd.widget.explain import Descent
+from widgetd.widget.faults import NOTHING, Fault, Faults
 from widgetd.widget.jsonvalues import Path, dotted
 from widgetd.widget.subschemas import Json, Subschema
 

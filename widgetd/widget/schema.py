@@ -20,7 +20,8 @@ from widgetd.errors import CallError, Finding, Slip, WidgetError, nearest
 from widgetd.widget.defaults import Filler
 from widgetd.widget.describe import TYPES, shown, types
 from widgetd.widget.document import Document, read_document
-from widgetd.widget.explain import BUDGET, Descent, Faults, unexplained
+from widgetd.widget.explain import BUDGET, Descent
+from widgetd.widget.faults import Faults, unexplained
 from widgetd.widget.impossible import impossible
 from widgetd.widget.jsonvalues import copied, dotted, too_deep, unsayable
 from widgetd.widget.limits import Limits

@@ -13,7 +13,7 @@ import orjson
 from widgetd.errors import CallError, Slip
 from widgetd.widget.describe import shown
 from widgetd.widget.document import Document
-from widgetd.widget.explain import NOTHING, Fault
+from widgetd.widget.faults import NOTHING, Fault
 from widgetd.widget.jsonvalues import Path, dotted, kind
 from widgetd.widget.subschemas import Json
 

@@ -1,0 +1,109 @@
+"""Generate schemas that authors may write, and values that nearly fit them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+NAMES = st.sampled_from(["a", "b", "from", "_x", "items", "a-b", "日本", "model_dump"])
+TEXTS = st.sampled_from(
+    ["", "a", "ab", "abc", "日本", "2026-01-31", "https://example.com/a", "7", "true"]
+)
+NUMBERS = st.one_of(
+    st.integers(-3, 12), st.sampled_from([0.5, 1.0, 1.5, -2.0, 2.25, 1e20, 10**20, 7.0])
+)
+SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
+    max_leaves=6,
+)
+ARGUMENTS = st.dictionaries(NAMES, VALUES, max_size=4)
+TYPES = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", "object"])
+COUNTS = st.integers(0, 3)
+
+
+def _keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Any of the keywords of JSON Schema 2020-12, with parts from `inner`."""
+    several = st.lists(inner, min_size=1, max_size=3)
+    named = st.dictionaries(NAMES, inner, max_size=3)
+    names = st.lists(NAMES, max_size=2, unique=True)
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.one_of(TYPES, st.lists(TYPES, min_size=1, max_size=3, unique=True)),
+            "enum": st.lists(VALUES, min_size=1, max_size=3),
+            "const": VALUES,
+            "minimum": NUMBERS,
+            "maximum": NUMBERS,
+            "exclusiveMinimum": NUMBERS,
+            "exclusiveMaximum": NUMBERS,
+            "multipleOf": st.sampled_from([1, 2, 0.5, 0.01]),
+            "minLength": COUNTS,
+            "maxLength": COUNTS,
+            "pattern": st.sampled_from(["^a", "b$", "^[a-c]*$", "^日", "[0-9]"]),
+            "format": st.sampled_from(["date", "uri", "uri-reference", "email"]),
+            "items": inner,
+            "prefixItems": several,
+            "contains": inner,
+            "minContains": COUNTS,
+            "maxContains": COUNTS,
+            "minItems": COUNTS,
+            "maxItems": COUNTS,
+            "uniqueItems": st.booleans(),
+            "unevaluatedItems": inner,
+            "properties": named,
+            "required": names,
+            "patternProperties": st.dictionaries(
+                st.sampled_from(["^a", "[b-m]"]), inner, max_size=2
+            ),
+            "additionalProperties": inner,
+            "unevaluatedProperties": inner,
+            "propertyNames": inner,
+            "minProperties": COUNTS,
+            "maxProperties": COUNTS,
+            "dependentRequired": st.dictionaries(NAMES, names, max_size=2),
+            "dependentSchemas": named,
+            "allOf": several,
+            "anyOf": several,
+            "oneOf": several,
+            "not": inner,
+            "if": inner,
+            "then": inner,
+            "else": inner,
+            "default": VALUES,
+        },
+    ).map(lambda schema: dict(list(schema.items())[:5]))
+
+
+def _chosen(keywords: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """A few of the keywords, so that something fits now and then."""
+    return st.tuples(keywords, st.sets(st.integers(0, 40), min_size=1, max_size=4)).map(
+        lambda pair: {
+            keyword: value
+            for index, (keyword, value) in enumerate(pair[0].items())
+            if index in pair[1]
+        }
+    )
+
+
+SUBSCHEMAS: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(
+        st.booleans(), TYPES.map(lambda name: {"type": name}), st.just({"$ref": "#/$defs/d"})
+    ),
+    lambda inner: _chosen(_keywords(inner)),
+    max_leaves=8,
+)
+SCHEMAS = st.fixed_dictionaries(
+    {
+        "type": st.just("object"),
+        "properties": st.dictionaries(NAMES, SUBSCHEMAS, min_size=1, max_size=3),
+        "$defs": st.fixed_dictionaries({"d": SUBSCHEMAS}),
+    },
+    optional={
+        "required": st.lists(NAMES, max_size=2, unique=True),
+        "additionalProperties": SUBSCHEMAS,
+        "anyOf": st.lists(SUBSCHEMAS, min_size=1, max_size=2),
+    },
+)
