@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import orjson
 from cyclopts import App, CycloptsError, Parameter
@@ -20,6 +20,7 @@ from widgetd.errors import CallError, ConfigError, WidgetError
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
+    from widgetd.widget.compiled import Widget
 
 app = App(
     name="widgetd",
@@ -177,14 +178,54 @@ def render(name: str, *, dir: Dir = None, arguments: Arguments = "") -> int:
         dir: The folder of widgets.
         arguments: JSON, @FILE with JSON, or - for standard input; by default an example.
     """
-    from widgetd.tools.standing import unknown_widget
-
-    widgets = _snapshot(dir).widgets
-    if name not in widgets:
-        raise unknown_widget(name, widgets)
-    widget = widgets[name]
+    widget = _widget(_snapshot(dir), name)
     given = _read_arguments(arguments) if arguments else widget.example
     _print_json(widget.call(given or {}).tree)
+    return 0
+
+
+@app.command
+def mock(
+    name: str,
+    *,
+    dir: Dir = None,
+    state: Literal["sample", "empty", "one", "many", "long"] = "sample",
+    seed: int = 0,
+    count: int = 1,
+    profile: Literal["chatkit", "split"] = "chatkit",
+) -> int:
+    """Print calls of one widget with their results, for front-end tests.
+
+    Args:
+        name: The tool's name, as `widgetd list` prints it.
+        dir: The folder of widgets.
+        state: Which kind of arguments.
+        seed: The same seed gives the same bytes.
+        count: How many calls.
+        profile: Who sees the tree.
+    """
+    from widgetd.tools.mock import mocks
+    from widgetd.tools.result import Policy
+
+    snapshot = _snapshot(dir)
+    widget = _widget(snapshot, name)
+    policy = Policy(profile=profile)
+    _print_json(mocks(widget, snapshot, state=state, seed=seed, count=count, policy=policy))
+    return 0
+
+
+@app.command
+def config(host: str, *, url: str = "http://127.0.0.1:8787/mcp") -> int:
+    """Print what connects a host (claude-code, cursor, vscode, …) to a running daemon.
+
+    Args:
+        host: claude-desktop, claude-code, cursor, vscode, chatgpt, codex, goose, gemini-cli,
+            langgraph or openai-agents.
+        url: Where MCP is served.
+    """
+    from widgetd.snippets import snippet
+
+    print(snippet(host, url))
     return 0
 
 
@@ -209,6 +250,14 @@ def _snapshot(dir: Path | None) -> Snapshot:
 
     settings = settle({"dir": dir}, os.environ).settings
     return daemon.look(settings, folder_of(settings))
+
+
+def _widget(snapshot: Snapshot, name: str) -> Widget:
+    from widgetd.tools.standing import unknown_widget
+
+    if name not in snapshot.widgets:
+        raise unknown_widget(name, snapshot.widgets)
+    return snapshot.widgets[name]
 
 
 def _read_arguments(text: str) -> Mapping[str, Any]:

@@ -1,0 +1,87 @@
+"""Calls as front-end tests want them: always valid, and the same bytes for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, Literal
+
+from fastmcp.tools.base import ToolResult
+from mcp_types import CallToolResult
+
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
+from widgetd.store.opening import local_store
+from widgetd.tools.caller import Caller
+from widgetd.tools.rendering import Rendering
+from widgetd.tools.result import Policy, profile_for, tool_result
+from widgetd.widget.compiled import Widget
+from widgetd.widget.sample import State, sample
+
+MockState = Literal["sample", "empty", "one", "many", "long"]
+
+_STATES: dict[MockState, State] = {
+    "sample": "full",
+    "empty": "empty",
+    "one": "one",
+    "many": "many",
+    "long": "long",
+}
+
+
+def mocks(
+    widget: Widget,
+    snapshot: Snapshot,
+    *,
+    state: MockState = "sample",
+    seed: int = 0,
+    count: int = 1,
+    policy: Policy | None = None,
+) -> list[dict[str, Any]]:
+    """Calls of `widget` with their results, as they would come over the wire.
+
+    Args:
+        widget: What is called.
+        snapshot: What it is served from; its generation stands in the results.
+        state: Which kind of arguments.
+        seed: The same seed gives the same calls.
+        count: How many calls, from this seed on.
+        policy: How results are shaped.
+
+    Returns:
+        `[{"arguments": {...}, "result": {"content": [...], "structuredContent": {...}, ...}}]`.
+
+    Raises:
+        CallError: The schema admits nothing in this state, or the template fails on it.
+    """
+    return list(_mocks(widget, snapshot, policy or Policy(), state, range(seed, seed + count)))
+
+
+def _mocks(
+    widget: Widget, snapshot: Snapshot, policy: Policy, state: MockState, seeds: range
+) -> Iterator[dict[str, Any]]:
+    rendering = Rendering(Registry(snapshot), policy, local_store(), clock=lambda: 0.0)
+    profile = profile_for(policy, widget, Caller(snapshot=snapshot))
+    for seed in seeds:
+        arguments = sample(widget.schema, state=_STATES[state], seed=seed)
+        if arguments is None:
+            raise CallError("W2002", f"the schema of {widget.tool} admits nothing for '{state}'")
+        render = rendering.make(widget, arguments, snapshot.generation)
+        made = blake2b(f"{widget.key} {state} {seed}".encode(), digest_size=12).hexdigest()
+        mark = {**render.mark, "id": f"r_{made}", "ms": 0.0}
+        still = replace(render, id=mark["id"], mark=mark)
+        result = tool_result(still, profile, policy=policy, protocol="")
+        yield {"arguments": arguments, "result": wire(result)}
+
+
+def wire(result: ToolResult) -> dict[str, Any]:
+    """A tool's result as it stands in the answer to `tools/call`."""
+    said = CallToolResult(
+        content=result.content,
+        structured_content=result.structured_content,
+        is_error=result.is_error,
+        _meta=result.meta,
+    )
+    return said.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"result_type"})
