@@ -33,6 +33,7 @@ from widgetd.files.watch import POLL_S, Mode, watch
 from widgetd.pages.app import MCP_PATH, app
 from widgetd.pages.health import STALLED_S, Vitals, health_routes
 from widgetd.pages.port import Port, bind, url_of
+from widgetd.pages.status import status_route
 from widgetd.pages.view import view_html
 from widgetd.store.contract import Store
 from widgetd.store.opening import local_store, open_store
@@ -127,7 +128,10 @@ async def _over_http(
     settings = daemon.settings
     served = app(
         server,
-        health_routes(daemon.registry, daemon.vitals),
+        [
+            *health_routes(daemon.registry, daemon.vitals),
+            status_route(daemon.registry, daemon.vitals),
+        ],
         allowed_hosts=settings.allowed_host,
         cors_origins=settings.cors_origin,
     )
