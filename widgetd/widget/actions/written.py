@@ -1,0 +1,80 @@
+"""The actions that stand in a template's own text, as far as that is certain.
+
+What a sample does not reach, because a branch was not taken or a list was empty,
+can still be read: the exporter writes an action as JSON with expressions in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+_PLACE = re.compile(r'"(?:action|\w*Action)"\s*:\s*(?=\{(?![{%#]))')
+_TYPE = re.compile(r'\{\s*"type"\s*:\s*"([^"\\{}]+)"')
+_TOKEN = re.compile(
+    r'(?P<text>"(?:[^"\\{]|\\.|\{(?![{%#]))*")'
+    r"|(?P<value>\{\{.*?\}\})"
+    r"|(?P<open>[{\[](?![{%#]))"
+    r"|(?P<close>[}\]])"
+    r'|(?P<other>[^"{}\[\]]+)',
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """An action as the text has it.
+
+    Attributes:
+        type: Its type; empty where an expression makes it.
+        handler: As written; None where that is not certain.
+        keys: The keys of its payload; None where that is not certain.
+    """
+
+    type: str
+    handler: str | None = None
+    keys: tuple[str, ...] | None = None
+
+
+def written(template: str) -> Iterator[Written]:
+    """Every action in the text of a template, in its order."""
+    text = _COMMENT.sub("", template)
+    for place in _PLACE.finditer(text):
+        said = _parsed(text, place.end())
+        if said is None:
+            named = _TYPE.match(text, place.end())
+            yield Written(type=named[1] if named else "")
+        else:
+            yield _read(said)
+
+
+def _read(said: dict[str, Any]) -> Written:
+    name, payload = said.get("type"), said.get("payload", {})
+    handler = said.get("handler", "server")
+    return Written(
+        type=name if isinstance(name, str) else "",
+        handler=handler if isinstance(handler, str) else None,
+        keys=tuple(payload) if isinstance(payload, dict) else None,
+    )
+
+
+def _parsed(text: str, start: int) -> dict[str, Any] | None:
+    """The JSON object at `start`, null for every expression; None if a statement shapes it."""
+    parts: list[str] = []
+    depth, at = 0, start
+    while token := _TOKEN.match(text, at):
+        at = token.end()
+        parts.append("null" if token["value"] else token[0])
+        depth += bool(token["open"]) - bool(token["close"])
+        if depth == 0:
+            break
+    try:
+        said = orjson.loads("".join(parts))
+    except orjson.JSONDecodeError:
+        return None
+    return said if isinstance(said, dict) else None
