@@ -1,8 +1,7 @@
 """Read a schema as a document of its own: every reference in it leads somewhere in it.
 
-What is read is a private copy, so that one subschema is one object and the
-caller's later changes change nothing. It refuses to know what keywords other
-than references mean, and it never fetches anything.
+It refuses to know what keywords other than references mean, and it never fetches
+anything.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from widgetd.errors import WidgetError
 from widgetd.widget.cycles import components
 from widgetd.widget.jsonvalues import copied
 from widgetd.widget.limits import Limits
-from widgetd.widget.references import REFERENCES, References, fault, too_large
+from widgetd.widget.references import REFERENCES, Node, References, fault, too_large
 from widgetd.widget.subschemas import Json, Subschema, parts, pointer
 
 # In these drafts a `$ref` hides every keyword beside it.
@@ -27,14 +26,14 @@ class Document:
     """A schema that is complete in itself.
 
     Attributes:
-        root: The schema; a private copy, never changed.
+        root: The schema; never changed.
         size: How many subschemas it expands to, each recursion followed once.
     """
 
     root: Mapping[str, Json]
     size: int
     _targets: Mapping[int, tuple[Subschema, ...]] = field(repr=False)
-    _places: Mapping[int, str] = field(repr=False)
+    _nodes: Mapping[int, Node] = field(repr=False)
 
     def targets(self, schema: Subschema) -> tuple[Subschema, ...]:
         """What the references directly in `schema`, a part of this document, lead to."""
@@ -42,42 +41,37 @@ class Document:
 
     def at(self, schema: Subschema) -> str:
         """The JSON pointer of `schema`, a part of this document that is no boolean."""
-        return self._places[id(schema)]
+        return self._nodes[id(schema)].at
 
     def subschemas(self) -> Iterator[Mapping[str, Json]]:
-        """Every part of this document that is no boolean."""
-        waiting: list[Subschema] = [self.root]
-        seen: set[int] = set()
-        while waiting:
-            schema = waiting.pop()
-            if isinstance(schema, bool) or id(schema) in seen:
-                continue
-            seen.add(id(schema))
-            yield schema
-            waiting.extend(part.schema for part in parts(schema))
-            waiting.extend(self.targets(schema))
+        """Every part of this document that is no boolean, as written, outer before inner."""
+        return (node.schema for node in self._nodes.values())
 
 
-def read_document(schema: object, limits: Limits) -> Document:
-    """Copy `schema` and resolve every reference in it.
+def read_document(schema: dict[str, Json], limits: Limits) -> Document:
+    """Resolve every reference in `schema`.
+
+    Args:
+        schema: A private copy, in which one subschema is one object; nobody changes it.
+        limits: How large it may be.
 
     Raises:
         WidgetError: A reference leads outside (W1202), to nothing or in a circle
             (W1201), or the schema is too large (W1203). `at` points into `schema`.
     """
-    root = copied(schema, limits.json_depth)
-    if not isinstance(root, dict):
-        raise fault("W1204", "", f"the schema is {root!r}", 'write {"type": "object", …}')
-    if any(draft in str(root.get("$schema")) for draft in HIDING_DRAFTS):
+    root = schema
+    if any(draft in str(schema.get("$schema")) for draft in HIDING_DRAFTS):
+        root = copied(schema, limits.json_depth)
         _hide_siblings(root)
     references = References(root, limits.schema_nodes)
-    _refuse_circles(references)
-    size = _size(references, root)
+    size = references.count
+    if references.targets:
+        _refuse_circles(references)
+        size = _size(references, root)
     if size > limits.schema_nodes:
         said = f"{size:,}" if size < 10**9 else "more than a billion"
         raise too_large(said, limits.schema_nodes)
-    places = {key: node.at for key, node in references.nodes.items()}
-    return Document(root=root, size=size, _targets=references.targets, _places=places)
+    return Document(root=root, size=size, _targets=references.targets, _nodes=references.nodes)
 
 
 def _hide_siblings(value: object) -> None:

@@ -20,6 +20,8 @@ NAMES: Mapping[type, str] = {
     type(None): "null",
 }
 
+EMPTY = (None,)
+
 
 def dotted(path: Path) -> str:
     """`path` as a caller writes it: `legs[0].from`."""
@@ -35,6 +37,38 @@ def dotted(path: Path) -> str:
 def kind(value: object) -> str:
     """The JSON type of `value` with its article, or what Python calls it."""
     return NAMES.get(type(value)) or f"a Python {type(value).__name__}"
+
+
+def is_json(value: Json, deepest: int) -> bool:
+    """Whether `value` is what a JSON text of at most `deepest` levels says.
+
+    On the path of every call, so it finds out as fast as it can, and not why.
+    """
+    level = [value]
+    for _ in range(deepest + 1):
+        within: list[Json] = []
+        for current in level:
+            kind = type(current)
+            if kind is dict:
+                for key in current:
+                    if type(key) is not str or not (key.isascii() or _encodable(key)):
+                        return False
+                # What is empty holds something all the same, or it would not count as a level.
+                within.extend(current.values() if current else EMPTY)
+            elif kind is list:
+                within.extend(current or EMPTY)
+            elif not (kind is str and current.isascii()) and not _is_scalar(current):
+                return False
+        if not within:
+            return True
+        level = within
+    return False
+
+
+def _is_scalar(value: Json) -> bool:
+    if isinstance(value, str):
+        return type(value) is str and _encodable(value)
+    return type(value) in NAMES and (type(value) is not float or math.isfinite(value))
 
 
 def too_deep(value: Json, deepest: int) -> bool:
@@ -97,12 +131,25 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def copied(value: Json, deepest: int, path: Path = ()) -> Json:
+def copied(value: Json, deepest: int) -> Json:
     """A copy of the JSON `value`, made of dictionaries and lists only.
 
     Raises:
         WidgetError: `value` nests deeper than `deepest` (W1103), or is not JSON (W1104).
     """
+    if is_json(value, deepest):
+        return _copy(value)
+    return _located_copy(value, deepest, ())
+
+
+def _copy(value: Json) -> Json:
+    if type(value) is dict:
+        return {key: _copy(inner) for key, inner in value.items()}
+    return [_copy(inner) for inner in value] if type(value) is list else value
+
+
+def _located_copy(value: Json, deepest: int, path: Path) -> Json:
+    """The same of other mappings, or the fault and where it is."""
     if isinstance(value, Mapping):
         value = dict(value)
     if why := _unsayable_here(value):
@@ -112,9 +159,9 @@ def copied(value: Json, deepest: int, path: Path = ()) -> Json:
         problem = f"the JSON nests deeper than {deepest} levels"
         raise _fault("W1103", path[:4], problem, "use fewer levels")
     if isinstance(value, dict):
-        return {key: copied(inner, deepest, (*path, key)) for key, inner in value.items()}
+        return {key: _located_copy(inner, deepest, (*path, key)) for key, inner in value.items()}
     if isinstance(value, list):
-        return [copied(inner, deepest, (*path, i)) for i, inner in enumerate(value)]
+        return [_located_copy(inner, deepest, (*path, i)) for i, inner in enumerate(value)]
     return value
 
 

@@ -34,6 +34,7 @@ class References:
         nodes: The subschemas that are no booleans, by identity, in the order they are written.
         targets: What the references directly in a subschema lead to, by its identity.
         possible: The same, and whatever else a dynamic reference may lead to.
+        count: How many subschemas there are.
 
     Args:
         root: The schema.
@@ -49,7 +50,7 @@ class References:
         self.targets: dict[int, tuple[Subschema, ...]] = {}
         self.possible: dict[int, tuple[Subschema, ...]] = {}
         self._limit = limit
-        self._count = 0
+        self.count = 0
         self._naming = "id" if "draft-04" in str(root.get("$schema")) else "$id"
         self._resources: dict[str, Mapping[str, Json]] = {}
         self._anchors: dict[tuple[str, str], Mapping[str, Json]] = {}
@@ -69,8 +70,8 @@ class References:
             if node is None:
                 continue
             inner = list(parts(node.schema))
-            self._count += 1 + sum(isinstance(part.schema, bool) for part in inner)
-            if self._count > self._limit:
+            self.count += 1 + sum(isinstance(part.schema, bool) for part in inner)
+            if self.count > self._limit:
                 raise too_large(f"more than {self._limit:,}", self._limit)
             waiting.extend(
                 Node(node.at + part.pointer, part.schema, node.base)

@@ -23,7 +23,7 @@ from widgetd.widget.document import Document, read_document
 from widgetd.widget.explain import BUDGET, Descent
 from widgetd.widget.faults import Faults, unexplained
 from widgetd.widget.impossible import impossible
-from widgetd.widget.jsonvalues import copied, dotted, too_deep, unsayable
+from widgetd.widget.jsonvalues import copied, dotted, is_json, too_deep, unsayable
 from widgetd.widget.limits import Limits
 from widgetd.widget.mending import mended
 from widgetd.widget.patterns import Weight, refuse_patterns
@@ -98,9 +98,7 @@ class Schema:
 
     def admits(self, arguments: Json) -> bool:
         """Whether `arguments` fit, exactly as the schema's draft says."""
-        if too_deep(arguments, self._limits.json_depth) or unsayable(arguments):
-            return False
-        return self._validator.is_valid(arguments)
+        return is_json(arguments, self._limits.json_depth) and self._validator.is_valid(arguments)
 
     def check(
         self, arguments: Json, *, strict: bool = False, sensitive: Collection[str] = ()
@@ -115,9 +113,9 @@ class Schema:
         Raises:
             CallError: They do not fit (W2002), or nest too deeply (W2003).
         """
-        refuse_what_is_no_json(arguments, self._limits.json_depth)
-        if self._validator.is_valid(arguments):
+        if self.admits(arguments):
             return Checked(arguments=arguments)
+        refuse_what_is_no_json(arguments, self._limits.json_depth)
         descent = self.descent()
         faults = descent.faults(self.document.root, arguments)
         repair = None if strict else mended(arguments, faults, descent, self.admits)
@@ -171,6 +169,8 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
     """
     limits = limits or Limits()
     verbatim = copied(schema, limits.json_depth)
+    if not isinstance(verbatim, dict):
+        raise _fault("W1204", "", f"the schema is {verbatim}", 'write {"type": "object", …}')
     document = read_document(verbatim, limits)
     refuse_patterns(document, _weight)
     validator = _compiled(verbatim)

@@ -5,9 +5,8 @@ One table serves every draft. It refuses to know what a keyword means beyond tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 # What a JSON text holds, as Python has it; the code that reads it asks before it uses.
 Json: TypeAlias = Any
@@ -43,18 +42,12 @@ NAMED: Mapping[str, Reach] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A schema within a schema, and the JSON pointer that leads from the one to the other."""
 
     pointer: str
     schema: Subschema
     reach: Reach
-
-
-def is_schema(value: object) -> bool:
-    """Whether `value` has the shape of a schema."""
-    return isinstance(value, (Mapping, bool))
 
 
 def pointer(*steps: str | int) -> str:
@@ -72,16 +65,16 @@ def parts(schema: Subschema) -> Iterator[Part]:
     for keyword, value in schema.items():
         if keyword in PLAIN:
             yield from _plain(keyword, value)
-        elif keyword in NAMED and isinstance(value, Mapping):
+        elif keyword in NAMED and isinstance(value, dict):
             for name, part in value.items():
-                if isinstance(part, (Mapping, bool)):
+                if isinstance(part, (dict, bool)):
                     yield Part(pointer(keyword, name), part, NAMED[keyword])
 
 
 def _plain(keyword: str, value: Json) -> Iterator[Part]:
-    if isinstance(value, (Mapping, bool)):
+    if isinstance(value, (dict, bool)):
         yield Part(pointer(keyword), value, PLAIN[keyword])
-    elif isinstance(value, Sequence) and not isinstance(value, str):
+    elif isinstance(value, list):
         for index, part in enumerate(value):
-            if isinstance(part, (Mapping, bool)):
+            if isinstance(part, (dict, bool)):
                 yield Part(pointer(keyword, index), part, PLAIN[keyword])
