@@ -15,15 +15,12 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import orjson
-
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.config import Settings
 from widgetd.daemon import look
 from widgetd.errors import ConfigError, Finding
+from widgetd.tools.tokens import tokens_of_tool
 from widgetd.widget.findings import breaking, findings
-
-CHARACTERS_OF_A_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +106,11 @@ def _findings(snapshot: Snapshot, *, strict: bool) -> Iterator[Finding]:
 
 
 def _tokens(snapshot: Snapshot) -> int:
-    said = [
-        (widget.tool, widget.definition.title, widget.description, widget.schema.advertised)
+    return sum(
+        tokens_of_tool(widget)
         for widget in snapshot.widgets.values()
         if widget.definition.path in snapshot.entries
-    ]
-    return len(orjson.dumps(said)) // CHARACTERS_OF_A_TOKEN
+    )
 
 
 def _breaking(after: Snapshot, folder: Path, against: str) -> Iterator[Finding]:

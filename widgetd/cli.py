@@ -143,14 +143,22 @@ def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
 
 
 @app.command(name="list")
-def list_(*, dir: Dir = None, json: bool = False) -> int:
+def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
     """List the widgets of a folder: tool name, title, description.
 
     Args:
         dir: The folder of widgets.
         json: Print a JSON array.
+        tokens: Print instead what a model pays for each: to know the tool, and for a result of
+            its first example in both profiles.
     """
-    widgets = _snapshot(dir).widgets.values()
+    snapshot = _snapshot(dir)
+    widgets = snapshot.widgets.values()
+    if tokens:
+        from widgetd.tools.tokens import table
+
+        print(table(snapshot))
+        return 0
     if json:
         rows = [
             {

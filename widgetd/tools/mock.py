@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
@@ -56,24 +56,40 @@ def mocks(
     Raises:
         CallError: The schema admits nothing in this state, or the template fails on it.
     """
-    return list(_mocks(widget, snapshot, policy or Policy(), state, range(seed, seed + count)))
-
-
-def _mocks(
-    widget: Widget, snapshot: Snapshot, policy: Policy, state: MockState, seeds: range
-) -> Iterator[dict[str, Any]]:
-    rendering = Rendering(Registry(snapshot), policy, local_store(), clock=lambda: 0.0)
-    profile = profile_for(policy, widget, Caller(snapshot=snapshot))
-    for seed in seeds:
-        arguments = sample(widget.schema, state=_STATES[state], seed=seed)
+    made = []
+    for number in range(seed, seed + count):
+        arguments = sample(widget.schema, state=_STATES[state], seed=number)
         if arguments is None:
             raise CallError("W2002", f"the schema of {widget.tool} admits nothing for '{state}'")
-        render = rendering.make(widget, arguments, snapshot.generation)
-        made = blake2b(f"{widget.key} {state} {seed}".encode(), digest_size=12).hexdigest()
-        mark = {**render.mark, "id": f"r_{made}", "ms": 0.0}
-        still = replace(render, id=mark["id"], mark=mark)
-        result = tool_result(still, profile, policy=policy, protocol="")
-        yield {"arguments": arguments, "result": wire(result)}
+        result = answer(
+            widget, snapshot, arguments, policy=policy or Policy(), name=f"{state} {number}"
+        )
+        made.append({"arguments": arguments, "result": result})
+    return made
+
+
+def answer(
+    widget: Widget, snapshot: Snapshot, arguments: Mapping[str, Any], *, policy: Policy, name: str
+) -> dict[str, Any]:
+    """The result of one call on the wire, with nothing in it that the next run would change.
+
+    Args:
+        widget: What is called.
+        snapshot: What it is served from.
+        arguments: For the widget's schema.
+        policy: How results are shaped.
+        name: Decides the render's id, with the widget.
+
+    Raises:
+        CallError: The arguments do not fit, or the template fails on them.
+    """
+    rendering = Rendering(Registry(snapshot), policy, local_store(), clock=lambda: 0.0)
+    render = rendering.make(widget, arguments, snapshot.generation)
+    digest = blake2b(f"{widget.key} {name}".encode(), digest_size=12).hexdigest()
+    mark = {**render.mark, "id": f"r_{digest}", "ms": 0.0}
+    still = replace(render, id=mark["id"], mark=mark)
+    profile = profile_for(policy, widget, Caller(snapshot=snapshot))
+    return wire(tool_result(still, profile, policy=policy, protocol=""))
 
 
 def wire(result: ToolResult) -> dict[str, Any]:
