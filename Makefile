@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format lock bench image-test systemd-test view view-check view-browser clean
+.PHONY: help serve test check format lock bench image-test systemd-test view view-check view-browser bench-view clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -61,6 +61,9 @@ view: view/node_modules/.installed ## rebuild the view into widgetd/pages (needs
 view-check: view/node_modules/.installed ## lint and test the view, and compare it with the committed build
 	cd view && npm run --silent check && npm run --silent build && npm test --silent
 	for file in $(VIEW_BUILT); do cmp view/dist/$$file widgetd/pages/$$file; done
+
+bench-view: view/node_modules/.installed ## print what the view costs: size, first paint, redraw, picture
+	cd view && npm run --silent build && npm run --silent bench
 
 view-browser: view/node_modules/.installed ## test the view in Chromium, under a host and its policy
 	cd view && npm run --silent build && npm run --silent test:browser

@@ -23,6 +23,7 @@ export default defineConfig({
   },
   test: {
     projects: [
+      { extends: true, test: { name: "bench", include: ["bench/**/*.bench.ts"] } },
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.{ts,tsx}"] } },
       {
         extends: true,

@@ -1,60 +1,99 @@
 /** Keeps the screen in step with the host: what it says is shown, what the user does is sent. */
 
 import { actionsIn } from "../actions/action";
-import { Dispatcher } from "../actions/dispatch";
-import { Host } from "../host/host";
+import { Dispatcher, type Surface } from "../actions/dispatch";
+import type { HostContext } from "../host/context";
+import type { Host, HostEvents } from "../host/host";
 import type { Rendered } from "../host/result";
-import { Rpc } from "../host/rpc";
+import { openWindow } from "./link";
 import { announceReady } from "./ready";
 import { Screen } from "./screen";
-import { watchSize } from "./size";
+import { type SizeWatch, watchSize } from "./size";
 import type { Notice, View } from "./view";
 
-/** Serves the host that embeds this page; `initial` is shown until the host says otherwise. */
-export async function serveHost(
-  element: HTMLElement,
-  initial: Partial<View> | undefined,
-): Promise<void> {
-  const host = new Host(new Rpc(window.parent));
-  const show = (result: Rendered): void => {
-    screen.update({
+export class Embedded implements HostEvents, Surface {
+  readonly #host: Host;
+  readonly #dispatcher: Dispatcher;
+  readonly #screen: Screen;
+  #size: SizeWatch | undefined;
+
+  constructor(element: HTMLElement, host: Host) {
+    this.#host = host;
+    this.#dispatcher = new Dispatcher(host, this);
+    this.#screen = new Screen(element, {
+      can: (action) => this.#dispatcher.can(action),
+      act: (request) => this.#dispatcher.send(request),
+      openLink: (url) => void this.#openLink(url),
+      drawn: () => this.#size?.look(),
+    });
+  }
+
+  /** Serves the host until it takes the view away; `initial` is shown until it says otherwise. */
+  async start(initial: Partial<View>): Promise<void> {
+    this.#screen.update(initial);
+    await this.#host.connect(this);
+    this.#size = watchSize((width, height) => this.#host.resized(width, height));
+    this.#explainInertness();
+  }
+
+  inputArrived(): void {
+    this.#screen.update({ loading: true, notice: undefined });
+  }
+
+  resultArrived(result: Rendered): void {
+    this.show(result);
+  }
+
+  cancelled(reason: string): void {
+    const text = reason ? `Cancelled: ${reason}` : "Cancelled.";
+    this.#screen.update({ loading: false, notice: { kind: "info", text } });
+  }
+
+  contextChanged(context: HostContext): void {
+    this.#screen.update({ context });
+  }
+
+  tornDown(): void {
+    this.#size?.stop();
+    this.#screen.clear();
+  }
+
+  renderId(): string | undefined {
+    return this.#screen.view.renderId;
+  }
+
+  show(result: Rendered): void {
+    this.#screen.update({
       tree: result.tree,
       icons: result.icons,
-      renderId: result.renderId ?? screen.view.renderId,
+      renderId: result.renderId ?? this.renderId(),
       loading: false,
       notice: result.tree ? undefined : emptiness(result),
     });
-    explainInertness();
+    this.#explainInertness();
     void announceReady();
-  };
-  const dispatcher = new Dispatcher(host, {
-    renderId: () => screen.view.renderId,
-    show,
-    complain: (text) => screen.update({ notice: { kind: "problem", text } }),
-  });
-  const screen = new Screen(element, {
-    can: (action) => dispatcher.can(action),
-    act: (request) => dispatcher.send(request),
-    openLink: (url) => void openLink(host, url),
-  });
-  const explainInertness = (): void => {
-    const { tree, notice } = screen.view;
-    const inert = [...actionsIn(tree)].some((action) => !dispatcher.can(action));
-    if (inert && !notice) screen.update({ notice: INERT });
-  };
-  if (initial) screen.update(initial);
-  const stopWatching = watchSize((width, height) => host.resized(width, height));
-  await host.connect({
-    inputArrived: () => screen.update({ loading: true, notice: undefined }),
-    resultArrived: show,
-    cancelled: (reason) => screen.update({ loading: false, notice: cancelled(reason) }),
-    contextChanged: (context) => screen.update({ context }),
-    tornDown: () => {
-      stopWatching();
-      screen.clear();
-    },
-  });
-  explainInertness();
+  }
+
+  complain(text: string): void {
+    this.#screen.update({ notice: { kind: "problem", text } });
+  }
+
+  #explainInertness(): void {
+    const { tree, notice } = this.#screen.view;
+    const inert = [...actionsIn(tree)].some((action) => !this.#dispatcher.can(action));
+    if (inert && !notice) this.#screen.update({ notice: INERT });
+  }
+
+  /** A host that opens no links leaves it to the browser, which the sandbox may forbid. */
+  async #openLink(url: string): Promise<void> {
+    const opened = this.#host.can("openLinks")
+      ? await this.#host.openLink(url).then(
+          () => true,
+          () => false,
+        )
+      : openWindow(url);
+    if (!opened) this.#screen.update({ notice: unopened(url) });
+  }
 }
 
 const INERT: Notice = {
@@ -67,12 +106,6 @@ function emptiness({ isError, text }: Rendered): Notice {
   return { kind: "info", text: text || "This result holds no widget." };
 }
 
-function cancelled(reason: string): Notice {
-  return { kind: "info", text: reason ? `Cancelled: ${reason}` : "Cancelled." };
-}
-
-/** A host that opens no links leaves it to the browser, which the sandbox may forbid. */
-async function openLink(host: Host, url: string): Promise<void> {
-  if (host.can("openLinks")) await host.openLink(url).catch(() => undefined);
-  else window.open(url, "_blank", "noopener,noreferrer");
+function unopened(url: string): Notice {
+  return { kind: "info", text: `This host opens no links; the address is ${url}` };
 }

@@ -7,7 +7,10 @@ import { Page } from "./Page";
 import type { Stage } from "./stage";
 import { NO_CONTEXT, type View } from "./view";
 
-export type Services = Pick<Stage, "can" | "act" | "openLink">;
+export interface Services extends Pick<Stage, "can" | "act" | "openLink"> {
+  /** Hears of every new picture. */
+  drawn?(): void;
+}
 
 export class Screen {
   readonly #element: HTMLElement;
@@ -40,6 +43,7 @@ export class Screen {
     this.#view = { ...next, theme: next.context.theme ?? this.#systemTheme() };
     dress(this.#view);
     render(h(Page, { view: this.#view, stage: this.#stage() }), this.#element);
+    this.#services.drawn?.();
   }
 
   clear(): void {

@@ -1,23 +1,22 @@
-/** Watches how large the content is. */
+/** Knows how large the content is, and says so when that changes. */
 
-/** Tells `changed` the size in pixels, at most once a frame and only when it differs. */
-export function watchSize(changed: (width: number, height: number) => void): () => void {
+export interface SizeWatch {
+  /** Looks at once: a frame that is out of sight gets no turn of its own to notice a change. */
+  look(): void;
+  stop(): void;
+}
+
+/** Tells `changed` the size in pixels whenever it differs from what was told last. */
+export function watchSize(changed: (width: number, height: number) => void): SizeWatch {
   let told = "";
-  let frame = 0;
-  const tell = (): void => {
+  const look = (): void => {
     const { width, height } = document.documentElement.getBoundingClientRect();
     const size = [Math.ceil(width), Math.ceil(height)] as const;
     if (size.join() === told) return;
     told = size.join();
     changed(...size);
   };
-  const observer = new ResizeObserver(() => {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(tell);
-  });
+  const observer = new ResizeObserver(look);
   observer.observe(document.documentElement);
-  return () => {
-    observer.disconnect();
-    cancelAnimationFrame(frame);
-  };
+  return { look, stop: () => observer.disconnect() };
 }

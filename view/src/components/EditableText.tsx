@@ -42,6 +42,7 @@ export function EditableText(props: EditableProps) {
         data-lines={props.lines}
         defaultValue={props.value}
         placeholder={props.placeholder}
+        dir="auto"
         required={props.required}
         {...field.attributes}
         {...entry}

@@ -12,7 +12,11 @@ const schema = { value: text, streaming: flag(false) };
 
 function Markdown({ value, streaming }: Props<typeof schema>) {
   return (
-    <div class={`markdown ${streaming ? "streaming" : ""}`} aria-busy={streaming || undefined}>
+    <div
+      class={`markdown ${streaming ? "streaming" : ""}`}
+      dir="auto"
+      aria-busy={streaming || undefined}
+    >
       {draw(outlined(new Lexer({ gfm: true, breaks: true }).lex(value)))}
     </div>
   );

@@ -71,6 +71,7 @@ function Input(props: Props<typeof inputSchema>) {
         step={props.inputType === "number" ? "any" : undefined}
         defaultValue={props.defaultValue ?? ""}
         placeholder={props.placeholder}
+        dir="auto"
         required={props.required}
         pattern={props.pattern}
         disabled={props.disabled}
@@ -99,6 +100,7 @@ function Textarea(props: Props<typeof textareaSchema>) {
         rows={props.rows ?? (props.autoResize ? 1 : DEFAULTS.textarea.rows)}
         defaultValue={props.defaultValue ?? ""}
         placeholder={props.placeholder}
+        dir="auto"
         required={props.required}
         disabled={props.disabled}
         {...field.attributes}

@@ -69,7 +69,7 @@ function Text(props: Props<typeof textSchema>) {
     );
   }
   return (
-    <div class={classes} style={style} aria-busy={props.streaming || undefined}>
+    <div class={classes} style={style} dir="auto" aria-busy={props.streaming || undefined}>
       {settled}
       {fresh && <span class="fresh">{fresh}</span>}
     </div>
@@ -79,13 +79,13 @@ function Text(props: Props<typeof textSchema>) {
 function Title(props: Props<typeof titleSchema>) {
   const style = wordsStyle(props, DEFAULTS.title.weight);
   const classes = `words title-${props.size} ${clipping(props)}`;
-  return h(props.value.trim() ? "h2" : "div", { class: classes, style }, props.value);
+  return h(props.value.trim() ? "h2" : "div", { class: classes, style, dir: "auto" }, props.value);
 }
 
 function Caption(props: Props<typeof captionSchema>) {
   const style = wordsStyle({ ...props, color: props.color ?? DEFAULTS.caption.color }, undefined);
   return (
-    <div class={`words caption-${props.size} ${clipping(props)}`} style={style}>
+    <div class={`words caption-${props.size} ${clipping(props)}`} style={style} dir="auto">
       {props.value}
     </div>
   );

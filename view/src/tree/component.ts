@@ -2,6 +2,7 @@
 
 import { type ComponentType, createContext, type FunctionComponent, h } from "preact";
 import { useContext } from "preact/hooks";
+import { Boundary } from "./Boundary";
 import type { WidgetNode } from "./node";
 import { type Props, readProps, type Schema, type Surroundings } from "./read";
 
@@ -20,7 +21,8 @@ export function component<S extends Schema>(
   View: ComponentType<Props<S>>,
 ): Component {
   function Draw({ node }: { node: WidgetNode }) {
-    return h(View, readProps(schema, node, useContext(SurroundingsContext)) as never);
+    const props = readProps(schema, node, useContext(SurroundingsContext));
+    return h(Boundary, { node }, h(View, props as never));
   }
   return { type, schema, Draw };
 }

@@ -117,8 +117,12 @@ export interface Hosted {
 }
 
 /** A host with the view in it, hands shaken. */
-export async function openHost(browser: Browser, mount: Partial<Mount> = {}): Promise<Hosted> {
-  const { page, errors } = await open(browser, { "/host": hostHtml, "/view": () => VIEW });
+export async function openHost(
+  browser: Browser,
+  mount: Partial<Mount> = {},
+  more: Record<string, () => string> = {},
+): Promise<Hosted> {
+  const { page, errors } = await open(browser, { "/host": hostHtml, "/view": () => VIEW, ...more });
   await page.goto("http://view.test/host");
   await page.evaluate((given) => window.host.mount(given), {
     src: "/view",

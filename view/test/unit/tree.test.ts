@@ -1,5 +1,7 @@
+import { options } from "preact";
 import { expect, test } from "vitest";
-import { draw } from "./draw";
+import { component } from "../../src/tree/component";
+import { draw, drawWith } from "./draw";
 
 test("an unknown component says its name and shows what is inside", () => {
   const html = draw({ type: "Hologram", children: [{ type: "Text", value: "inside" }] });
@@ -43,4 +45,13 @@ test("whatever stands in a list is an item of it", () => {
 
 test("`true` written as a text is true", () => {
   expect(draw({ type: "Button", label: "Off", disabled: "true" })).toContain("disabled");
+});
+
+test("a component that fails says so in its place, and its neighbours stand", () => {
+  (options as { errorBoundaries?: boolean }).errorBoundaries = true;
+  const broken = component("Bomb", {}, () => {
+    throw new Error("no fuse");
+  });
+  const tree = { type: "Col", children: [{ type: "Bomb" }, { type: "Text", value: "standing" }] };
+  expect(drawWith([broken], tree)).toMatch(/Bomb: Error: no fuse.*standing/);
 });
