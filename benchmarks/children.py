@@ -1,0 +1,119 @@
+"""Servers and watchers in processes of their own, ended when a block ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    """A running process.
+
+    Attributes:
+        process: The process.
+        says: What it prints.
+        hears: What it reads.
+        logged: What it writes to stderr.
+    """
+
+    process: subprocess.Popen[bytes]
+    says: IO[bytes]
+    hears: IO[bytes]
+    logged: IO[bytes]
+
+    def ask(self, line: str) -> str:
+        """Send a line, and take the line that answers it."""
+        self.hears.write(line.encode() + b"\n")
+        self.hears.flush()
+        return self.line()
+
+    def line(self) -> str:
+        """The next line it prints."""
+        line = self.says.readline()
+        assert line, f"it ended with {self.process.wait()}: {self._last_words()}"
+        return line.decode().strip()
+
+    def _last_words(self) -> str:
+        self.logged.seek(0)
+        return self.logged.read().decode(errors="replace")[-2000:]
+
+    @property
+    def rss_bytes(self) -> int:
+        """How much memory it holds now."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert found is not None, status
+        return int(found.group(1)) * 1024
+
+
+@contextmanager
+def child(command: Sequence[str]) -> Iterator[Child]:
+    """`command`, without the settings of whoever runs this; it is killed at the end."""
+    environment = {name: v for name, v in os.environ.items() if not name.startswith("WIDGETD_")}
+    with (
+        TemporaryFile() as logged,
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=logged,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        assert process.stdin is not None
+        try:
+            yield Child(process=process, says=process.stdout, hears=process.stdin, logged=logged)
+        finally:
+            process.kill()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server that answers.
+
+    Attributes:
+        child: Its process.
+        url: Where MCP is served.
+    """
+
+    child: Child
+    url: str
+
+
+@contextmanager
+def server(command: Sequence[str]) -> Iterator[Server]:
+    """A server that prints its URL when it is ready."""
+    with child(command) as running:
+        while True:
+            url = re.search(r"http://\S+", running.line())
+            if url is not None:
+                break
+        yield Server(child=running, url=url.group())
+
+
+def python(module: str, *arguments: str) -> tuple[str, ...]:
+    """The command that runs a module with this interpreter."""
+    return (sys.executable, "-m", module, *arguments)
+
+
+def daemon_command(folder: Path, *flags: str, port: int = 0) -> tuple[str, ...]:
+    """The command that serves `folder` as people would."""
+    return python("widgetd", "serve", str(folder), "--port", str(port), *flags)
+
+
+def widgetd(folder: Path, *flags: str) -> AbstractContextManager[Server]:
+    """A daemon that serves `folder`."""
+    return server(daemon_command(folder, *flags))

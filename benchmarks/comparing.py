@@ -1,0 +1,114 @@
+"""The same files, served or rendered by mcp-chatkit-widget."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from benchmarks.calling import TOOL, answered
+from benchmarks.children import child, server, widgetd
+from benchmarks.folders import BUNDLED, FLIGHT, flight_arguments, folder, real
+from benchmarks.measuring import Pairs, Timed, alternate, percentile
+from benchmarks.peer import Peer, peer
+from benchmarks.table import Row, at_least, at_most, compared
+from benchmarks.wire import Wire, call
+from widgetd import Widget, load_widget
+
+_CONNECTIONS = 4
+_CALLS = 2
+_RENDERS = 20
+
+# With this file in the folder it does not start: a property is named "from".
+_NOT_THEIRS = ("Draft Email.widget",)
+
+
+def rows(most: int) -> Iterator[Row]:
+    """The rows of this family, from at most so many pairs each."""
+    found = peer()
+    if isinstance(found, str):
+        yield Row(what="calls a second, mcp-chatkit-widget", bar=at_least(2), remark=found)
+        yield Row(what="call in process, mcp-chatkit-widget", bar=at_most(1 / 3), remark=found)
+    else:
+        yield _served(found, min(most, 200))
+        yield _in_process(found, min(most, 300))
+
+
+def _served(other: Peer, pairs: int) -> Row:
+    with ExitStack() as stack:
+        widgets = real(stack.enter_context(folder()), 16, leave_out=_NOT_THEIRS)
+        ours = stack.enter_context(widgetd(widgets)).url
+        theirs = stack.enter_context(server(other.command("serve", str(widgets)))).url
+        said = (
+            f"{_CONNECTIONS} connections, each with a call under way all the time. widgetd "
+            f"returned {_parts(ours)}; {other.versions} returned {_parts(theirs)}."
+        )
+        taken = alternate(_batch(theirs), _batch(ours), pairs=pairs)
+    what = "calls a second at 16 widgets, mcp-chatkit-widget"
+    row = compared(what, at_least(2), taken, remark=said)
+    return replace(row, ours=_rate(taken.theirs), theirs=_rate(taken.ours))
+
+
+def _batch(url: str) -> Timed:
+    """A number of calls of Flight Tracker, one under way on each connection."""
+    wires = [Wire(url) for _ in range(_CONNECTIONS)]
+    request = call(url, TOOL, flight_arguments())
+
+    def timed() -> float:
+        started_s = time.perf_counter()
+        for wire in wires:
+            wire.send(request)
+        for number in range(_CALLS):
+            for wire in wires:
+                assert wire.take().status == 200
+                if number + 1 < _CALLS:
+                    wire.send(request)
+        return time.perf_counter() - started_s
+
+    return timed
+
+
+def _rate(times_s: tuple[float, ...]) -> str:
+    calls = _CONNECTIONS * _CALLS
+    low, middle, high = (calls / percentile(times_s, rank) for rank in (90, 50, 10))
+    return f"{middle:.0f}/s ({low:.0f}-{high:.0f})"
+
+
+def _parts(url: str) -> str:
+    """What a call returned: how much of what."""
+    result = answered(url).result
+    text = sum(len(block.get("text", "")) for block in result["content"])
+    tree = result.get("structuredContent")
+    kind = f"a {tree['type']}" if tree and "type" in tree else "nothing"
+    size = len(json.dumps(tree)) if tree else 0
+    return f"{text:,} characters of text and {kind} of {size:,} bytes as structured content"
+
+
+def _in_process(other: Peer, pairs: int) -> Row:
+    widget = load_widget(BUNDLED / FLIGHT)
+    arguments = flight_arguments()
+    with child(other.command("render", str(BUNDLED / FLIGHT))) as process:
+        theirs = json.loads(process.ask(json.dumps(arguments)))
+        same = "the same tree" if theirs == widget.call(arguments).tree else "another tree"
+        taken = alternate(
+            partial(_calls, widget, arguments),
+            lambda: float(process.ask(str(_RENDERS))),
+            pairs=pairs,
+        )
+    taken = Pairs(
+        ours=tuple(took / _RENDERS for took in taken.ours),
+        theirs=tuple(took / _RENDERS for took in taken.theirs),
+    )
+    remark = f"Flight Tracker: validate, render, normalise. {other.versions} made {same}."
+    return compared("call in process, mcp-chatkit-widget", at_most(1 / 3), taken, remark=remark)
+
+
+def _calls(widget: Widget, arguments: dict[str, Any]) -> float:
+    started_s = time.perf_counter()
+    for _ in range(_RENDERS):
+        widget.call(arguments)
+    return time.perf_counter() - started_s

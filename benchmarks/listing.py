@@ -1,0 +1,55 @@
+"""The whole list of tools, with schemas as large as real ones, against stock FastMCP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+
+from benchmarks.calling import stock
+from benchmarks.children import widgetd
+from benchmarks.folders import folder, schema_of, small
+from benchmarks.measuring import Timed, alternate
+from benchmarks.table import Row, at_most, compared
+from benchmarks.wire import Era, Session, Wire, modern
+
+WIDGETS = 1000
+SCHEMA_BYTES = 2048
+
+_ERAS: tuple[Era, ...] = ("legacy", "modern")
+
+
+def rows(most: int) -> Iterator[Row]:
+    """The rows of this family, from at most so many pairs each."""
+    with ExitStack() as stack:
+        widgets = small(stack.enter_context(folder()), WIDGETS, schema=schema_of(SCHEMA_BYTES))
+        ours = stack.enter_context(widgetd(widgets, "--expose", "tools")).url
+        theirs = stack.enter_context(stock("listed", widgets)).url
+        for era in _ERAS:
+            taken = alternate(lister(ours, era), lister(theirs, era), pairs=min(most, 150))
+            remark = f"{_told(ours, era)}; stock {_told(theirs, era)}"
+            yield compared(
+                f"whole list, {era} era, stock FastMCP", at_most(1 / 8), taken, remark=remark
+            )
+
+
+def lister(url: str, era: Era) -> Timed:
+    """One whole list on a connection that stays open."""
+    wire, request = _asking(url, era)
+    return partial(wire.timed, request)
+
+
+def _asking(url: str, era: Era) -> tuple[Wire, bytes]:
+    if era == "modern":
+        return Wire(url), modern(url, "tools/list")
+    session = Session(url)
+    return session.wire, session.request("tools/list")
+
+
+def _told(url: str, era: Era) -> str:
+    wire, request = _asking(url, era)
+    answer = wire.ask(request)
+    tools = answer.result["tools"]
+    largest = max(len(json.dumps(tool["inputSchema"])) for tool in tools)
+    return f"{len(tools):,} tools of up to {largest:,} bytes of schema in {len(answer.body):,}"

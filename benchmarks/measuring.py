@@ -1,0 +1,108 @@
+"""Time two things in alternation, and say how certain their ratio is.
+
+The machine may be busy with other things. What disturbs one arm of a pair
+disturbs the other as well, so pairs are kept together: a bootstrap draws whole
+pairs, never single values. Knows nothing of what is being timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+DRAWS = 1000
+_TAIL = 2.5
+
+Timed = Callable[[], float]
+"""Does its work once and says how many seconds it took."""
+
+Statistic = Callable[[Sequence[float]], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """What two arms took, pair by pair, in seconds.
+
+    Attributes:
+        ours: What is measured.
+        theirs: What it is measured against.
+    """
+
+    ours: tuple[float, ...]
+    theirs: tuple[float, ...]
+
+    def __len__(self) -> int:
+        return len(self.ours)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """A ratio, and the interval that holds it in 95 of 100 cases."""
+
+    value: float
+    low: float
+    high: float
+
+
+def alternate(ours: Timed, theirs: Timed, *, pairs: int, warm_up: int = 3) -> Pairs:
+    """Time `ours` and `theirs` in turns, each as often first as second.
+
+    Args:
+        ours: What is measured.
+        theirs: What it is measured against.
+        pairs: How many pairs to keep.
+        warm_up: How many to run before, and to forget.
+    """
+    taken = [_pair(ours, theirs, number) for number in range(warm_up + pairs)][warm_up:]
+    return Pairs(ours=tuple(own for own, _ in taken), theirs=tuple(other for _, other in taken))
+
+
+def _pair(ours: Timed, theirs: Timed, number: int) -> tuple[float, float]:
+    if number % 2:
+        other = theirs()
+        return ours(), other
+    return ours(), theirs()
+
+
+def percentile(values: Sequence[float], rank: float) -> float:
+    """The value below which `rank` of 100 lie, between two neighbours where it falls there."""
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * rank / 100
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def at_percentile(rank: float) -> Statistic:
+    """The percentile at `rank`, as a statistic."""
+    return lambda values: percentile(values, rank)
+
+
+median = at_percentile(50)
+
+
+def ratio(pairs: Pairs, statistic: Statistic = median) -> Ratio:
+    """A statistic of ours over the same statistic of theirs."""
+    return combined([pairs], lambda ratios: ratios[0], statistic)
+
+
+def combined(cases: Sequence[Pairs], combine: Statistic, statistic: Statistic = median) -> Ratio:
+    """The ratio of each case, combined into one.
+
+    Args:
+        cases: Each measured by itself.
+        combine: Makes one ratio of those of all cases, as their median or their maximum.
+        statistic: Makes one value of the times of one arm of one case.
+    """
+    value = combine([statistic(case.ours) / statistic(case.theirs) for case in cases])
+    random = Random(0)
+    drawn = [combine([_drawn(case, statistic, random) for case in cases]) for _ in range(DRAWS)]
+    low, high = percentile(drawn, _TAIL), percentile(drawn, 100 - _TAIL)
+    return Ratio(value=value, low=low, high=high)
+
+
+def _drawn(case: Pairs, statistic: Statistic, random: Random) -> float:
+    chosen = random.choices(range(len(case)), k=len(case))
+    ours, theirs = case.ours, case.theirs
+    return statistic([ours[n] for n in chosen]) / statistic([theirs[n] for n in chosen])

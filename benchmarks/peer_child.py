@@ -1,0 +1,64 @@
+"""Run mcp-chatkit-widget, in its own environment, where nothing of widgetd is installed.
+
+`versions`: what it is made of. `serve FOLDER`: over HTTP, by its own FastMCP
+object. `render FILE`: arguments on the first line, then for each number on a
+line so many renders, answered by the seconds that they took.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks import serving
+
+_PARTS = ("mcp-chatkit-widget", "fastmcp", "openai-chatkit")
+
+
+def versions() -> None:
+    """Print what it is made of."""
+    parts = ", ".join(f"{part} {version(part)}" for part in _PARTS)
+    print(f"{parts}, Python {platform.python_version()}")
+
+
+def serve_folder(folder: str) -> None:
+    """Serve the widgets in `folder` by its own FastMCP object."""
+    package = import_module("mcp_chatkit_widget")
+    package.register_widget_tools(Path(folder))
+    serving.serve(package.server)
+
+
+def render(file: str) -> None:
+    """Render and serialise, in this process."""
+    package = import_module("mcp_chatkit_widget")
+    widget = package.load_widget(Path(file))
+    arguments = json.loads(sys.stdin.readline())
+    print(json.dumps(_rendered(package, widget, arguments)), flush=True)
+    for line in sys.stdin:
+        started_s = time.perf_counter()
+        for _ in range(int(line)):
+            _rendered(package, widget, arguments)
+        print(time.perf_counter() - started_s, flush=True)
+
+
+def _rendered(package: Any, widget: Any, arguments: dict[str, object]) -> object:
+    root = package.render_widget_definition(widget, **arguments)
+    return root.model_dump(mode="json", exclude_none=True)
+
+
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "versions": versions,
+    "serve": serve_folder,
+    "render": render,
+}
+
+if __name__ == "__main__":
+    command, *rest = sys.argv[1:]
+    _COMMANDS[command](*rest)

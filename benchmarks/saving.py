@@ -1,0 +1,132 @@
+"""A save until clients are told, against the events of a bare watcher.
+
+Eight clients listen, four of each era; a save counts until the last of them was
+told. Saves are made in place and by rename in turns, each changes what the list
+says, and they come far enough apart that announcements are never held back.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+from random import Random
+
+from benchmarks.children import Child, child, python, widgetd
+from benchmarks.folders import FLIGHT, folder, real, small
+from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
+from benchmarks.table import Row, at_most, compared
+from benchmarks.wire import Era, Wire, all_told, listen
+
+_ERAS: tuple[Era, ...] = ("legacy", "modern")
+_EACH = 4
+
+# Announcements come at most every 100 ms; the rest keeps step with no timer's beat.
+_PACE_S = (0.15, 0.19)
+
+
+class Saver:
+    """Saves one file again and again, each time with another description."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._document = json.loads(path.read_text(encoding="utf-8"))
+        self._revisions = count(1)
+        self._random = Random(0)
+
+    def save(self) -> float:
+        """Save the next revision after a pause, and answer the clock as the save began."""
+        revision = next(self._revisions)
+        said = {**self._document, "description": f"Revision {revision} of this widget."}
+        text = json.dumps(said)
+        aside = self._path.with_suffix(".tmp")
+        time.sleep(self._random.uniform(*_PACE_S))
+        if revision % 4 < 2:
+            started_s = time.monotonic()
+            self._path.write_text(text, encoding="utf-8")
+        else:
+            aside.write_text(text, encoding="utf-8")
+            started_s = time.monotonic()
+            aside.replace(self._path)
+        return started_s
+
+
+def until_told(saver: Saver, wires: Sequence[Wire]) -> Timed:
+    """A save, until the last of `wires` was told."""
+
+    def timed() -> float:
+        while ready := select.select([wire.socket for wire in wires], [], [], 0)[0]:
+            for wire in wires:
+                if wire.socket in ready:
+                    wire.told()
+        started_s = saver.save()
+        return all_told(wires) - started_s
+
+    return timed
+
+
+def until_heard(saver: Saver, watcher: Child) -> Timed:
+    """A save, until the watcher's loop heard of it."""
+
+    def timed() -> float:
+        started_s = saver.save()
+        while (heard_s := float(watcher.line())) < started_s:
+            pass  # the second event of an earlier save
+        return heard_s - started_s
+
+    return timed
+
+
+@contextmanager
+def served(into: Path, file: str) -> Iterator[Timed]:
+    """A daemon and its clients: a save of `file`, until all are told."""
+    with widgetd(into, "--expose", "tools") as server:
+        wires = [listen(server.url, era) for era in _ERAS for _ in range(_EACH)]
+        yield until_told(Saver(into / file), wires)
+
+
+def rows(most: int) -> Iterator[Row]:
+    """The rows of this family, from at most so many pairs each."""
+    yield from _against_a_bare_watcher(min(most, 400))
+    yield from _among_many(min(most, 200))
+
+
+def _against_a_bare_watcher(pairs: int) -> Iterator[Row]:
+    with ExitStack() as stack:
+        ours = stack.enter_context(served(real(stack.enter_context(folder()), 16), FLIGHT))
+        watched = real(stack.enter_context(folder()), 16)
+        watcher = stack.enter_context(child(python("benchmarks.bare", str(watched))))
+        watcher.line()
+        theirs = until_heard(Saver(watched / FLIGHT), watcher)
+        taken = alternate(ours, theirs, pairs=pairs)
+    yield from saved("save to told, 16 widgets, bare awatch", taken)
+
+
+def saved(what: str, taken: Pairs) -> Iterator[Row]:
+    """The rows of saves against events: like percentile against like."""
+    yield compared(f"{what}, p50", at_most(2.5), taken, remark=_REMARK)
+    yield compared(f"{what}, p99", at_most(5), taken, statistic=at_percentile(99))
+
+
+_REMARK = (
+    "Flight Tracker, saved in place and by rename; the last of 4 legacy and 4 modern clients, "
+    "on raw sockets, against awatch(step=10, debounce=50) in a process of its own."
+)
+
+
+def _among_many(pairs: int) -> Iterator[Row]:
+    with ExitStack() as stack:
+        many, few = (
+            stack.enter_context(served(small(stack.enter_context(folder()), size), _SMALL))
+            for size in (10_000, 16)
+        )
+        taken = alternate(many, few, pairs=pairs)
+    remark = "Widgets of one text with --expose tools: every save changes the whole list."
+    yield compared("save to told, 10,000 widgets, 16, p50", at_most(2), taken, remark=remark)
+
+
+_SMALL = "Small 7.widget"

@@ -1,0 +1,58 @@
+"""From exec to the first `/readyz` that says 200, with many widgets against few."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from benchmarks.children import child, daemon_command
+from benchmarks.folders import folder, real
+from benchmarks.measuring import alternate
+from benchmarks.table import Row, at_most, compared
+
+PATIENCE_S = 600
+_BEAT_S = 0.005
+
+
+def rows(most: int) -> Iterator[Row]:
+    """The rows of this family, from at most so many pairs."""
+    with ExitStack() as stack:
+        many, few = (real(stack.enter_context(folder()), size) for size in (1000, 16))
+        taken = alternate(
+            partial(start_s, many), partial(start_s, few), pairs=min(most, 12), warm_up=1
+        )
+    remark = "Copies of the bundled widgets, without sidecars, as Studio exports them."
+    yield compared("start, 1,000 widgets, 16", at_most(3), taken, remark=remark)
+
+
+def start_s(widgets: Path) -> float:
+    """How long a daemon takes to be ready; it is ended at once."""
+    port = _free_port()
+    started_s = time.perf_counter()
+    with child(daemon_command(widgets, port=port)):
+        while not _is_ready(port):
+            assert time.perf_counter() - started_s < PATIENCE_S
+            time.sleep(_BEAT_S)
+        return time.perf_counter() - started_s
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _is_ready(port: int) -> bool:
+    asking = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    try:
+        asking.request("GET", "/readyz")
+        return asking.getresponse().status == 200
+    except ConnectionError:
+        return False
+    finally:
+        asking.close()

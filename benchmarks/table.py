@@ -1,0 +1,127 @@
+"""One table of ratios, written row by row as they are measured.
+
+A bar is missed only where the whole interval lies beyond it: what a noisy
+machine cannot decide is not held against the code.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from benchmarks.measuring import Pairs, Ratio, Statistic, median, percentile, ratio
+
+_WIDTHS = (50, 8, 8, 16, 8, 26, 26, 6)
+_HEADS = ("", "bar", "ratio", "interval", "verdict", "this p50 (p10-p90)", "against", "pairs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """What a ratio must come to.
+
+    Attributes:
+        limit: The ratio.
+        upward: Whether it must reach the limit; else it must not exceed it.
+    """
+
+    limit: float
+    upward: bool
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.upward else '≤'} {self.limit:.3g}"
+
+    def misses(self, ratio: Ratio) -> bool:
+        """Whether the whole interval lies beyond the limit."""
+        return ratio.high < self.limit if self.upward else ratio.low > self.limit
+
+
+def at_most(limit: float) -> Bar:
+    """The bar of a ratio that must not exceed `limit`."""
+    return Bar(limit=limit, upward=False)
+
+
+def at_least(limit: float) -> Bar:
+    """The bar of a ratio that must reach `limit`."""
+    return Bar(limit=limit, upward=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What one measurement came to.
+
+    Attributes:
+        what: What was measured, against what.
+        bar: What the ratio must come to; None where it is only told.
+        ratio: What it came to; None where it could not be measured.
+        ours: The times of this arm, for people.
+        theirs: Those of the other.
+        pairs: How many pairs there were.
+        remark: What else to know.
+    """
+
+    what: str
+    bar: Bar | None = None
+    ratio: Ratio | None = None
+    ours: str = ""
+    theirs: str = ""
+    pairs: int = 0
+    remark: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the bar was held."""
+        if self.ratio is None:
+            return "none"
+        if self.bar is None:
+            return ""
+        return "missed" if self.bar.misses(self.ratio) else "held"
+
+
+def compared(
+    what: str, bar: Bar, pairs: Pairs, *, statistic: Statistic = median, remark: str = ""
+) -> Row:
+    """The row of `pairs`, ours over theirs."""
+    return Row(
+        what=what,
+        bar=bar,
+        ratio=ratio(pairs, statistic),
+        ours=spread(pairs.ours),
+        theirs=spread(pairs.theirs),
+        pairs=len(pairs),
+        remark=remark,
+    )
+
+
+def spread(seconds: Iterable[float]) -> str:
+    """The median of some times, and what eight of ten lie between."""
+    ms = [second * 1000 for second in seconds]
+    low, middle, high = (_shown(percentile(ms, rank)) for rank in (10, 50, 90))
+    return f"{middle} ms ({low}-{high})"
+
+
+def _shown(number: float) -> str:
+    return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
+
+
+def heading() -> str:
+    """What stands above the rows."""
+    return f"{_line(_HEADS)}\n{'-' * (sum(_WIDTHS) + 2 * len(_WIDTHS))}"
+
+
+def written(row: Row) -> str:
+    """One row, its remark below it."""
+    shown, interval = "", ""
+    if row.ratio is not None:
+        shown = f"{row.ratio.value:.3g}"
+        interval = f"{row.ratio.low:.3g} to {row.ratio.high:.3g}"
+    bar = "" if row.bar is None else str(row.bar)
+    pairs = str(row.pairs or "")
+    cells = (row.what, bar, shown, interval, row.verdict, row.ours, row.theirs, pairs)
+    remark = textwrap.indent(textwrap.fill(row.remark, sum(_WIDTHS)), "    ")
+    return f"{_line(cells)}\n{remark}" if remark else _line(cells)
+
+
+def _line(cells: Iterable[str]) -> str:
+    columns = (f"{cell:<{width}}" for cell, width in zip(cells, _WIDTHS, strict=True))
+    return "  ".join(columns).rstrip()
