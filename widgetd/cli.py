@@ -223,6 +223,22 @@ def mock(
 
 
 @app.command
+def new_sidecar(path: Path) -> int:
+    """Write a sidecar beside a .widget file: what Studio cannot say of it.
+
+    Args:
+        path: The file.
+    """
+    from widgetd.catalog.discovery import load_widget
+    from widgetd.newsidecar import write_sidecar
+
+    if not path.is_file():
+        raise ConfigError("W0003", f"there is no file {path}", "name another", exit_code=3)
+    print(write_sidecar(path, load_widget(path)))
+    return 0
+
+
+@app.command
 def config(host: str, *, url: str = "http://127.0.0.1:8787/mcp") -> int:
     """Print what connects a host (claude-code, cursor, vscode, …) to a running daemon.
 
