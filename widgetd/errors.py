@@ -75,6 +75,7 @@ CODES: Mapping[str, Code] = _table(
     ("W1211", "warning", "a sample does not fit the schema"),
     ("W1212", "warning", "some hosts cannot read this schema"),
     ("W1213", "warning", "the sidecar names a field that the schema lacks"),
+    ("W1214", "warning", "the sidecar describes an action that the template lacks"),
     # W13xx: the template
     ("W1301", "fault", "the template cannot be parsed"),
     ("W1302", "fault", "the template uses what templates may not use"),
@@ -98,6 +99,7 @@ CODES: Mapping[str, Code] = _table(
     ("W1405", "warning", "a property has a value of the wrong type"),
     ("W1406", "warning", "a component stands where it may not"),
     ("W1407", "warning", "a component lacks a property"),
+    ("W1408", "warning", "an action's payload hides a field of the form"),
     # W15xx: changes that callers may stumble over
     ("W1501", "warning", "a field was removed"),
     ("W1502", "warning", "a field is required now"),
@@ -111,12 +113,16 @@ CODES: Mapping[str, Code] = _table(
     ("W2005", "fault", "rendering exceeded its budget"),
     ("W2006", "fault", "a call's _meta asks for what does not exist"),
     ("W2007", "fault", "there is no such render, or not any more"),
+    ("W2008", "fault", "the body of a request is too large"),
+    ("W2009", "fault", "the body of a request is not JSON"),
     # W22xx: limits
     ("W2201", "fault", "a principal calls too often"),
     ("W2202", "fault", "a principal has too many calls running at the same time"),
     # W24xx: actions
+    ("W2401", "fault", "a render offers no such action"),
     ("W2402", "fault", "too many actions are unread"),
     ("W2403", "fault", "an action's payload is too large"),
+    ("W2404", "fault", "an action's payload is not one that the render offers"),
 )
 
 

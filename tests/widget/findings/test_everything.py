@@ -169,3 +169,49 @@ def test_every_real_widget_renders_or_is_warned_about() -> None:
         "plotly.widget",
     }
     assert not [one for found in served.values() for one in found if one.level == "fault"]
+
+
+def test_a_payload_that_hides_a_field_is_warned_about() -> None:
+    template = (
+        '{"type":"Card","asForm":true,"confirm":{"label":"Send","action":{"type":"parcel.send",'
+        '"payload":{"to":1}}},"children":[{"type":"Input","name":"to.city"}]}'
+    )
+
+    assert said(widget(template)) == [
+        (
+            "W1408 parcel.widget#/template: the key 'to' in the payload of 'parcel.send' hides "
+            "the form's field 'to.city'; give one of the two another name"
+        )
+    ]
+
+
+BUTTON = '{"type":"Card","children":[{"type":"Button","onClickAction":{"type":TYPE}}]}'
+
+
+@pytest.mark.parametrize(
+    ("template", "advice"),
+    [
+        (BUTTON.replace("TYPE", '"parcel.track"'), "did you mean 'parcel.track'?"),
+        (BUTTON.replace("TYPE", '"other"'), "describe 'other'"),
+        ('{"type":"Card"}', "take it out, for there is no action at all"),
+    ],
+)
+def test_a_description_of_an_action_that_is_not_there_is_warned_about(
+    template: str, advice: str
+) -> None:
+    assert said(widget(template, '[actions."parcel.trak"]\ndescription = "Track it."')) == [
+        (
+            "W1214 parcel.widget.toml#/actions/parcel.trak: the template has no action "
+            f"'parcel.trak'; {advice}"
+        )
+    ]
+
+
+def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
+    made = widget(
+        BUTTON.replace("TYPE", "{{ what | tojson }}"),
+        '[actions."parcel.track"]\ndescription = "Track it."',
+        what={"type": "string"},
+    )
+
+    assert said(made) == []

@@ -108,7 +108,7 @@ def _sampled(widget: Widget) -> Iterator[Mapping[str, Any]]:
     examples = (one.arguments for one in widget.definition.sidecar.examples)
     generated = (sample(widget.schema, state=state) for state in _STATES)
     for arguments in chain(examples, states, generated):
-        if not arguments or not widget.schema.admits(dict(arguments)):
+        if arguments is None or not widget.schema.admits(dict(arguments)):
             continue
         try:
             filled = widget.schema.with_defaults(dict(arguments))

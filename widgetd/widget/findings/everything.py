@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from widgetd.errors import Finding
+from widgetd.widget.actions import known_actions
 from widgetd.widget.compiled import Widget
 from widgetd.widget.definition import Definition
+from widgetd.widget.findings.actions import hidden_fields, misdescribed
 from widgetd.widget.findings.declared import Declared
 from widgetd.widget.findings.exporter import exporter_losses, wrapped_data
 from widgetd.widget.findings.fields import undeclared, unused
@@ -41,6 +43,7 @@ def findings(widget: Widget | Definition, *, strict: bool = False) -> tuple[Find
     if isinstance(widget, Widget):
         found += _of_template(widget, strict=strict)
         found += _of_samples(widget)
+        found += _of_actions(widget)
     placed = (one if one.path else replace(one, path=definition.path) for one in found)
     return tuple(dict.fromkeys(placed))
 
@@ -81,6 +84,12 @@ def _of_samples(widget: Widget) -> Iterator[Finding]:
         rendered = outcome(widget, state).tree
         if rendered is not None:
             yield from preview_differences(rendered, definition.preview)
+
+
+def _of_actions(widget: Widget) -> Iterator[Finding]:
+    known = known_actions(widget)
+    yield from hidden_fields(known)
+    yield from misdescribed(widget.definition, known)
 
 
 def _read(widget: Widget) -> frozenset[str]:
