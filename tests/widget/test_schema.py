@@ -315,6 +315,15 @@ def test_what_json_cannot_say_is_refused_and_named(arguments: Any, message: str)
     assert (refused.value.code, str(refused.value)) == ("W2002", message)
 
 
+@pytest.mark.parametrize("schema", [{}, {"type": "object"}], ids=["silent", "said"])
+def test_arguments_that_are_no_object_are_refused(schema: dict[str, Any]) -> None:
+    with pytest.raises(CallError) as refused:
+        compile_schema(schema).check([1])
+
+    assert str(refused.value).startswith("expected an object")
+    assert ", got an array of 1. " in str(refused.value)
+
+
 def test_arguments_that_fit_come_back_as_they_are() -> None:
     arguments = {"x": 1.0, "y": [1, True]}
 

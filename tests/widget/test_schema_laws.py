@@ -18,7 +18,7 @@ from widgetd.widget.schema import Checked, Schema, compile_schema
 
 STATES = st.sampled_from(get_args(State))
 lawful = settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )

@@ -58,7 +58,7 @@ Faults = tuple[Fault, ...]
 
 def unexplained(schema: Subschema, value: Json) -> Fault:
     """What is said of a value that does not fit where no keyword could be found at fault."""
-    return Fault((), "", value, schema, "arguments that fit the input schema")
+    return Fault((), "", value, schema, "an object that fits the input schema")
 
 
 RIGHT_KIND, WRONG_MARK, WRONG_KIND = range(3)

@@ -8,28 +8,22 @@ the caller holds what was made against the validator.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
-from typing import Literal
 
 from widgetd.widget.applicable import Judge, dependent, element_part, needed, property_parts
 from widgetd.widget.assertions import identity
-from widgetd.widget.describe import types
+from widgetd.widget.choosing import Chooser, Spot, Style
 from widgetd.widget.facets import TYPES, Facets, together
 from widgetd.widget.heights import Heights
 from widgetd.widget.matching import matching
 from widgetd.widget.scalars import numbers, strings
 from widgetd.widget.subschemas import Json, Subschema
 
-Style = Literal[
-    "smallest", "required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"
-]
-
 BUDGET = 20_000
 DEEPEST = 48
-MOST_WAYS = 12
 MOST_TURNS = 40
 MOST_PROPERTIES = 1_000
 MOST_ELEMENTS = 1_000
@@ -52,25 +46,6 @@ class CannotMakeError(Exception):
     """No value could be made for a schema."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
-    """Where a value is made.
-
-    Attributes:
-        name: The nearest property's name after the one that it stands in: `airline.name`.
-        turn: The how manieth of its kind it is.
-        depth: How deep it stands.
-        arrays: How many arrays it stands in.
-        within: The schemas of what it stands in, by identity.
-    """
-
-    name: str = ""
-    turn: int = 0
-    depth: int = 0
-    arrays: int = 0
-    within: frozenset[int] = frozenset()
-
-
 class Maker:
     """Makes values in one style.
 
@@ -82,8 +57,8 @@ class Maker:
 
     def __init__(self, judge: Judge, heights: Heights, style: Style) -> None:
         self._judge = judge
-        self._heights = heights
         self._style = style
+        self._chooser = Chooser(judge, heights, style)
         self._left = BUDGET
         self._words: Counter[tuple[str, int]] = Counter()
 
@@ -100,51 +75,12 @@ class Maker:
             return next(strings(self._style, Facets([]), spot.name, spot.turn))
         way, ways = 0, 1
         while way < ways:
-            facets, ways = self._chosen(schema, spot, way)
+            facets, ways = self._chooser.chosen(schema, spot, way)
             for made in self._values(facets, spot) if facets else ():
                 if self._judge.fits(schema, made):
                     return made
             way += 1
         raise CannotMakeError
-
-    def _chosen(self, schema: Subschema, spot: Spot, way: int) -> tuple[Facets | None, int]:
-        """What holds once alternatives are chosen, if anything can; how many ways there are."""
-        parts: list[Mapping[str, Json]] = []
-        ways = 1
-        waiting = [schema]
-        while waiting:
-            part = waiting.pop()
-            if part is False:
-                return None, ways
-            if isinstance(part, bool):
-                continue
-            parts.append(part)
-            waiting += [*self._judge.targets(part), *part.get("allOf", ())]
-            for keyword in part.keys() & {"anyOf", "oneOf"}:
-                branches = self._ordered(part, part[keyword], spot)
-                ways = max(ways, len(branches))
-                waiting.append(branches[way % len(branches)])
-            if "if" in part:
-                ways = max(ways, 2)
-                then = [part["if"], part.get("then", True)]
-                waiting += [part.get("else", True)] if way % 2 else then
-        return Facets(parts), min(ways, MOST_WAYS)
-
-    def _ordered(
-        self, schema: Mapping[str, Json], branches: list[Subschema], spot: Spot
-    ) -> list[Subschema]:
-        """`branches` in the order in which they are tried: null last, unless nulls are wanted."""
-        if self._economises([schema], spot):
-            return sorted(branches, key=self._heights.of)
-        nulls = [branch for branch in branches if _is_null(branch)]
-        others = [branch for branch in branches if not _is_null(branch)]
-        first = spot.turn % len(others) if others else 0
-        others = [*others[first:], *others[:first]]
-        return [*nulls, *others] if self._style == "nulls" else [*others, *nulls]
-
-    def _economises(self, parts: Iterable[Mapping[str, Json]], spot: Spot) -> bool:
-        """Whether a value is kept small: always, or because it stands in one of its own kind."""
-        return self._style == "smallest" or any(id(part) in spot.within for part in parts)
 
     def _values(self, facets: Facets, spot: Spot) -> Iterator[Json]:
         """Values to be tried, likeliest first."""
@@ -215,7 +151,7 @@ class Maker:
         names: dict[str, None] = {}
         for part in parts:
             names.update(dict.fromkeys(part.get("required", ())))
-        if not (self._style == "required" or self._economises(parts, spot)):
+        if not (self._style == "required" or self._chooser.economises(parts, spot)):
             most = facets.most("maxProperties", MOST_PROPERTIES)
             declared = [name for part in parts for name in part.get("properties", {})]
             names.update(dict.fromkeys(declared[: max(0, most - len(names))]))
@@ -261,7 +197,7 @@ class Maker:
     def _length(self, facets: Facets, least: int, spot: Spot) -> int:
         """How many elements to make."""
         wanted = ELEMENTS[self._style] if not spot.arrays else min(ELEMENTS[self._style], 2)
-        if self._economises(facets.parts, spot):
+        if self._chooser.economises(facets.parts, spot):
             wanted = 0
         elif wanted:
             wanted = max([wanted, *map(len, facets.all("prefixItems"))])
@@ -285,12 +221,6 @@ class Maker:
             if not unique or identity(made) not in known:
                 return made
         raise CannotMakeError
-
-
-def _is_null(schema: Subschema) -> bool:
-    return isinstance(schema, Mapping) and (
-        types(schema) == ("null",) or schema.get("const", 0) is None
-    )
 
 
 def _turned(values: list[Json], turn: int) -> list[Json]:

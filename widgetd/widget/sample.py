@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from widgetd.widget.choosing import Spot, Style
 from widgetd.widget.document import Document
 from widgetd.widget.explain import Descent
 from widgetd.widget.heights import Heights
-from widgetd.widget.making import CannotMakeError, Maker, Spot, Style
+from widgetd.widget.making import CannotMakeError, Maker
 from widgetd.widget.subschemas import Json
 
 State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]

@@ -43,6 +43,9 @@ SMALL = jsonschema_rs.RegexOptions(size_limit=64 * 1024)
 LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
 OPTIONS: _Options = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
 
+# What finding the alternatives that bring defaults may cost; see `explain.BUDGET`.
+FILLING = 20_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
@@ -98,7 +101,11 @@ class Schema:
 
     def admits(self, arguments: Json) -> bool:
         """Whether `arguments` fit, exactly as the schema's draft says."""
-        return is_json(arguments, self._limits.json_depth) and self._validator.is_valid(arguments)
+        return (
+            isinstance(arguments, dict)
+            and is_json(arguments, self._limits.json_depth)
+            and self._validator.is_valid(arguments)
+        )
 
     def check(
         self, arguments: Json, *, strict: bool = False, sensitive: Collection[str] = ()
@@ -134,7 +141,8 @@ class Schema:
         """`arguments` with the schema's defaults where properties are absent, at any depth."""
         if not self._has_defaults:
             return arguments
-        filled: dict[str, Json] = Filler(self.descent()).filled(self.document.root, arguments)
+        filler = Filler(self.descent(FILLING))
+        filled: dict[str, Json] = filler.filled(self.document.root, arguments)
         return filled
 
     @cached_property
