@@ -223,6 +223,20 @@ def mock(
 
 
 @app.command
+def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
+    """Print types of what widgetd answers and of what each widget takes.
+
+    Args:
+        lang: TypeScript, or Python typed dictionaries.
+        dir: The folder of widgets.
+    """
+    from widgetd.declarations.module import declarations
+
+    print(declarations(_snapshot(dir), lang))
+    return 0
+
+
+@app.command
 def new_sidecar(path: Path) -> int:
     """Write a sidecar beside a .widget file: what Studio cannot say of it.
 
