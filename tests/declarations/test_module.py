@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+from importlib import import_module
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -71,16 +72,19 @@ def test_a_schema_becomes_an_interface() -> None:
     )
 
 
-def test_python_declarations_are_python(everything: Snapshot) -> None:
-    names: dict[str, Any] = {}
-    exec(declarations(everything, "python"), names)
+def test_python_declarations_are_python(
+    everything: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "declared.py").write_text(declarations(everything, "python"))
+    monkeypatch.syspath_prepend(tmp_path)
+    declared = import_module("declared")
 
-    hints = get_type_hints(names["OddArguments"], names)
+    hints = get_type_hints(declared.OddArguments)
     assert hints["who"] is str
-    assert hints["legs"] == list[names["OddArgumentsLeg"]]
+    assert get_args(hints["legs"]) == (declared.OddArgumentsLeg,)
     assert set(hints) == {"who", "from", "a-b", "legs", "free", "map"}
     for made in everything.widgets.values():
-        assert f"{made.definition.component}Arguments" in names
+        assert hasattr(declared, f"{made.definition.component}Arguments")
 
 
 @pytest.mark.skipif(not TSC.exists(), reason="needs the TypeScript compiler of view/node_modules")
