@@ -73,6 +73,9 @@ class Settings(BaseModel):
     store: str | None = Field(
         default=None, description="the URL of a Redis or Valkey server that replicas share"
     )
+    metrics_port: int | None = Field(
+        default=None, ge=0, le=65535, description="a port for /metrics alone; else on the main one"
+    )
     page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
     poll: float | None = Field(
         default=None, gt=0, description="seconds between surveys, without file events"

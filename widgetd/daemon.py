@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +23,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
+from widgetd.catalog.observer import Observer
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Folder, Workshop, reload
 from widgetd.catalog.selection import Selection
@@ -32,6 +33,7 @@ from widgetd.files.hints import Hints
 from widgetd.files.watch import POLL_S, Mode, watch
 from widgetd.pages.app import MCP_PATH, app
 from widgetd.pages.health import STALLED_S, Vitals, health_routes
+from widgetd.pages.metrics import Metrics, metrics_app, metrics_route
 from widgetd.pages.port import Port, bind, url_of
 from widgetd.pages.status import status_route
 from widgetd.pages.view import view_html
@@ -61,6 +63,7 @@ class Daemon:
         hints: Where the folder may have changed.
         registry: What is being served.
         vitals: What the daemon knows of itself.
+        metrics: Counts what happens.
         supervisor: The service manager that may have started it.
         stop: Set to end everything.
     """
@@ -70,6 +73,7 @@ class Daemon:
     hints: Hints
     registry: Registry
     vitals: Vitals
+    metrics: Metrics
     supervisor: Supervisor
     stop: anyio.Event
 
@@ -96,12 +100,15 @@ async def serve(
     Raises:
         ConfigError: The port cannot be had, or an installed library is not the one tested.
     """
+    registry = Registry()
+    vitals = Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
     daemon = Daemon(
         settings=settings,
         folder=folder,
         hints=Hints(),
-        registry=Registry(),
-        vitals=Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0))),
+        registry=registry,
+        vitals=vitals,
+        metrics=Metrics(registry, vitals),
         supervisor=supervisor(os.environ, os.getpid()),
         stop=stop or anyio.Event(),
     )
@@ -112,7 +119,9 @@ async def serve(
             run = partial(_over_stdio, daemon, server, started)
         else:
             listener = held.enter_context(bind(settings.host, settings.port))
-            run = partial(_over_http, daemon, server, started, listener)
+            aside = settings.metrics_port
+            scraped = None if aside is None else held.enter_context(bind(settings.host, aside))
+            run = partial(_over_http, daemon, server, started, listener, scraped)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, daemon)
             tasks.start_soon(daemon.supervisor.feed, daemon.vitals.progressing, daemon.stop)
@@ -123,7 +132,11 @@ async def serve(
 
 
 async def _over_http(
-    daemon: Daemon, server: Server, started: Started, listener: socket.socket
+    daemon: Daemon,
+    server: Server,
+    started: Started,
+    listener: socket.socket,
+    scraped: socket.socket | None,
 ) -> None:
     settings = daemon.settings
     served = app(
@@ -131,11 +144,16 @@ async def _over_http(
         [
             *health_routes(daemon.registry, daemon.vitals),
             status_route(daemon.registry, daemon.vitals),
+            *([metrics_route(daemon.metrics)] if scraped is None else []),
         ],
         allowed_hosts=settings.allowed_host,
         cors_origins=settings.cors_origin,
     )
     sdk.own_the_shutdown()
+    sessions = partial(sdk.open_sessions, served, MCP_PATH)
+    daemon.metrics.watch_number("sessions", "Sessions of legacy clients.", sessions)
+    listeners = partial(len, server.clients)
+    daemon.metrics.watch_number("listeners", "Clients that are told of changes.", listeners)
 
     def announce() -> None:
         _announce(daemon, started, url_of(listener) + MCP_PATH)
@@ -145,17 +163,23 @@ async def _over_http(
         sdk.end_standing_streams(served, MCP_PATH)
 
     port = Port(served, after_start=announce, before_end=end_streams)
+    ports = {port: listener}
+    if scraped is not None:
+        ports[Port(metrics_app(daemon.metrics))] = scraped
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_end_port, daemon, port)
-        await port.serve(sockets=[listener])
+        tasks.start_soon(_end_ports, daemon, ports)
+        async with anyio.create_task_group() as serving:
+            for each, on in ports.items():
+                serving.start_soon(each.serve, [on])
         tasks.cancel_scope.cancel()
 
 
-async def _end_port(daemon: Daemon, port: Port) -> None:
+async def _end_ports(daemon: Daemon, ports: Iterable[Port]) -> None:
     await daemon.stop.wait()
     daemon.vitals.draining = True
     daemon.supervisor.stopping()
-    port.end()
+    for port in ports:
+        port.end()
 
 
 async def _over_stdio(daemon: Daemon, server: Server, started: Started) -> None:
@@ -179,6 +203,7 @@ def _live(daemon: Daemon, server: Server) -> AbstractAsyncContextManager[None]:
         hints=daemon.hints,
         vitals=daemon.vitals,
         stop=daemon.stop,
+        observer=daemon.metrics,
     )
 
 
@@ -197,6 +222,7 @@ def _build(daemon: Daemon, store: Store) -> Server:
         expose=settings.expose,
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin),
+        observers=(daemon.metrics,),
     )
 
 
@@ -209,6 +235,7 @@ async def live(
     hints: Hints,
     vitals: Vitals,
     stop: anyio.Event,
+    observer: Observer | None = None,
 ) -> AsyncIterator[None]:
     """Keep what `server` serves equal to `folder`; entered once the first survey is done.
 
@@ -219,6 +246,7 @@ async def live(
         hints: Add to it to have the folder looked at.
         vitals: Is told how it goes.
         stop: Ends the watching.
+        observer: Is told how the reloading goes.
     """
     registry = server.registry
     workshop = workshop_for(settings, folder, server)
@@ -229,9 +257,17 @@ async def live(
         surveyed.set()
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(reload, workshop, hints, registry, looked=looked))
+        looking = partial(reload, workshop, hints, registry, looked=looked, observer=observer)
+        tasks.start_soon(looking)
         await surveyed.wait()
-        tasks.start_soon(partial(notify, registry, server.clients, listed=server.listed))
+        telling = partial(
+            notify,
+            registry,
+            server.clients,
+            listed=server.listed,
+            observers=server.observers,
+        )
+        tasks.start_soon(telling)
         watching = partial(
             watch,
             poll_s=settings.poll or POLL_S,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,10 +21,11 @@ import structlog
 
 from widgetd.catalog.absence import GRACE_S, Absence
 from widgetd.catalog.entries import SIDECAR_SUFFIX, WIDGET_SUFFIX, Make, rebuild
+from widgetd.catalog.observer import Observer, Swap
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.selection import EVERYTHING, Selection
 from widgetd.catalog.snapshot import Change, Snapshot, snapshot
-from widgetd.files.hints import Hints
+from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
 from widgetd.files.stamp import QUIET_MS
 from widgetd.files.survey import UNKNOWN, glance
 
@@ -107,7 +109,12 @@ class Folder:
 
 
 async def reload(
-    workshop: Workshop, hints: Hints, registry: Registry, *, looked: Callable[[], None]
+    workshop: Workshop,
+    hints: Hints,
+    registry: Registry,
+    *,
+    looked: Callable[[], None],
+    observer: Observer | None = None,
 ) -> None:
     """Run until cancelled.
 
@@ -117,30 +124,49 @@ async def reload(
         registry: Where to serve the outcome.
         looked: Called after each look, whether it changed anything or not; for the first time when
             no file was being written, or `SETTLING_S` after the start.
+        observer: Is told of each look and each swap.
     """
     folder = Folder(workshop)
     # A limiter of our own: file events wait on the default one.
     limiter = anyio.CapacityLimiter(1)
-    paths: Collection[str] = ()
+    hint = EVERYWHERE
     patience_s = time.perf_counter() + SETTLING_S
     while True:
         started_s = time.perf_counter()
-        look = partial(folder.look, paths)
+        look = partial(folder.look, hint.paths)
         found = await anyio.to_thread.run_sync(look, limiter=limiter)
+        took_s = time.perf_counter() - started_s
+        if observer is not None:
+            observer.surveyed(took_s)
         if not found.same_as(registry.current):
             change = registry.swap(found)
-            _report(found, change, (time.perf_counter() - started_s) * 1000)
+            _report(found, change, took_s * 1000)
+            if observer is not None:
+                ago = partial(_saved_s, workshop.root, found, change, time.time())
+                saved_s = await anyio.to_thread.run_sync(ago, limiter=limiter)
+                swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
+                observer.swapped(swap)
         if not folder.unsettled or started_s > patience_s:
             looked()
-        paths = await _next(hints, folder)
+        hint = await _next(hints, folder)
 
 
-async def _next(hints: Hints, folder: Folder) -> Collection[str]:
+async def _next(hints: Hints, folder: Folder) -> Hint:
     """Where to look next, once there is reason to."""
     due_s = folder.due_s
     with anyio.move_on_after(due_s):
-        return (await hints.wait()).paths
-    return folder.unsettled
+        return await hints.wait()
+    return Hint(paths=folder.unsettled)
+
+
+def _saved_s(root: Path, served: Snapshot, change: Change, now_s: float) -> float | None:
+    """How long before `now_s` the last of the changed widgets was written."""
+    paths = [served.widgets[tool].definition.path for tool in change.added + change.changed]
+    written_s = []
+    for path in paths[:MANY]:
+        with suppress(OSError):
+            written_s.append((root / path).stat().st_ctime)
+    return now_s - max(written_s) if written_s else None
 
 
 def _report(served: Snapshot, change: Change, duration_ms: float) -> None:

@@ -22,9 +22,11 @@ class Hint:
 
     Attributes:
         paths: Relative to the folder, with `/` between parts; empty for everywhere.
+        routine: Nobody has a reason to think so; it is merely time to look.
     """
 
     paths: frozenset[str] = frozenset()
+    routine: bool = False
 
 
 EVERYWHERE = Hint()
@@ -40,12 +42,18 @@ class Hints:
         self._pending: Hint | None = None
         self._added = anyio.Event()
 
-    def add(self, paths: Iterable[str] = ()) -> None:
-        """Say that something may have changed at `paths`, or, without any, anywhere."""
+    def add(self, paths: Iterable[str] = (), *, routine: bool = False) -> None:
+        """Say that something may have changed at `paths`, or, without any, anywhere.
+
+        Args:
+            paths: Relative to the folder.
+            routine: There is no reason to think so; it is merely time to look.
+        """
         new = frozenset(paths)
         if self._pending is not None:
             new = new | self._pending.paths if new and self._pending.paths else frozenset()
-        self._pending = Hint(paths=new) if len(new) <= MANY else EVERYWHERE
+            routine = routine and self._pending.routine
+        self._pending = Hint(paths=new, routine=routine) if len(new) <= MANY else EVERYWHERE
         self._added.set()
 
     async def wait(self) -> Hint:

@@ -87,7 +87,7 @@ async def watch(
 async def _tick(hints: Hints, poll_s: float) -> None:
     while True:
         await anyio.sleep(poll_s)
-        hints.add()
+        hints.add(routine=True)
 
 
 async def _stay_armed(watcher: _Watcher) -> None:

@@ -60,6 +60,10 @@ def _unbound(host: str, port: int, error: OSError) -> ConfigError:
     return ConfigError("W0002", f"{host} is not an address of this machine", advice)
 
 
+def _nothing() -> None:
+    """What most ports do when they start or end."""
+
+
 class Port(uvicorn.Server):
     """Serves one app on one socket until told to end.
 
@@ -73,8 +77,8 @@ class Port(uvicorn.Server):
         self,
         app: Starlette,
         *,
-        after_start: Callable[[], None],
-        before_end: Callable[[], None],
+        after_start: Callable[[], None] = _nothing,
+        before_end: Callable[[], None] = _nothing,
     ) -> None:
         super().__init__(
             uvicorn.Config(

@@ -27,6 +27,7 @@ class Caller:
         apps: Whether the client shows MCP Apps views.
         protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
         meta: The request's `_meta`.
+        principal: Who it is, as far as a token says; empty without one.
     """
 
     snapshot: Snapshot
@@ -34,6 +35,7 @@ class Caller:
     apps: bool = False
     protocol: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
+    principal: str = ""
 
 
 CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")

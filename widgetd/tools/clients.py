@@ -7,7 +7,7 @@ what is due twice is sent once, and a client that does not read delays nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from anyio.abc import TaskGroup
@@ -17,6 +17,7 @@ from mcp.server.subscriptions import (
     ListenHandler,
     ResourcesListChanged,
     ResourceUpdated,
+    ServerEvent,
     ToolsListChanged,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -73,6 +74,24 @@ class _Listener:
             self.sending = False
 
 
+class _Bus(InMemorySubscriptionBus):
+    """The SDK's bus, and how many listen to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listeners = 0
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        unsubscribe = super().subscribe(listener)
+        self.listeners += 1
+
+        def leave() -> None:
+            self.listeners -= 1
+            unsubscribe()
+
+        return leave
+
+
 class Clients:
     """Who is listening.
 
@@ -81,12 +100,12 @@ class Clients:
     """
 
     def __init__(self) -> None:
-        self._bus = InMemorySubscriptionBus()
+        self._bus = _Bus()
         self._legacy: dict[Connection, _Listener] = {}
         self.listen = ListenHandler(self._bus)
 
     def __len__(self) -> int:
-        return len(self._legacy)
+        return len(self._legacy) + self._bus.listeners
 
     def join(self, connection: Connection) -> None:
         """Tell this legacy client of changes until its connection ends."""

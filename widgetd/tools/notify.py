@@ -8,7 +8,7 @@ swaps in between merge into one notice, and one that was taken back into none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import anyio
 import structlog
@@ -16,6 +16,7 @@ import structlog
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Change, Snapshot, difference
 from widgetd.tools.clients import Clients, Notice
+from widgetd.tools.observer import Observer
 from widgetd.tools.resources import uris
 
 INTERVAL_S = 0.1
@@ -27,13 +28,16 @@ Listed = Callable[[Snapshot, Snapshot, Change], bool]
 _log = structlog.get_logger()
 
 
-async def notify(registry: Registry, clients: Clients, *, listed: Listed) -> None:
+async def notify(
+    registry: Registry, clients: Clients, *, listed: Listed, observers: Collection[Observer] = ()
+) -> None:
     """Run until cancelled.
 
     Args:
         registry: Where swaps happen.
         clients: Who is told.
         listed: Decides whether a change is worth telling of.
+        observers: Are told of each notice.
     """
     told = registry.current
     async with anyio.create_task_group() as tasks:
@@ -43,6 +47,8 @@ async def notify(registry: Registry, clients: Clients, *, listed: Listed) -> Non
             told = now
             if notice:
                 legacy = await clients.tell(notice, tasks)
+                for observer in observers:
+                    observer.notified(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
                 await anyio.sleep(INTERVAL_S)
 

@@ -29,14 +29,17 @@ from widgetd.catalog.snapshot import Change, Snapshot
 from widgetd.store.contract import Store
 from widgetd.tools import sdk
 from widgetd.tools.caller import CALLER, UI_EXTENSION, Caller
+from widgetd.tools.calls import observed
 from widgetd.tools.clients import Clients
 from widgetd.tools.listing import Expose, Listings
+from widgetd.tools.observer import Observer
 from widgetd.tools.ready import ReadyLists
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.resources import Resources, render_resource, view_uri
 from widgetd.tools.result import RENDERS, Policy, error_result
 from widgetd.tools.standing import StandingTool, standing_tools, unknown_widget
 from widgetd.tools.tool import Toolbox
+from widgetd.widget.naming import RESERVED
 
 INSTRUCTIONS = (
     "Every tool here shows the user a widget. Call the one that fits what they should see, "
@@ -76,6 +79,7 @@ class Server:
         toolbox: Admits widgets, and makes their tools.
         listings: What is listed.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
+        observers: Are told of each call.
     """
 
     registry: Registry
@@ -87,6 +91,7 @@ class Server:
     toolbox: Toolbox
     listings: Listings
     alone: bool
+    observers: Sequence[Observer] = ()
 
     def http_app(
         self,
@@ -204,6 +209,7 @@ def build(
     page_size: int = 0,
     resources: Resources | None = None,
     auth: AuthProvider | None = None,
+    observers: Sequence[Observer] = (),
 ) -> Server:
     """A server whose tools are the registry's widgets, at every moment.
 
@@ -215,6 +221,7 @@ def build(
         page_size: How many tools stand on one page of a list; 0 for all.
         resources: What can be read besides.
         auth: Decides who may come in over HTTP.
+        observers: Are told of each call.
 
     Raises:
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
@@ -236,6 +243,7 @@ def build(
         page_size=page_size,
         resources=resources,
         alone=True,
+        observers=observers,
     )
     sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.toolbox))
     return server
@@ -251,6 +259,7 @@ def attach(
     page_size: int = 0,
     resources: Resources | None = None,
     alone: bool = False,
+    observers: Sequence[Observer] = (),
     lifespan: Lifespan | None = None,
 ) -> Server:
     """Add the registry's widgets to a FastMCP server, and tell its clients when they change.
@@ -264,6 +273,7 @@ def attach(
         page_size: How many tools stand on one page of a list; 0 for all.
         resources: What can be read besides.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
+        observers: Are told of each call.
         lifespan: Entered when the server starts, with what was attached; left when it ends.
 
     Raises:
@@ -284,6 +294,7 @@ def attach(
         toolbox=toolbox,
         listings=Listings(toolbox, standing, expose=expose, page_size=page_size),
         alone=alone,
+        observers=tuple(observers),
     )
     mcp.add_provider(WidgetProvider(server, standing, lifespan))
     sdk.serve_listen(mcp, server.clients.listen)
@@ -324,7 +335,7 @@ def _seam(server: Server) -> sdk.Seam:
             return _list(server, context, caller.snapshot)
         token = CALLER.set(caller)
         try:
-            answer = await call_next(context)
+            answer = await _answer(server, context, call_next, caller)
         finally:
             CALLER.reset(token)
         if context.method == "notifications/initialized":
@@ -332,6 +343,19 @@ def _seam(server: Server) -> sdk.Seam:
         return answer
 
     return seam
+
+
+async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, caller: Caller) -> Any:
+    answering = partial(call_next, context)
+    if context.method != "tools/call" or not server.observers:
+        return await answering()
+    return await observed(
+        answering,
+        context.params or {},
+        caller,
+        standing=RESERVED,
+        observers=server.observers,
+    )
 
 
 def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dict[str, Any]:
