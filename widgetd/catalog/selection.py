@@ -21,6 +21,8 @@ class Selection:
 
     def admits(self, widget: Widget) -> bool:
         """Whether the widget is served."""
+        if not (self.include or self.exclude):
+            return True
         marks = {widget.tool, *widget.definition.tags}
         return not (marks & self.exclude) and (not self.include or bool(marks & self.include))
 
