@@ -1,0 +1,52 @@
+"""The parts of the gallery, made once and read by every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.pages.gallery.history import History
+from widgetd.pages.gallery.problems import Problems
+from widgetd.tools.server import Server
+from widgetd.widget.compiled import Widget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gallery:
+    """What the pages show, and what they may do.
+
+    Attributes:
+        server: Whose widgets are shown.
+        folder: The widgets folder.
+        upload: Whether files may be put into it.
+        strict: Whether undeclared names are faults, in files that are put there.
+        url: Where MCP clients connect.
+        image_origins: Origins that images may come from in every widget.
+        stop: Ends the streams.
+        problems: What can be said against the widgets.
+        history: What each widget was before.
+    """
+
+    server: Server
+    folder: Path
+    upload: bool
+    strict: bool
+    url: str
+    image_origins: tuple[str, ...]
+    stop: anyio.Event
+    problems: Problems
+    history: History = field(default_factory=History)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What is being served; take it once per request."""
+        return self.server.registry.current
+
+    def neighbours(self, widget: Widget) -> tuple[str, str]:
+        """The tools before and after `widget` in the index; itself at the ends."""
+        tools = tuple(self.snapshot.widgets)
+        at = tools.index(widget.tool) if widget.tool in tools else 0
+        return tools[max(at - 1, 0)], tools[min(at + 1, len(tools) - 1)]

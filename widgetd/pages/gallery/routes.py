@@ -1,0 +1,195 @@
+"""Where the gallery's pages are, and who may do what there."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import anyio.to_thread
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from widgetd.pages.gallery.detail import widget_json, widget_page
+from widgetd.pages.gallery.faults import problem_json, problem_list
+from widgetd.pages.gallery.frame import frame_page
+from widgetd.pages.gallery.gallery import Gallery
+from widgetd.pages.gallery.index import index_json, index_page
+from widgetd.pages.gallery.live import events
+from widgetd.pages.gallery.missing import missing_page
+from widgetd.pages.gallery.shell import HEADERS, STATIC, remembered, static
+from widgetd.pages.gallery.upload import LIMITS, RefusedError, take, too_long
+from widgetd.widget.compiled import Widget
+
+Answer = Callable[[Request], Awaitable[Response]]
+OfWidget = Callable[[Request, Widget], Awaitable[Response]]
+
+
+def gallery_routes(gallery: Gallery) -> list[Route]:
+    """Every page of the gallery, and what the pages fetch."""
+    routes = [
+        _get("/", _index(gallery)),
+        _get("/index.json", _index_json(gallery)),
+        _get("/problems.json", _all_problems(gallery)),
+        Route("/w/{tool}.json", _widget_json(gallery), methods=["GET", "POST"]),
+        _get("/w/{tool}/problems.json", _problems_json(gallery)),
+        _get("/w/{tool}/problems", _problems(gallery)),
+        _get("/w/{tool}", _widget(gallery)),
+        _get("/gallery/frame/{tool}", _frame(gallery)),
+        _get("/gallery/live", _live(gallery)),
+        _get(STATIC + "/{name}", _static),
+    ]
+    if gallery.upload:
+        routes.append(Route("/gallery/files/{name}", _upload(gallery), methods=["PUT"]))
+    return routes
+
+
+def _get(path: str, answer: Answer) -> Route:
+    return Route(path, answer, methods=["GET"])
+
+
+def _index(gallery: Gallery) -> Answer:
+    async def answer(request: Request) -> Response:
+        return index_page(gallery, request.query_params)
+
+    return answer
+
+
+def _index_json(gallery: Gallery) -> Answer:
+    async def answer(request: Request) -> Response:
+        return _json(index_json(gallery, request.query_params))
+
+    return answer
+
+
+def _of_widget(gallery: Gallery, found: OfWidget, *, page: bool = False) -> Answer:
+    """Answers with `found` for the widget that the address names, or says that there is none."""
+
+    async def answer(request: Request) -> Response:
+        tool = request.path_params["tool"]
+        widget = gallery.snapshot.widgets.get(tool)
+        if widget is not None:
+            return await found(request, widget)
+        if page:
+            return missing_page(gallery, tool, request.query_params)
+        return _json({"error": f"there is no widget '{tool}'"}, 404)
+
+    return answer
+
+
+def _widget(gallery: Gallery) -> Answer:
+    async def found(request: Request, widget: Widget) -> Response:
+        return widget_page(gallery, widget, request.query_params)
+
+    return _of_widget(gallery, found, page=True)
+
+
+def _widget_json(gallery: Gallery) -> Answer:
+    async def found(request: Request, widget: Widget) -> Response:
+        arguments: Any = None
+        if request.method == "POST":
+            try:
+                arguments = orjson.loads(await _body(request))
+            except (orjson.JSONDecodeError, RefusedError):
+                return _json({"error": "the body is not JSON, or too long"}, 400)
+            if not isinstance(arguments, dict):
+                return _json({"error": "the arguments are no JSON object"}, 400)
+        return _json(widget_json(gallery, widget, request.query_params, arguments))
+
+    return _of_widget(gallery, found)
+
+
+def _problems(gallery: Gallery) -> Answer:
+    async def found(_request: Request, widget: Widget) -> Response:
+        return problem_list(await gallery.problems.warnings(widget))
+
+    return _of_widget(gallery, found)
+
+
+def _problems_json(gallery: Gallery) -> Answer:
+    async def found(_request: Request, widget: Widget) -> Response:
+        return _json([problem_json(one) for one in await gallery.problems.warnings(widget)])
+
+    return _of_widget(gallery, found)
+
+
+def _all_problems(gallery: Gallery) -> Answer:
+    async def answer(_request: Request) -> Response:
+        found = {
+            tool: [problem_json(one) for one in await gallery.problems.warnings(widget)]
+            for tool, widget in gallery.snapshot.widgets.items()
+        }
+        return _json(found)
+
+    return answer
+
+
+def _frame(gallery: Gallery) -> Answer:
+    async def found(request: Request, widget: Widget) -> Response:
+        return frame_page(gallery, widget, request)
+
+    return _of_widget(gallery, found)
+
+
+def _live(gallery: Gallery) -> Answer:
+    async def answer(_request: Request) -> Response:
+        told = events(gallery.server.registry, gallery.stop)
+        return StreamingResponse(told, media_type="text/event-stream", headers=HEADERS)
+
+    return answer
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    try:
+        content = static(name)
+    except FileNotFoundError:
+        return Response(status_code=404)
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return remembered(request, content, kind, HEADERS)
+
+
+def _upload(gallery: Gallery) -> Answer:
+    async def answer(request: Request) -> Response:
+        name, replace = request.path_params["name"], request.query_params.get("replace") == "1"
+        if not _is_ours(request):
+            return _json({"problem": "only this gallery's own pages may put files here"}, 403)
+        try:
+            content = await _body(request)
+            tool = await anyio.to_thread.run_sync(
+                lambda: take(gallery, name, content, replace=replace)
+            )
+        except RefusedError as error:
+            finding = error.finding
+            said = {"code": finding.code, "problem": finding.problem, "advice": finding.advice}
+            return _json(said, error.status)
+        return _json({"tool": tool, "page": f"/w/{tool}"}, 201)
+
+    return answer
+
+
+def _is_ours(request: Request) -> bool:
+    """Whether a page of this very origin asks; the guard lets other loopback ports in."""
+    host = request.headers.get("host", "")
+    return request.headers.get("origin") in (f"http://{host}", f"https://{host}")
+
+
+async def _body(request: Request) -> bytes:
+    """The request's body.
+
+    Raises:
+        RefusedError: It is longer than a widget may be.
+    """
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > LIMITS.file_bytes:
+            raise too_long(request.path_params.get("name", ""))
+    return content
+
+
+def _json(value: Mapping[str, Any] | list[Any], status: int = 200) -> Response:
+    content = orjson.dumps(value, default=dict)
+    return Response(content, status, HEADERS, media_type="application/json")

@@ -1,0 +1,110 @@
+/**
+ * Plays the MCP Apps host for one frame: shakes hands, hands over results, notes what is sent back.
+ *
+ * Source: MCP Apps (SEP-1865), specification 2026-01-26.
+ */
+
+const PROTOCOL = "2026-01-26";
+const ABILITIES = { openLinks: {}, serverTools: {}, message: {}, updateModelContext: {}, logging: {} };
+const METHOD_NOT_FOUND = -32601;
+
+/** A new picture is handed to the frame, which redraws in place: scroll and typed values stay. */
+export class Frame {
+  #result;
+  #ready = false;
+  #context;
+  #told;
+
+  /**
+   * @param {{tool: string, title: string, theme: string, locale?: string,
+   *          sized?: (height: number) => void, sent?: (what: object) => void}} options
+   */
+  constructor({ tool, title, theme, locale, sized = () => {}, sent = () => {} }) {
+    this.#told = { sized, sent };
+    this.#context = {
+      theme,
+      locale: locale || navigator.language,
+      displayMode: "inline",
+      availableDisplayModes: ["inline"],
+      toolInfo: { tool: { name: tool, title, inputSchema: { type: "object" } } },
+    };
+    this.element = document.createElement("iframe");
+    this.element.title = `${title}, ${theme}`;
+    this.element.setAttribute("sandbox", "allow-scripts allow-forms");
+    this.element.style.colorScheme = theme;
+    addEventListener("message", this.#receive);
+    this.element.src = `/gallery/frame/${encodeURIComponent(tool)}`;
+  }
+
+  show(result) {
+    this.#result = result;
+    if (this.#ready) this.#notify("tool-result", result);
+  }
+
+  change(context) {
+    this.#context = { ...this.#context, ...context };
+    if (context.theme) this.element.style.colorScheme = context.theme;
+    if (this.#ready) this.#notify("host-context-changed", context);
+  }
+
+  remove() {
+    removeEventListener("message", this.#receive);
+    this.element.remove();
+  }
+
+  #receive = ({ source, data }) => {
+    if (source !== this.element.contentWindow || data?.jsonrpc !== "2.0") return;
+    if (data.id === undefined) this.#hear(data.method, data.params ?? {});
+    else if (data.method) this.#post({ id: data.id, ...this.#answer(data.method, data.params ?? {}) });
+  };
+
+  #hear(method, params) {
+    if (method === "ui/notifications/size-changed") this.#told.sized(params.height);
+    if (method !== "ui/notifications/initialized") return;
+    this.#ready = true;
+    if (this.#result) this.#notify("tool-result", this.#result);
+  }
+
+  #answer(method, params) {
+    switch (method) {
+      case "ui/initialize":
+        return {
+          result: {
+            protocolVersion: PROTOCOL,
+            hostInfo: { name: "widgetd-gallery", version: "1.0.0" },
+            hostCapabilities: ABILITIES,
+            hostContext: this.#context,
+          },
+        };
+      case "tools/call":
+        this.#told.sent({ kind: "action", ...params.arguments });
+        return { result: { content: [{ type: "text", text: "Noted in the gallery." }] } };
+      case "ui/message":
+        this.#told.sent({ kind: "message", text: textOf(params.content) });
+        return { result: {} };
+      case "ui/update-model-context":
+        this.#told.sent({ kind: "context", text: textOf(params.content) });
+        return { result: {} };
+      case "ui/open-link":
+        this.#told.sent({ kind: "link", url: String(params.url) });
+        return { result: {} };
+      case "ui/request-display-mode":
+        return { result: { mode: "inline" } };
+      case "ping":
+        return { result: {} };
+      default:
+        return { error: { code: METHOD_NOT_FOUND, message: `the gallery has no ${method}` } };
+    }
+  }
+
+  #notify(name, params) {
+    this.#post({ method: `ui/notifications/${name}`, params });
+  }
+
+  #post(message) {
+    // The frame is sandboxed, so its origin is none that could be named.
+    this.element.contentWindow?.postMessage({ jsonrpc: "2.0", ...message }, "*");
+  }
+}
+
+const textOf = (content) => [content].flat().map((block) => block?.text ?? "").join("\n");

@@ -1,0 +1,159 @@
+/** The index: tiles that draw themselves when they come into sight, and again when they change. */
+
+import { acceptFiles } from "./drop.js";
+import { Frame } from "./host.js";
+import { onChange } from "./live.js";
+import { carry, dress, fetchPage, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
+
+const SCALE = 0.68;
+const EDGE = 36;
+const PAUSE_MS = 120;
+const frames = new Map();
+const main = document.getElementById("main");
+const search = document.getElementById("q");
+
+const theme = () => remembered("theme") || systemTheme();
+const tiles = () => [...document.querySelectorAll(".tile")];
+
+const sight = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) open(target);
+  },
+  { rootMargin: "600px" },
+);
+
+function open(tile) {
+  sight.unobserve(tile);
+  const { tool, title } = tile.dataset;
+  const stage = tile.querySelector(".tile-stage");
+  const frame = new Frame({ tool, title, theme: theme(), sized: (height) => fit(stage, frame, height) });
+  frame.element.tabIndex = -1;
+  frames.set(tool, frame);
+  stage.append(frame.element);
+  void draw(tool);
+}
+
+/** Centres what is small; what is large begins at the top and fades out at the bottom. */
+function fit(stage, { element }, height) {
+  element.style.height = `${height}px`;
+  stage.classList.toggle("tall", height * SCALE > stage.clientHeight - EDGE);
+  stage.classList.add("drawn");
+}
+
+async function draw(tool) {
+  const response = await fetch(`/w/${tool}.json`);
+  if (!response.ok) return;
+  const { result, error } = await response.json();
+  const frame = frames.get(tool);
+  if (!frame) return;
+  // A small card would stand at the left of a frame that is wider.
+  frame.element.parentElement.dataset.size = result?._meta["widgetd/widget"]?.size ?? "";
+  frame.show(result ?? { isError: true, content: [{ type: "text", text: error.message }] });
+}
+
+/** Takes over what the server says now; tiles that are still there keep their frames. */
+async function refresh(told) {
+  const now = await fetchPage();
+  if (!document.getElementById("tiles") || !now.getElementById("tiles")) {
+    main.replaceChildren(...now.getElementById("main").childNodes);
+    watch();
+    return;
+  }
+  for (const id of ["count", "filters", "refused", "nothing"]) {
+    document.getElementById(id)?.replaceWith(now.getElementById(id) ?? "");
+  }
+  merge(document.getElementById("tiles"), now.getElementById("tiles"));
+  watch();
+  for (const tool of told ? told.changed : frames.keys()) if (frames.has(tool)) void draw(tool);
+  void warn();
+}
+
+/** Makes the list equal to `now`; a tile is never moved, for that would reload its frame. */
+function merge(list, now) {
+  const known = new Map(tiles().map((tile) => [tile.dataset.tool, tile]));
+  const wanted = [...now.children];
+  const names = new Set(wanted.map((tile) => tile.dataset.tool));
+  for (const [tool, tile] of known) {
+    if (names.has(tool)) continue;
+    frames.get(tool)?.remove();
+    frames.delete(tool);
+    tile.remove();
+  }
+  const order = tiles().map((tile) => tile.dataset.tool);
+  const kept = wanted.map((tile) => tile.dataset.tool).filter((tool) => known.has(tool));
+  if (order.join() !== kept.join()) {
+    for (const frame of frames.values()) frame.remove();
+    frames.clear();
+    list.replaceChildren(...wanted);
+    return;
+  }
+  let last = null;
+  for (const tile of wanted) {
+    const same = known.get(tile.dataset.tool);
+    if (same) {
+      same.querySelector(".tile-text").replaceWith(tile.querySelector(".tile-text"));
+      last = same;
+    } else {
+      if (last) last.after(tile);
+      else list.prepend(tile);
+      last = tile;
+    }
+  }
+}
+
+function watch() {
+  carry("theme", remembered("theme"));
+  for (const tile of tiles()) if (!frames.has(tile.dataset.tool)) sight.observe(tile);
+}
+
+/** Says how many warnings each widget has; they take longer to find than the page. */
+async function warn() {
+  const response = await fetch("/problems.json");
+  if (!response.ok) return;
+  const problems = await response.json();
+  for (const badge of document.querySelectorAll("[data-warnings]")) {
+    const count = problems[badge.dataset.warnings]?.length ?? 0;
+    badge.hidden = count === 0;
+    badge.textContent = count === 1 ? "1 warning" : `${count} warnings`;
+  }
+}
+
+let pause = 0;
+search.addEventListener("input", () => {
+  clearTimeout(pause);
+  pause = setTimeout(() => {
+    remember("q", search.value.trim());
+    void refresh({ changed: [] });
+  }, PAUSE_MS);
+});
+search.form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  tiles()[0]?.querySelector("a")?.click();
+});
+
+function redress() {
+  dress(remembered("theme"));
+  for (const frame of frames.values()) frame.change({ theme: theme() });
+}
+onChoice("theme", (chosen) => {
+  remember("theme", chosen);
+  redress();
+});
+onSystemTheme(redress);
+onKeys({
+  "/": () => search.focus(),
+  Escape: () => search.blur(),
+  j: () => step(1),
+  k: () => step(-1),
+});
+
+function step(by) {
+  const links = tiles().map((tile) => tile.querySelector("h2 a"));
+  const at = links.indexOf(document.activeElement);
+  links[Math.min(Math.max(at + by, 0), links.length - 1)]?.focus();
+}
+
+onChange((told) => void refresh(told));
+if (main.hasAttribute("data-upload")) acceptFiles();
+watch();
+void warn();

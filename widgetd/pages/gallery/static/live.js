@@ -1,0 +1,56 @@
+/**
+ * Hears of every change, once for all tabs: a browser opens only six connections to one origin,
+ * so the tab that holds the lock listens, and passes on what it hears.
+ */
+
+const NAMES = ["hello", "swap"];
+const listeners = new Set();
+let generation = "";
+
+/** Calls `changed` with what a swap changed; with `undefined` when something may have been missed. */
+export function onChange(changed) {
+  listeners.add(changed);
+}
+
+const channel = new BroadcastChannel("widgetd");
+channel.onmessage = ({ data }) => hear(data);
+
+if (navigator.locks) void navigator.locks.request("widgetd-live", listen);
+else void listen();
+show("wait");
+channel.postMessage({ name: "who" });
+
+function listen() {
+  const source = new EventSource("/gallery/live");
+  const pass = (message) => {
+    channel.postMessage(message);
+    hear(message);
+  };
+  for (const name of NAMES) {
+    source.addEventListener(name, ({ data }) => pass({ name, told: JSON.parse(data) }));
+  }
+  source.onerror = () => pass({ name: "lost" });
+  channel.addEventListener("message", ({ data }) => {
+    if (data.name === "who" && source.readyState === EventSource.OPEN) {
+      channel.postMessage({ name: "hello", told: { generation } });
+    }
+  });
+  addEventListener("pagehide", () => source.close());
+  return new Promise(() => {});
+}
+
+function hear({ name, told }) {
+  if (name === "lost") show("lost");
+  if (name !== "hello" && name !== "swap") return;
+  show("live");
+  const missed = name === "hello" && generation && generation !== told.generation;
+  generation = told.generation;
+  if (name === "swap" || missed) for (const changed of listeners) changed(missed ? undefined : told);
+}
+
+function show(state) {
+  const sign = document.querySelector("[data-live]");
+  if (!sign) return;
+  sign.dataset.live = state;
+  sign.firstElementChild.textContent = { wait: "Connecting", live: "Live", lost: "Offline" }[state];
+}

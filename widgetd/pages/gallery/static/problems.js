@@ -1,0 +1,11 @@
+/** Fetches what can be said against a widget, and shows it under its tab. */
+
+import { count } from "./tabs.js";
+
+export async function showProblems(tool) {
+  const response = await fetch(`/w/${tool}/problems`);
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  document.getElementById("panel-problems").replaceChildren(...page.body.childNodes);
+  count("problems", document.querySelectorAll("#panel-problems .fault").length);
+}

@@ -1,0 +1,36 @@
+/** Tabs as the ARIA practices have them: arrows move, and the open one stands in the address. */
+
+import { remember } from "./ui.js";
+
+const FIRST = "arguments";
+
+export function startTabs(changed) {
+  const tabs = [...document.querySelectorAll("[role=tab]")];
+  const open = (tab) => {
+    for (const other of tabs) {
+      const chosen = other === tab;
+      other.setAttribute("aria-selected", String(chosen));
+      other.tabIndex = chosen ? 0 : -1;
+      document.getElementById(other.getAttribute("aria-controls")).hidden = !chosen;
+    }
+    remember("tab", tab.dataset.tab, FIRST);
+    changed();
+  };
+  for (const [at, tab] of tabs.entries()) {
+    tab.addEventListener("click", () => open(tab));
+    tab.addEventListener("keydown", ({ key }) => {
+      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[key];
+      if (to === undefined) return;
+      const next = tabs[(to + tabs.length) % tabs.length];
+      next.focus();
+      open(next);
+    });
+  }
+}
+
+/** Says beside a tab how many things are in it. */
+export function count(key, number) {
+  const badge = document.querySelector(`[data-count="${key}"]`);
+  badge.hidden = number === 0;
+  badge.textContent = number;
+}

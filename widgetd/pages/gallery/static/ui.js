@@ -1,0 +1,104 @@
+/** What every page can do: copy, keep its state in the address, follow the theme, obey keys. */
+
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
+/** Returns `element` made of `tag`, with these properties and children. */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-") || name === "role") element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  element.append(...children.filter((child) => child != null));
+  return element;
+}
+
+/** Writes `name` into the address; what is as it would be anyway is left out. */
+export function remember(name, value, usual = "") {
+  const url = new URL(location.href);
+  if (value === usual) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  history.replaceState(null, "", url);
+}
+
+export function remembered(name, usual = "") {
+  return new URLSearchParams(location.search).get(name) ?? usual;
+}
+
+/** The theme that is meant when the address names none. */
+export function systemTheme() {
+  return systemDark.matches ? "dark" : "light";
+}
+
+export function onSystemTheme(changed) {
+  systemDark.addEventListener("change", changed);
+}
+
+/** Calls `chosen` whenever another of the radio buttons called `name` is pressed. */
+export function onChoice(name, chosen) {
+  const group = document.querySelector(`[data-choice="${name}"]`);
+  group?.addEventListener("change", ({ target }) => chosen(target.value));
+}
+
+/** Dresses the page in `theme`, and takes it along in every link. */
+export function dress(theme) {
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  carry("theme", theme);
+}
+
+/** Takes `name` along in every link to a page of ours. */
+export function carry(name, value) {
+  for (const link of document.querySelectorAll("a[href^='/']")) {
+    const url = new URL(link.href);
+    if (value) url.searchParams.set(name, value);
+    else url.searchParams.delete(name);
+    link.href = url.pathname + url.search;
+  }
+}
+
+/** Returns the page at the present address as the server would send it now. */
+export async function fetchPage() {
+  const response = await fetch(location.pathname + location.search);
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+export function toast(text, kind = "") {
+  const note = make("p", { className: `toast ${kind}`, textContent: text });
+  document.getElementById("toasts").append(note);
+  setTimeout(() => note.remove(), 5000);
+}
+
+export async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    toast("The browser does not let this page copy; select the text instead.", "trouble");
+    return;
+  }
+  const label = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = label), 1200);
+}
+
+/** Obeys single keys, unless somebody is typing. */
+export function onKeys(keys) {
+  addEventListener("keydown", (event) => {
+    const typing = event.target.closest("input:not([type=radio]), textarea, select, [contenteditable]");
+    if (event.metaKey || event.ctrlKey || event.altKey || (typing && event.key !== "Escape")) return;
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act(event);
+  });
+}
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest?.(".copy");
+  if (!button) return;
+  const { copy: text, copyFrom } = button.dataset;
+  const block = copyFrom
+    ? document.getElementById(copyFrom)
+    : button.closest(".block")?.querySelector("code");
+  void copy(text || block?.value || block?.textContent || "", button);
+});

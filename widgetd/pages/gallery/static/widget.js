@@ -1,0 +1,234 @@
+/** The page of one widget: frames that follow the file, the state and what is typed. */
+
+import { Controls } from "./controls.js";
+import { Frame } from "./host.js";
+import { onChange } from "./live.js";
+import { log } from "./log.js";
+import { showProblems } from "./problems.js";
+import { startTabs } from "./tabs.js";
+import { carry, copy, dress, fetchPage, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
+
+const ARGUMENTS = "#args=";
+const PAUSE_MS = 40;
+const main = document.getElementById("main");
+const { tool, title } = main.dataset;
+const state = document.getElementById("state");
+const raw = document.getElementById("raw");
+const rawProblem = document.getElementById("raw-problem");
+const refusal = document.getElementById("refusal");
+const box = document.getElementById("frames");
+
+let shown = JSON.parse(document.getElementById("shown").textContent);
+let frames = [];
+/** What was typed; nothing while the state is shown as it is. */
+let edited = readEdited();
+
+const controls = new Controls(document.getElementById("controls"), (value) => edit(value));
+
+function readEdited() {
+  if (!location.hash.startsWith(ARGUMENTS)) return undefined;
+  try {
+    return JSON.parse(decodeURIComponent(location.hash.slice(ARGUMENTS.length)));
+  } catch {
+    return undefined;
+  }
+}
+
+// --- the frames
+
+function themes() {
+  const asked = remembered("theme");
+  if (asked === "both") return ["light", "dark"];
+  return [asked === "light" || asked === "dark" ? asked : systemTheme()];
+}
+
+const locale = () => state.selectedOptions[0]?.dataset.locale;
+
+function openFrames() {
+  for (const frame of frames) frame.remove();
+  box.replaceChildren();
+  frames = themes().map((theme) => {
+    const size = document.createElement("figcaption");
+    const frame = new Frame({
+      tool,
+      title,
+      theme,
+      locale: locale(),
+      sized: (height) => {
+        frame.element.style.height = `${height}px`;
+        size.textContent = `${theme}, ${frame.element.clientWidth} × ${height}`;
+      },
+      sent: log,
+    });
+    const panel = document.createElement("figure");
+    panel.dataset.theme = theme;
+    panel.append(frame.element, size);
+    box.append(panel);
+    if (shown.result) frame.show(shown.result);
+    return frame;
+  });
+  resize(remembered("width", "400"));
+}
+
+function resize(width) {
+  box.dataset.width = width;
+}
+
+// --- what is shown
+
+async function load() {
+  const address = `/w/${tool}.json?state=${encodeURIComponent(state.value === "edited" ? "sample" : state.value)}`;
+  const sent = edited;
+  const asking = sent === undefined ? {} : { method: "POST", body: JSON.stringify(sent) };
+  const response = await fetch(address, asking);
+  // What was typed meanwhile is on its way, and newer.
+  if (!response.ok || sent !== edited) return;
+  take(await response.json());
+}
+
+function take(now) {
+  const reshaped = JSON.stringify(now.schema) !== JSON.stringify(shown.schema);
+  shown = now;
+  if (now.result) for (const frame of frames) frame.show(now.result);
+  showRefusal(now.error);
+  tellFields();
+  if (edited === undefined || reshaped) controls.show(now.schema, now.arguments);
+  if (document.activeElement !== raw) raw.value = JSON.stringify(now.arguments, null, 2);
+}
+
+function showRefusal(error) {
+  refusal.hidden = !error;
+  if (!error) return;
+  const heading = document.createElement("h3");
+  heading.textContent = "These arguments do not make a picture; the last good one is shown";
+  const sentence = document.createElement("p");
+  sentence.textContent = error.message;
+  refusal.replaceChildren(heading, sentence);
+}
+
+function tellFields() {
+  const { tokens } = shown;
+  const told = {
+    summary: shown.summary || "Nothing: the call fails.",
+    timing: shown.result ? `Rendered in ${shown.ms.toFixed(1)} ms.` : "",
+    "tokens-split": tokens?.split ?? "none",
+    "tokens-chatkit": tokens?.chatkit ?? "none",
+  };
+  for (const [name, value] of Object.entries(told)) {
+    const field = document.querySelector(`[data-field="${name}"]`);
+    if (field) field.textContent = value;
+  }
+}
+
+// --- what is typed
+
+let pause = 0;
+function edit(value) {
+  edited = value;
+  state.querySelector("[value=edited]").hidden = false;
+  state.value = "edited";
+  history.replaceState(null, "", location.pathname + location.search + ARGUMENTS + encodeURIComponent(JSON.stringify(value)));
+  if (document.activeElement !== raw) raw.value = JSON.stringify(value, null, 2);
+  clearTimeout(pause);
+  pause = setTimeout(load, PAUSE_MS);
+}
+
+function choose(key) {
+  edited = undefined;
+  state.querySelector("[value=edited]").hidden = true;
+  history.replaceState(null, "", location.pathname + location.search);
+  state.value = key;
+  remember("state", key, "sample");
+  for (const frame of frames) frame.change({ locale: locale() || navigator.language });
+  void load();
+}
+
+raw.addEventListener("input", () => {
+  try {
+    const value = JSON.parse(raw.value);
+    rawProblem.hidden = true;
+    controls.show(shown.schema, value);
+    edit(value);
+  } catch (error) {
+    rawProblem.hidden = false;
+    rawProblem.textContent = `This is not JSON yet: ${error.message}`;
+  }
+});
+state.addEventListener("change", () => choose(state.value));
+state.form.addEventListener("submit", (event) => event.preventDefault());
+document.getElementById("reset").addEventListener("click", () => choose(remembered("state", "sample")));
+document.getElementById("copy-link").addEventListener("click", ({ target }) => copy(location.href, target));
+
+// --- what changes in the folder
+
+/** Takes over what the server renders; what scripts own is not touched. */
+async function refreshParts() {
+  const now = await fetchPage();
+  for (const part of document.querySelectorAll("[data-part]")) {
+    const fresh = now.querySelector(`[data-part="${part.dataset.part}"]`);
+    if (!fresh) continue;
+    part.replaceChildren(...fresh.childNodes);
+    if (part.dataset.part === "fault") part.hidden = fresh.hidden;
+  }
+  refreshStates(now.getElementById("state"));
+  tellFields();
+  carryAll();
+}
+
+function refreshStates(fresh) {
+  if (!fresh) return;
+  const chosen = state.value;
+  state.replaceChildren(...fresh.options);
+  state.querySelector("[value=edited]").hidden = edited === undefined;
+  state.value = chosen;
+}
+
+onChange((told) => {
+  if (told?.removed.includes(tool)) location.reload();
+  if (told && !told.changed.includes(tool) && !told.faults.includes(tool)) return;
+  void load();
+  void refreshParts();
+  void showProblems(tool);
+});
+
+// --- how it is looked at
+
+function carryAll() {
+  for (const name of ["theme", "width", "tab"]) {
+    for (const link of document.querySelectorAll("a[rel]")) {
+      const url = new URL(link.href);
+      if (remembered(name)) url.searchParams.set(name, remembered(name));
+      else url.searchParams.delete(name);
+      link.href = url.pathname + url.search;
+    }
+  }
+}
+
+onChoice("width", (width) => {
+  remember("width", width, "400");
+  resize(width);
+  carryAll();
+});
+onChoice("theme", (theme) => {
+  remember("theme", theme);
+  dress(theme);
+  carryAll();
+  openFrames();
+});
+onSystemTheme(openFrames);
+onKeys({
+  j: () => document.querySelector("a[rel=next]")?.click(),
+  k: () => document.querySelector("a[rel=prev]")?.click(),
+  u: () => document.querySelector(".back").click(),
+  Escape: () => document.activeElement.blur(),
+});
+
+startTabs(carryAll);
+carry("theme", remembered("theme") === "both" ? "" : remembered("theme"));
+carryAll();
+openFrames();
+controls.show(shown.schema, edited ?? shown.arguments);
+raw.value = JSON.stringify(edited ?? shown.arguments, null, 2);
+if (edited === undefined) showRefusal(shown.error);
+else edit(edited);
+void showProblems(tool);

@@ -1,0 +1,95 @@
+"""What a model sees of a widget, and what that costs it: the tool, and a result of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from widgetd.errors import CallError
+from widgetd.store.values import StoredRender
+from widgetd.tools.result import Policy, tool_result
+from widgetd.tools.server import Server
+from widgetd.widget.compiled import Widget
+
+CHARACTERS_OF_A_TOKEN = 4
+"""An estimate that holds within a quarter for JSON in English, whatever the model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One call of a widget, as its caller would get it.
+
+    Attributes:
+        arguments: What it was called with.
+        result: `{"content", "structuredContent", "_meta"}` for whoever draws it; None if it failed.
+        error: `{"code", "message", "path", "slips"}`; None if it did not.
+        summary: What the model reads of the result.
+        ms: How long rendering took.
+        mended: What was mended in the arguments, as sentences.
+        tokens: What the model pays for a result, by profile.
+    """
+
+    arguments: Mapping[str, Any]
+    result: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
+    summary: str = ""
+    ms: float = 0.0
+    mended: tuple[str, ...] = ()
+    tokens: Mapping[str, int] | None = None
+
+
+def entry(server: Server, widget: Widget) -> Mapping[str, Any]:
+    """The widget's entry in a list of tools, as it goes to clients."""
+    return server.toolbox.of(widget).entry("modern")
+
+
+def tokens(value: object) -> int:
+    """About how many tokens `value` is, as JSON."""
+    return len(orjson.dumps(value, default=dict)) // CHARACTERS_OF_A_TOKEN
+
+
+def told(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> Told:
+    """Call `widget` with `arguments`, for somebody who looks at what comes of it."""
+    try:
+        render = server.rendering.make(widget, arguments, server.registry.current.generation)
+    except CallError as error:
+        return Told(arguments=arguments, error=_error(error))
+    shown = _result(render, "split")
+    plain = _result(render, "chatkit")
+    return Told(
+        arguments=arguments,
+        result=shown,
+        summary=render.text,
+        ms=render.mark["ms"],
+        mended=tuple(render.mark.get("mended") or ()),
+        tokens={"chatkit": _seen(plain), "split": _seen(shown)},
+    )
+
+
+def _result(render: StoredRender, profile: Any) -> dict[str, Any]:
+    made = tool_result(
+        render, profile, policy=Policy(inline_max_bytes=render.size_bytes), protocol=""
+    )
+    content = [
+        block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in made.content
+    ]
+    return {"content": content, "structuredContent": made.structured_content, "_meta": made.meta}
+
+
+def _seen(result: Mapping[str, Any]) -> int:
+    """What of a result stands before the model, where its host shows structured content to it."""
+    return tokens({key: value for key, value in result.items() if key != "_meta"})
+
+
+def _error(error: CallError) -> dict[str, Any]:
+    return {
+        "code": error.code,
+        "message": error.message,
+        "path": error.path,
+        "slips": [
+            {"path": slip.path, "expected": slip.expected, "got": slip.got} for slip in error.slips
+        ],
+    }
