@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import blake2b
@@ -85,8 +86,8 @@ def answer(
     """
     rendering = Rendering(Registry(snapshot), policy, local_store(), clock=lambda: 0.0)
     render = rendering.make(widget, arguments, snapshot.generation)
-    digest = blake2b(f"{widget.key} {name}".encode(), digest_size=12).hexdigest()
-    mark = {**render.mark, "id": f"r_{digest}", "ms": 0.0}
+    digest = blake2b(f"{widget.key} {name}".encode(), digest_size=12).digest()
+    mark = {**render.mark, "id": f"r_{urlsafe_b64encode(digest).decode()}", "ms": 0.0}
     still = replace(render, id=mark["id"], mark=mark)
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
     return wire(tool_result(still, profile, policy=policy, protocol=""))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from secrets import token_hex
+from secrets import token_urlsafe
 from typing import Any
 
 from fastmcp.tools.base import ToolResult
@@ -68,6 +68,16 @@ class Rendering:
             CallError: It is not kept, or not any more (W2007).
         """
         caller = self.caller
+        render = await self.kept(render_id)
+        profile = profile_for(self._policy, caller.snapshot.widgets.get(render.tool), caller)
+        return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
+
+    async def kept(self, render_id: str) -> StoredRender:
+        """A render that was made before.
+
+        Raises:
+            CallError: It is not kept, or not any more (W2007).
+        """
         render = await self._store.renders.get(render_id)
         if render is None:
             raise CallError(
@@ -75,8 +85,7 @@ class Rendering:
                 f"there is no render '{render_id}', or not any more; render the widget again",
                 path="render_id",
             )
-        profile = profile_for(self._policy, caller.snapshot.widgets.get(render.tool), caller)
-        return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
+        return render
 
     async def render(
         self, widget: Widget, arguments: Mapping[str, Any], generation: str
@@ -114,7 +123,7 @@ class Rendering:
     def _stored(self, widget: Widget, made: Render, generation: str, ms: float) -> StoredRender:
         definition = widget.definition
         mark = RenderMark(
-            id=f"r_{token_hex(12)}",
+            id=f"r_{token_urlsafe(12)}",
             widget=widget.tool,
             generation=generation,
             digest=widget.key,

@@ -25,6 +25,7 @@ from pydantic import AnyUrl
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.store.values import StoredRender
 from widgetd.tools.result import envelope_schema, ui
+from widgetd.widget.actions import known_actions
 from widgetd.widget.compiled import Widget
 from widgetd.widget.findings import findings
 from widgetd.widget.origins import origins
@@ -51,6 +52,10 @@ def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
     return _json([{"level": f.level, "code": f.code, "text": str(f)} for f in said])
 
 
+def _actions(widget: Widget, _snapshot: Snapshot) -> str | None:
+    return _json([action.said() for action in known_actions(widget)] or None)
+
+
 PARTS: Mapping[str, tuple[str, Part]] = {
     "template": (TEXT, lambda widget, _: widget.definition.template),
     "encoded": (TEXT, lambda widget, _: widget.definition.encoded),
@@ -59,6 +64,7 @@ PARTS: Mapping[str, tuple[str, Part]] = {
     "example": (JSON, lambda widget, _: _json(widget.example)),
     "source": (JSON, lambda widget, _: widget.definition.content.decode()),
     "view": (TEXT, lambda widget, _: _jsx(widget)),
+    "actions": (JSON, _actions),
     "problems": (JSON, _problems),
 }
 """What can be read of a widget, by name: its type, and how it is found."""

@@ -10,7 +10,7 @@ Source: MCP specification, server/tools, "Tool Result"; MCP Apps 2026-01-26.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from pydantic.alias_generators import to_camel
 from widgetd.errors import CallError
 from widgetd.store.values import StoredRender
 from widgetd.tools.caller import Caller
+from widgetd.widget.actions import offers_any
 from widgetd.widget.compiled import Widget
 
 Profile = Literal["auto", "chatkit", "split"]
@@ -216,22 +217,32 @@ def tool_result(
         root stands in `_meta["widgetd/widget"]` alone.
     """
     meta: dict[str, Any] = {"widgetd/ui": render.ui, "widgetd/render": render.mark}
-    content: list[ContentBlock] = [_text(render, policy=policy, protocol=protocol)]
-    structured: Mapping[str, Any] | None = render.facts if profile == "split" else render.tree
+    # A model never sees `_meta`, and has to name the render to wait for what users do in it.
+    named = f"Render: {render.id}" if offers_any(render.tree) else ""
+    facts = {**render.facts, "renderId": render.id} if named else render.facts
+    content: list[ContentBlock] = list(_texts(render, named, policy=policy, protocol=protocol))
+    structured: Mapping[str, Any] | None = facts if profile == "split" else render.tree
     if render.size_bytes > policy.inline_max_bytes:
         content.append(_link(render))
-        structured = render.facts
+        structured = facts
     elif profile == "split":
         meta["widgetd/widget"] = render.tree
     return ToolResult(content=content, structured_content=structured, meta=meta)
 
 
-def _text(render: StoredRender, *, policy: Policy, protocol: str) -> TextContent:
+def _texts(
+    render: StoredRender, named: str, *, policy: Policy, protocol: str
+) -> Iterator[TextContent]:
+    """What the model reads; it ends with `named`, if that is anything."""
     knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
     mirrored = policy.text == "json" or not knows_structure
     if mirrored and render.size_bytes <= policy.inline_max_bytes:
-        return TextContent(type="text", text=orjson.dumps(render.tree).decode())
-    return TextContent(type="text", text=render.text, annotations=_annotations(render))
+        yield TextContent(type="text", text=orjson.dumps(render.tree).decode())
+        if named:
+            yield TextContent(type="text", text=named)
+    else:
+        text = f"{render.text}\n{named}" if named else render.text
+        yield TextContent(type="text", text=text, annotations=_annotations(render))
 
 
 def _annotations(render: StoredRender) -> Annotations | None:
@@ -256,12 +267,16 @@ def render_uri(render_id: str) -> str:
     return RENDERS + render_id
 
 
-def error_result(error: CallError) -> ToolResult:
-    """A call that failed, for the model to read and for a program to act on."""
-    place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
-    retry = "yes" if error.recoverable else "no"
+def structured_result(answer: dict[str, Any]) -> ToolResult:
+    """An answer for programs, and the same as text for models whose host shows only text."""
+    text = TextContent(type="text", text=orjson.dumps(answer).decode())
+    return ToolResult(content=[text], structured_content=answer)
+
+
+def failure(error: CallError) -> Failure:
+    """Why a call failed, for a program to act on."""
     slips = tuple({"path": s.path, "expected": s.expected, "got": s.got} for s in error.slips)
-    failure = Failure(
+    return Failure(
         code=error.code,
         message=error.message,
         path=error.path,
@@ -269,9 +284,21 @@ def error_result(error: CallError) -> ToolResult:
         suggestions=error.suggestions,
         details=slips or None,
     )
+
+
+def error_result(error: CallError, structured: dict[str, Any] | None = None) -> ToolResult:
+    """A call that failed, for the model to read and for a program to act on.
+
+    Args:
+        error: Why.
+        structured: What else there is to say, for whoever called from within a widget.
+    """
+    place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
+    retry = "yes" if error.recoverable else "no"
     text = f"[{error.code}] {place}{error.message} (retry: {retry})"
     return ToolResult(
         content=[TextContent(type="text", text=text)],
-        meta={"widgetd/error": failure.wire()},
+        structured_content=structured,
+        meta={"widgetd/error": failure(error).wire()},
         is_error=True,
     )

@@ -12,15 +12,15 @@ from typing import Any
 
 import orjson
 from fastmcp.tools.base import ToolResult
-from mcp_types import TextContent
 from pydantic import PrivateAttr
 
 from widgetd.errors import CallError, nearest
 from widgetd.tools.caller import Caller
 from widgetd.tools.rendering import Rendering
-from widgetd.tools.result import error_result
+from widgetd.tools.result import error_result, structured_result
 from widgetd.tools.search import Search
 from widgetd.tools.tool import ANNOTATIONS, ListedTool
+from widgetd.widget.actions import known_actions
 from widgetd.widget.compiled import Widget
 from widgetd.widget.limits import Limits
 from widgetd.widget.schema import Schema, compile_schema
@@ -164,7 +164,7 @@ async def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) 
         }
         for hit in hits
     ]
-    return _structured({"items": items, "total": total})
+    return structured_result({"items": items, "total": total})
 
 
 async def _details(caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
@@ -174,7 +174,7 @@ async def _details(caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
         _known(caller, widgets[name]) if name in widgets else _unknown(name, widgets)
         for name in arguments.get("names", ())
     ]
-    return _structured({"items": items})
+    return structured_result({"items": items})
 
 
 async def _render(rendering: Rendering, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
@@ -199,6 +199,9 @@ def _known(caller: Caller, widget: Widget) -> dict[str, Any]:
         "inputSchema": widget.schema.advertised,
         "example": widget.example,
     }
+    actions = known_actions(widget)
+    if actions:
+        item["actions"] = [action.said() for action in actions]
     fault = caller.snapshot.faults.get(definition.path)
     if fault is not None:
         item["problems"] = [str(fault)]
@@ -223,12 +226,6 @@ def unknown_widget(name: str, widgets: Mapping[str, Widget]) -> CallError:
 def _suggestions(name: str, widgets: Mapping[str, Widget]) -> tuple[str, ...]:
     match = nearest(name, tuple(widgets))
     return () if match is None else (match,)
-
-
-def _structured(answer: dict[str, Any]) -> ToolResult:
-    """An answer for programs, and the same as text for models whose host shows only text."""
-    text = TextContent(type="text", text=orjson.dumps(answer).decode())
-    return ToolResult(content=[text], structured_content=answer)
 
 
 def _listed(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
