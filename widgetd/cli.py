@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field, make_dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -68,7 +69,21 @@ def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: i
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    settings = _settle(dir, flags).settings
+    return _run(_settle(dir, flags).settings)
+
+
+@app.command
+def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+    """Serve the widgets of DIR, and show them in a gallery that follows every save.
+
+    Args:
+        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
+        flags: One for each setting.
+    """
+    return _run(settle({"dir": dir, **vars(flags), "gallery": True}, os.environ).settings)
+
+
+def _run(settings: Settings) -> int:
     folder = folder_of(settings)
 
     import anyio
@@ -76,19 +91,19 @@ def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: i
     from widgetd import daemon, log
 
     log.configure(settings.log_level)
-    anyio.run(
-        lambda: daemon.serve(settings, folder, started=lambda url, n: _welcome(folder, url, n)),
-        backend="asyncio",
-    )
+    welcome = partial(_welcome, folder, gallery=settings.gallery)
+    anyio.run(lambda: daemon.serve(settings, folder, started=welcome), backend="asyncio")
     return 0
 
 
-def _welcome(folder: Path, url: str, widgets: int) -> None:
+def _welcome(folder: Path, url: str, widgets: int, *, gallery: bool) -> None:
     """Tell a person where to go; over stdio there is nobody to tell."""
     if not url:
         return
     noun = "widget" if widgets == 1 else "widgets"
     print(f"widgetd serves {widgets} {noun} from {folder} on {url}")
+    if gallery:
+        print(f"Look at them:      {url.removesuffix('/mcp')}/")
     print(f"Connect a client:  claude mcp add --transport http widgetd {url}", flush=True)
 
 

@@ -32,6 +32,10 @@ from widgetd.config import Settings
 from widgetd.files.hints import Hints
 from widgetd.files.watch import POLL_S, Mode, watch
 from widgetd.pages.app import MCP_PATH, app
+from widgetd.pages.gallery.gallery import Gallery
+from widgetd.pages.gallery.history import remember
+from widgetd.pages.gallery.problems import Problems
+from widgetd.pages.gallery.routes import gallery_routes
 from widgetd.pages.health import STALLED_S, Vitals, health_routes
 from widgetd.pages.metrics import Metrics, metrics_app, metrics_route
 from widgetd.pages.port import Port, bind, url_of
@@ -139,12 +143,14 @@ async def _over_http(
     scraped: socket.socket | None,
 ) -> None:
     settings = daemon.settings
+    gallery = _gallery(daemon, server, url_of(listener) + MCP_PATH)
     served = app(
         server,
         [
             *health_routes(daemon.registry, daemon.vitals),
             status_route(daemon.registry, daemon.vitals),
             *([metrics_route(daemon.metrics)] if scraped is None else []),
+            *(gallery_routes(gallery) if settings.gallery else []),
         ],
         allowed_hosts=settings.allowed_host,
         cors_origins=settings.cors_origin,
@@ -168,10 +174,26 @@ async def _over_http(
         ports[Port(metrics_app(daemon.metrics))] = scraped
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_ports, daemon, ports)
+        if settings.gallery:
+            tasks.start_soon(remember, daemon.registry, gallery.history)
         async with anyio.create_task_group() as serving:
             for each, on in ports.items():
                 serving.start_soon(each.serve, [on])
         tasks.cancel_scope.cancel()
+
+
+def _gallery(daemon: Daemon, server: Server, url: str) -> Gallery:
+    settings = daemon.settings
+    return Gallery(
+        server=server,
+        folder=daemon.folder,
+        upload=settings.allow_upload,
+        strict=settings.strict,
+        url=url,
+        image_origins=settings.image_origin,
+        stop=daemon.stop,
+        problems=Problems(daemon.folder),
+    )
 
 
 async def _end_ports(daemon: Daemon, ports: Iterable[Port]) -> None:
