@@ -165,6 +165,7 @@ async def _over_http(
         _announce(daemon, started, url_of(listener) + MCP_PATH)
 
     def end_streams() -> None:
+        server.store.actions.drain()
         server.clients.close()
         sdk.end_standing_streams(served, MCP_PATH)
 

@@ -28,6 +28,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Change, Snapshot
 from widgetd.store.contract import Store
 from widgetd.tools import sdk
+from widgetd.tools.actions import action_tools
 from widgetd.tools.caller import CALLER, UI_EXTENSION, Caller
 from widgetd.tools.calls import observed
 from widgetd.tools.clients import Clients
@@ -283,7 +284,7 @@ def attach(
     rendering = Rendering(registry, policy, store)
     readable = resources or Resources()
     toolbox = Toolbox(rendering, view_uri=view_uri if readable.has_view else None)
-    standing = standing_tools(rendering)
+    standing = (*standing_tools(rendering), *action_tools(rendering, store))
     server = Server(
         registry=registry,
         mcp=mcp,

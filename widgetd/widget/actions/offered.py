@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from widgetd.errors import CallError, Slip
+from widgetd.widget.actions.fields import Field
 from widgetd.widget.actions.offers import Handler, Offer, as_object, offers
 from widgetd.widget.actions.payloads import as_browser, exactly, payload_schema
 from widgetd.widget.limits import Limits
@@ -109,10 +110,25 @@ def _is_meant(offer: Offer, given: Mapping[str, Any]) -> bool:
 
 def _checked(offer: Offer, given: Mapping[str, Any]) -> dict[str, Any]:
     added = {key: value for key, value in given.items() if key not in offer.payload}
+    if offer.submits:
+        added = _with_places(added, offer.sent)
     schema = payload_schema({}, offer.sent, submitted=offer.submits)
     secret = tuple(field.name for field in offer.sent if field.secret)
     checked = compile_schema(schema, limits=_LIMITS).check(added, sensitive=secret)
     return {**checked.arguments, **offer.payload}
+
+
+def _with_places(added: dict[str, Any], fields: tuple[Field, ...]) -> dict[str, Any]:
+    """`added` with an object around each required field, so that the field itself is missed."""
+    for field in fields:
+        inner, path = added, field.path[:-1] if field.required else ()
+        for part in path:
+            here = inner.get(part, {})
+            if not isinstance(here, dict):
+                break
+            inner[part] = dict(here)
+            inner = inner[part]
+    return added
 
 
 def _refusal(slips: tuple[Slip, ...]) -> CallError:
