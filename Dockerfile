@@ -15,8 +15,12 @@ ENV PIP_CERT=${SSL_CERT_FILE} \
     PIP_ROOT_USER_ACTION=ignore
 WORKDIR /src
 RUN python3 -m venv --without-pip /opt/widgetd
-COPY requirements/runtime.txt requirements/
-RUN python3 -m pip --python /opt/widgetd/bin/python install --require-hashes -r requirements/runtime.txt
+COPY requirements requirements
+# The client of Redis and Valkey is an extra, but replicas need it and an image serves both;
+# its version and hashes are those of the tests.
+RUN sed -n '/^redis==/,/^    #/p' requirements/dev.txt >requirements/redis.txt \
+ && python3 -m pip --python /opt/widgetd/bin/python install --require-hashes \
+      -r requirements/runtime.txt -r requirements/redis.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY widgets widgets
 COPY widgetd widgetd

@@ -23,7 +23,7 @@ from tests.deploy.documents import (
     manifest,
     pod,
 )
-from widgetd.config import Settings
+from widgetd.config import Settings, settle
 from widgetd.pages.port import GRACE_S
 
 UID = 10001
@@ -177,11 +177,16 @@ def test_the_image_says_what_it_is() -> None:
     assert container()["image"] == f"widgetd:{version}"
 
 
+def dev_lock() -> str:
+    return (ROOT / "requirements" / "dev.txt").read_text()
+
+
 def test_every_package_in_the_image_is_pinned_by_its_hash() -> None:
     runs = [rest for word, rest in instructions("build") if word == "RUN"]
     installs = [run for run in runs if " install " in run]
 
     assert all("--require-hashes" in run or "--no-deps" in run for run in installs)
+    assert re.search(r"^redis==\S+ \\\n    --hash=sha256:", dev_lock(), re.MULTILINE)
     assert len(installs) == 2
 
 
@@ -199,3 +204,25 @@ def test_all_give_widgetd_time_to_end_before_they_kill_it() -> None:
     assert int(stop) > GRACE_S
     assert pod()["terminationGracePeriodSeconds"] >= leaves_s + int(stop)
     assert compose()["services"]["widgetd"]["stop_grace_period"] == f"{stop}s"
+
+
+def variables() -> dict[str, str]:
+    """Each `WIDGETD_` variable that a file sets, and its value."""
+    runtime = re.findall(r"(WIDGETD_\w+)=(\S+)", instruction("runtime", "ENV"))
+    services = [service.get("environment", {}) for service in compose()["services"].values()]
+    units = "".join(path.read_text() for path in (ROOT / "systemd").rglob("*.*"))
+    found = {
+        **dict(runtime),
+        **{entry["name"]: entry["value"] for entry in container()["env"]},
+        **{name: value for service in services for name, value in service.items()},
+        **dict(re.findall(r"(WIDGETD_\w+)=(\S+)", units)),
+    }
+    return {name: value for name, value in found.items() if name.startswith("WIDGETD_")}
+
+
+@pytest.mark.parametrize("name", sorted(variables()))
+def test_each_variable_that_a_file_sets_is_a_setting_and_its_value_can_be_used(name: str) -> None:
+    if name == "WIDGETD_TOKEN_FILE" and "token_file" not in Settings.model_fields:
+        pytest.skip("needs the setting token_file, which this widgetd has not")
+
+    settle({}, {name: variables()[name]})
