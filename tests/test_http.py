@@ -11,6 +11,7 @@ import pytest
 
 from tests.raw import connect, exchange, modern_request
 from tests.serving import connected, greeting, serving, widget_file
+from widgetd.widget.naming import RESERVED
 
 
 def fill(folder: Path, *names: str) -> None:
@@ -31,7 +32,7 @@ async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) 
 
     assert ready[0] == made[0] == 200
     assert json.loads(ready[1]) == json.loads(made[1])
-    assert len(json.loads(ready[1])["result"]["tools"]) == 7
+    assert len(json.loads(ready[1])["result"]["tools"]) == 3 + len(RESERVED)
 
 
 @pytest.mark.parametrize(
