@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format lock bench image-test systemd-test view view-check view-browser bench-view clean
+.PHONY: help serve test check format lock bench bench-scale image-test systemd-test view view-check view-browser bench-view clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
@@ -41,6 +41,9 @@ format: $(VENV)/.dev ## rewrite the code in the project's format
 bench: $(VENV)/.dev ## print the table of speed ratios
 	$(BIN)/python -m benchmarks
 
+bench-scale: $(VENV)/.dev ## print what grows with the number of widgets
+	$(BIN)/python -m benchmarks.scale
+
 image-test: ## build the container image and run it, where buildah and crun are
 	@deploy/image-test
 
@@ -60,7 +63,8 @@ view: view/node_modules/.installed ## rebuild the view into widgetd/pages (needs
 
 view-check: view/node_modules/.installed ## lint and test the view, and compare it with the committed build
 	cd view && npm run --silent check && npm run --silent build && npm test --silent
-	for file in $(VIEW_BUILT); do cmp view/dist/$$file widgetd/pages/$$file; done
+	cmp view/dist/view.html widgetd/pages/view.html
+	cmp view/dist/NOTICES.txt widgetd/pages/NOTICES.txt
 
 bench-view: view/node_modules/.installed ## print what the view costs: size, first paint, redraw, picture
 	cd view && npm run --silent build && npm run --silent bench

@@ -8,6 +8,8 @@
 export const DEFAULTS = {
   /** In spacing units. */
   gap: { Row: 2, Col: 2, Box: 0, Form: 2, Basic: 2, ListViewItem: 3 },
+  /** ChatKit has no words for spacing, yet authors write those it has for sizes. */
+  spacingWords: { none: 0, "2xs": 0.5, xs: 1, sm: 2, md: 3, lg: 4, xl: 6, "2xl": 8 },
   align: { Row: "center", Col: "stretch", ListViewItem: "center" },
 
   card: { size: "md", padding: 4 },

@@ -7,7 +7,7 @@
  */
 
 import { type ActionOutcome, type ActionRequest, NO_PROBLEMS } from "../app/stage";
-import type { Host } from "../host/host";
+import type { Ability, Host } from "../host/host";
 import type { Rendered } from "../host/result";
 import { isWebAddress } from "../style/url";
 import { isObject, type JsonObject } from "../tree/node";
@@ -95,7 +95,7 @@ export class Dispatcher {
   }
 
   #route(action: Action): Route {
-    const { can } = { can: (ability: Parameters<Host["can"]>[0]) => this.#host.can(ability) };
+    const can = (ability: Ability) => this.#host.can(ability);
     if (action.handler === "client") {
       if (linkOf(action) && can("openLinks")) return "link";
       return can("updateModelContext") ? "context" : can("message") ? "message" : "none";

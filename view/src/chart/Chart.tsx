@@ -138,7 +138,7 @@ function frameOf(props: ChartProps & { model: ChartModel }, size: Size, locale: 
   const { model, showYAxis, xAxis } = props;
   const { format } = new Intl.NumberFormat(locale, {
     notation: "compact",
-    maximumFractionDigits: 1,
+    maximumSignificantDigits: 3,
   });
   const height = Math.max(1, size.height - TOP_PX - (xAxis.hide ? TOP_PX : AXIS_HEIGHT_PX));
   const y = verticalScale(model.low, model.high, height, TICKS);

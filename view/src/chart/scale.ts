@@ -11,9 +11,10 @@ export interface Scale {
  * Args: `height` in pixels; `count` is about how many ticks there should be.
  */
 export function verticalScale(low: number, high: number, height: number, count: number): Scale {
-  const step = roundStep((high - low || Math.abs(high) || 1) / count);
+  const top = high > low ? high : low + 1;
+  const step = roundStep((top - low) / count);
   const first = Math.floor(low / step);
-  const last = Math.max(first + 1, Math.ceil(high / step));
+  const last = Math.ceil(top / step);
   const ticks = Array.from({ length: last - first + 1 }, (_, index) =>
     clean((first + index) * step),
   );

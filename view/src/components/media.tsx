@@ -54,9 +54,10 @@ const imageSchema = {
 
 function Badge(props: Props<typeof badgeSchema>) {
   const classes = `badge badge-${props.size} ${props.variant} ${props.pill ? "pill" : ""}`;
+  if (!props.label.trim()) return null;
   return (
     <span class={classes} style={tone(props.color, props.variant)}>
-      {props.label}
+      <span class="truncated">{props.label}</span>
     </span>
   );
 }

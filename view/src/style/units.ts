@@ -1,21 +1,28 @@
 /** Turns the lengths of a tree into CSS: spacing units, pixels, radii and sides. */
 
+import { DEFAULTS } from "../defaults";
 import { isObject } from "../tree/node";
 import { optionalText, type Reader, record, type Surroundings } from "../tree/read";
 
-const NUMERIC = /^-?\d+(?:\.\d+)?$/;
 const UNIT_PX = 4;
+const NUMERIC = /^-?\d+(?:\.\d+)?$/;
+/** A word that is no length would undo the padding or the size it was written for. */
+const LENGTH = /\d|^(?:auto|(?:fit|min|max)-content|var\(.*)$/;
+const WORDS: Readonly<Record<string, number>> = DEFAULTS.spacingWords;
 
 /** Reads a length in spacing units of four pixels, or as CSS. */
-export const spacing: Reader<string | undefined> = (value) => length(value, UNIT_PX);
+export const spacing: Reader<string | undefined> = (value) =>
+  length(typeof value === "string" && Object.hasOwn(WORDS, value) ? WORDS[value] : value, UNIT_PX);
 
 /** Reads a length in pixels, or as CSS. */
 export const pixels: Reader<string | undefined> = (value) => length(value, 1);
 
 function length(value: unknown, unit_px: number): string | undefined {
-  const given = typeof value === "string" && NUMERIC.test(value.trim()) ? Number(value) : value;
-  if (typeof given === "number" && Number.isFinite(given)) return `${given * unit_px}px`;
-  return typeof given === "string" && given.trim() ? given.trim() : undefined;
+  const given = typeof value === "string" ? value.trim() : value;
+  if (typeof given === "string" && !NUMERIC.test(given))
+    return LENGTH.test(given) ? given : undefined;
+  const known = typeof given === "number" || typeof given === "string";
+  return known && Number.isFinite(Number(given)) ? `${Number(given) * unit_px}px` : undefined;
 }
 
 const RADII = ["2xs", "xs", "sm", "md", "lg", "xl", "2xl", "3xl", "4xl", "full"] as const;

@@ -69,7 +69,7 @@ test.each([
   [0, 2800, [0, 1000, 2000, 3000]],
   [0, 0.7, [0, 0.2, 0.4, 0.6, 0.8]],
   [-5, 12, [-5, 0, 5, 10, 15]],
-  [0, 0, [0, 0.25]],
+  [0, 0, [0, 0.25, 0.5, 0.75, 1]],
 ])("from %d to %d the ticks are %j", (low, high, ticks) => {
   expect(verticalScale(low, high, 100, 4).ticks).toEqual(ticks);
 });
