@@ -40,6 +40,9 @@ CODES: Mapping[str, Code] = _table(
     ("W0006", "fault", "a permission is missing"),
     ("W0007", "fault", "an installed library is not the one widgetd was tested with"),
     ("W0008", "fault", "the widgets folder has vanished or was emptied as a whole"),
+    ("W0009", "fault", "an address that other machines reach has no token"),
+    ("W0010", "fault", "the token file cannot be used"),
+    ("W0011", "fault", "a program that the command needs is missing"),
     # W10xx: files
     ("W1001", "fault", "a file cannot be read"),
     ("W1002", "fault", "a file is too large"),
@@ -118,6 +121,8 @@ CODES: Mapping[str, Code] = _table(
     # W22xx: limits
     ("W2201", "fault", "a principal calls too often"),
     ("W2202", "fault", "a principal has too many calls running at the same time"),
+    # W23xx: access
+    ("W2301", "fault", "a token lacks a scope"),
     # W24xx: actions
     ("W2401", "fault", "a render offers no such action"),
     ("W2402", "fault", "too many actions are unread"),
