@@ -238,6 +238,73 @@ def mock(
 
 
 @app.command
+def shot(
+    name: str,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    dir: Dir = None,
+    arguments: Arguments = "",
+    state: str = "sample",
+    theme: Literal["light", "dark"] = "light",
+    width: int = 400,
+    scale: float = 2.0,
+) -> int:
+    """Take a picture of one widget.
+
+    Args:
+        name: The tool's name, as `widgetd list` prints it.
+        output: The PNG file. Default: NAME.png.
+        dir: The folder of widgets.
+        arguments: JSON, @FILE with JSON, or - for standard input; instead of a state.
+        state: A state of the gallery: sample, example-1, empty, one, many, long, rtl, emoji.
+        theme: Light or dark.
+        width: In CSS pixels; the height is the widget's own.
+        scale: Pixels of the picture for each CSS pixel.
+    """
+    from widgetd import shots
+    from widgetd.pages.gallery.states import arguments_of
+
+    widget = _widget(_snapshot(dir), name)
+    given = _read_arguments(arguments) if arguments else arguments_of(widget, state)
+    taken = shots.Shot(
+        tree=widget.call(given).tree,
+        title=widget.definition.title,
+        theme=theme,
+        width=width,
+        scale=scale,
+        locale="ar" if state == "rtl" else "en-US",
+    )
+    file = output or Path(f"{name}.png")
+    file.write_bytes(shots.picture(taken))
+    print(file)
+    return 0
+
+
+@app.command(name="shots")
+def shots_(
+    dir: Path | None = None,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("shots"),
+    width: int = 400,
+    scale: float = 1.0,
+) -> int:
+    """Take a picture of every widget of DIR, light and dark, and one of them all.
+
+    Args:
+        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
+        output: The folder for the pictures.
+        width: In CSS pixels; the height is each widget's own.
+        scale: Pixels of a picture for each CSS pixel.
+    """
+    from widgetd import shots
+
+    wanted = shots.of_all(_snapshot(dir), width=width, scale=scale)
+    for file in shots.photograph(wanted, output):
+        print(file)
+    return 0
+
+
+@app.command
 def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
     """Print types of what widgetd answers and of what each widget takes.
 
