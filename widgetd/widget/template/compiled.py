@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from widgetd.errors import CallError
+from widgetd.errors import CallError, Finding
 from widgetd.widget import dialect
 from widgetd.widget.template.budget import Budget, Failure
 from widgetd.widget.template.expressions import expression
 from widgetd.widget.template.flow import Flow, follow
 from widgetd.widget.template.parse import nodes, parse, parse_expression
-from widgetd.widget.template.reads import names, reads
+from widgetd.widget.template.reads import Read, names, reads
 from widgetd.widget.template.remarks import remarks
 from widgetd.widget.template.scope import BUDGET, Frame, Layout, Scope, assigned
 from widgetd.widget.template.statements import block
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Places = tuple[tuple[str, int], ...]
 """Where in a frame each argument goes."""
 
+Follow = Callable[[nodes.Template], Flow]
+"""How what a template writes is followed: as JSON, or not at all."""
+
 
 def compile_template(text: str, *, limits: Limits) -> Template:
     """The template of a widget, ready to be rendered.
@@ -33,8 +36,7 @@ def compile_template(text: str, *, limits: Limits) -> Template:
     Raises:
         WidgetError: `W1301` to `W1303`, with the line of `text`.
     """
-    tree = parse(text, limits)
-    return Template(tree, follow(tree), limits)
+    return Template(text, follow, limits)
 
 
 def compile_text(text: str, *, limits: Limits) -> Template:
@@ -43,7 +45,7 @@ def compile_text(text: str, *, limits: Limits) -> Template:
     Raises:
         WidgetError: as `compile_template` does.
     """
-    return Template(parse(text, limits), Flow(), limits)
+    return Template(text, lambda _tree: Flow(), limits)
 
 
 def compile_expression(text: str, *, limits: Limits) -> Expression:
@@ -56,16 +58,13 @@ def compile_expression(text: str, *, limits: Limits) -> Expression:
 
 
 class Template:
-    """A compiled template.
+    """A compiled template."""
 
-    Attributes:
-        reads: Where it reads which of its arguments.
-        warnings: What can be said about it before anyone calls it.
-    """
+    __slots__ = ("_body", "_follow", "_limits", "_loose", "_places", "_said", "_size", "_text")
 
-    __slots__ = ("_body", "_limits", "_loose", "_places", "_size", "reads", "warnings")
-
-    def __init__(self, tree: nodes.Template, flow: Flow, limits: Limits) -> None:
+    def __init__(self, text: str, follow: Follow, limits: Limits) -> None:
+        tree = parse(text, limits)
+        flow = follow(tree)
         layout = Layout(flow)
         scope = Scope(layout)
         for name in sorted(assigned(tree.body)):
@@ -74,13 +73,31 @@ class Template:
         self._places, self._size = tuple(layout.arguments.items()), layout.size
         self._limits = limits
         self._loose = flow.loose
-        self.reads = reads(tree)
-        self.warnings = remarks(tree, flow, self.reads)
+        self._text, self._follow = text, follow
+        self._said: _Said | None = None
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Where it reads which of its arguments."""
+        return self._explained().reads
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What can be said about it before anyone calls it."""
+        return self._explained().warnings
 
     @property
     def names(self) -> frozenset[str]:
         """The names it expects of its arguments."""
         return names(self.reads)
+
+    def _explained(self) -> _Said:
+        # Serving a widget asks for none of this, so it is found when somebody does.
+        if self._said is None:
+            tree = parse(self._text, self._limits)
+            found = reads(tree)
+            self._said = _Said(found, remarks(tree, self._follow(tree), found))
+        return self._said
 
     def render(self, arguments: Mapping[str, Value]) -> str:
         """The text that the template makes of `arguments`, its commas set right.
@@ -105,6 +122,14 @@ class Template:
             if mended is not None:
                 return Rendering(mended, mended=True)
         return Rendering(text, mended=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What can be said of a template."""
+
+    reads: tuple[Read, ...]
+    warnings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
