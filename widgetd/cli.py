@@ -91,12 +91,12 @@ def _run(settings: Settings) -> int:
     from widgetd import daemon, log
 
     log.configure(settings.log_level)
-    welcome = partial(_welcome, folder, gallery=settings.gallery)
+    welcome = partial(_welcome, folder, gallery=settings.gallery, token=settings.made_token)
     anyio.run(lambda: daemon.serve(settings, folder, started=welcome), backend="asyncio")
     return 0
 
 
-def _welcome(folder: Path, url: str, widgets: int, *, gallery: bool) -> None:
+def _welcome(folder: Path, url: str, widgets: int, *, gallery: bool, token: str) -> None:
     """Tell a person where to go; over stdio there is nobody to tell."""
     if not url:
         return
@@ -104,7 +104,8 @@ def _welcome(folder: Path, url: str, widgets: int, *, gallery: bool) -> None:
     print(f"widgetd serves {widgets} {noun} from {folder} on {url}")
     if gallery:
         print(f"Look at them:      {url.removesuffix('/mcp')}/")
-    print(f"Connect a client:  claude mcp add --transport http widgetd {url}", flush=True)
+    key = f' --header "Authorization: Bearer {token}"' if token else ""
+    print(f"Connect a client:  claude mcp add --transport http widgetd {url}{key}", flush=True)
 
 
 @app.command

@@ -6,6 +6,7 @@ value remembers where it came from. Nothing here opens a port or a folder.
 
 from __future__ import annotations
 
+import secrets
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationError,
     field_validator,
 )
@@ -73,6 +75,30 @@ class Settings(BaseModel):
     store: str | None = Field(
         default=None, description="the URL of a Redis or Valkey server that replicas share"
     )
+    token_file: Path | None = Field(
+        default=None, description="lines of NAME TOKEN SCOPES; SIGHUP rereads it"
+    )
+    token: Literal["auto"] | None = Field(
+        default=None, description="auto: without other tokens, make one at start and print it"
+    )
+    jwt_jwks: str = Field(default="", description="the URL of the keys that JWTs are signed with")
+    jwt_issuer: str = Field(default="", description="the iss that JWTs must have")
+    jwt_audience: str = Field(default="", description="the aud that JWTs must have")
+    jwt_algorithm: str = Field(default="RS256", description="how JWTs are signed")
+    insecure: bool = Field(
+        default=False, description="let anybody in, on an address that other machines reach"
+    )
+    rate: float | None = Field(
+        default=None,
+        gt=0,
+        description="calls per second that each client may make, in the long run",
+    )
+    burst: float = Field(
+        default=100, ge=1, description="calls that it may make at once after a rest"
+    )
+    at_once: int | None = Field(
+        default=None, ge=1, description="calls of each client that may run at the same time"
+    )
     metrics_port: int | None = Field(
         default=None, ge=0, le=65535, description="a port for /metrics alone; else on the main one"
     )
@@ -93,7 +119,15 @@ class Settings(BaseModel):
         default="info", description="the least important event that is logged"
     )
 
-    @field_validator("dir", mode="before")
+    _made: str = PrivateAttr(default_factory=lambda: secrets.token_urlsafe(24))
+
+    @property
+    def made_token(self) -> str:
+        """The token that was made because nothing else lets anybody in; empty if none was."""
+        needed = self.token_file is None and not self.jwt_jwks
+        return self._made if self.token is not None and needed else ""
+
+    @field_validator("dir", "token_file", mode="before")
     @classmethod
     def _home(cls, value: object) -> object:
         return Path(value).expanduser() if isinstance(value, str) else value

@@ -29,6 +29,7 @@ from widgetd.catalog.reload import Folder, Workshop, reload
 from widgetd.catalog.selection import Selection
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.config import Settings
+from widgetd.entry import Entry, entry
 from widgetd.files.hints import Hints
 from widgetd.files.watch import POLL_S, Mode, watch
 from widgetd.pages.app import MCP_PATH, app
@@ -36,6 +37,7 @@ from widgetd.pages.gallery.gallery import Gallery
 from widgetd.pages.gallery.history import remember
 from widgetd.pages.gallery.problems import Problems
 from widgetd.pages.gallery.routes import gallery_routes
+from widgetd.pages.guard import guarded
 from widgetd.pages.health import STALLED_S, Vitals, health_routes
 from widgetd.pages.metrics import Metrics, metrics_app, metrics_route
 from widgetd.pages.port import Port, bind, url_of
@@ -43,9 +45,11 @@ from widgetd.pages.status import status_route
 from widgetd.pages.view import view_html
 from widgetd.store.contract import Store
 from widgetd.store.opening import local_store, open_store
+from widgetd.store.values import Bounds
 from widgetd.systemd import Supervisor, supervisor
 from widgetd.tools import sdk
 from widgetd.tools.notify import notify
+from widgetd.tools.principal import ADMIN, GALLERY, METRICS
 from widgetd.tools.resources import Resources
 from widgetd.tools.result import Policy
 from widgetd.tools.server import Server, build
@@ -68,6 +72,7 @@ class Daemon:
         registry: What is being served.
         vitals: What the daemon knows of itself.
         metrics: Counts what happens.
+        entry: Who may come in.
         supervisor: The service manager that may have started it.
         stop: Set to end everything.
     """
@@ -78,6 +83,7 @@ class Daemon:
     registry: Registry
     vitals: Vitals
     metrics: Metrics
+    entry: Entry
     supervisor: Supervisor
     stop: anyio.Event
 
@@ -102,7 +108,8 @@ async def serve(
         stop: Set it to end the daemon as a signal would.
 
     Raises:
-        ConfigError: The port cannot be had, or an installed library is not the one tested.
+        ConfigError: The port cannot be had, a token is missing or cannot be used, or an installed
+            library is not the one tested.
     """
     registry = Registry()
     vitals = Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
@@ -113,12 +120,13 @@ async def serve(
         registry=registry,
         vitals=vitals,
         metrics=Metrics(registry, vitals),
+        entry=entry(settings),
         supervisor=supervisor(os.environ, os.getpid()),
         stop=stop or anyio.Event(),
     )
     async with AsyncExitStack() as held:
         # Whatever may be refused is refused here, before anything runs.
-        server = _build(daemon, await held.enter_async_context(open_store(settings.store)))
+        server = _build(daemon, await held.enter_async_context(_open_store(settings)))
         if settings.transport == "stdio":
             run = partial(_over_stdio, daemon, server, started)
         else:
@@ -135,6 +143,11 @@ async def serve(
     _log.info("daemon.stopped")
 
 
+def _open_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
+    bounds = Bounds(rate_per_s=settings.rate, burst=settings.burst, at_once=settings.at_once)
+    return open_store(settings.store, bounds=bounds)
+
+
 async def _over_http(
     daemon: Daemon,
     server: Server,
@@ -143,14 +156,17 @@ async def _over_http(
     scraped: socket.socket | None,
 ) -> None:
     settings = daemon.settings
+    access = daemon.entry.access
     gallery = _gallery(daemon, server, url_of(listener) + MCP_PATH)
+    shown = gallery_routes(gallery) if settings.gallery else []
+    measured = [metrics_route(daemon.metrics)] if scraped is None else []
     served = app(
         server,
         [
             *health_routes(daemon.registry, daemon.vitals),
-            status_route(daemon.registry, daemon.vitals),
-            *([metrics_route(daemon.metrics)] if scraped is None else []),
-            *(gallery_routes(gallery) if settings.gallery else []),
+            *guarded(access, {ADMIN}, [status_route(daemon.registry, daemon.vitals)]),
+            *guarded(access, {ADMIN, METRICS}, measured),
+            *guarded(access, {ADMIN, GALLERY}, shown),
         ],
         allowed_hosts=settings.allowed_host,
         cors_origins=settings.cors_origin,
@@ -245,7 +261,9 @@ def _build(daemon: Daemon, store: Store) -> Server:
         expose=settings.expose,
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin),
+        auth=daemon.entry.access,
         observers=(daemon.metrics,),
+        otherwise=daemon.entry.otherwise,
     )
 
 
@@ -345,11 +363,13 @@ def _announce(daemon: Daemon, started: Started, url: str) -> None:
 
 
 async def _obey_signals(daemon: Daemon) -> None:
-    """SIGTERM and SIGINT end the daemon; SIGHUP makes it look at everything now."""
+    """SIGTERM and SIGINT end the daemon; SIGHUP makes it look at everything, tokens too."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for received in signals:
             if received == signal.SIGHUP:
                 daemon.supervisor.reloading()
+                if daemon.entry.access is not None:
+                    daemon.entry.access.reread()
                 daemon.vitals.on_next_look(daemon.tell_supervisor)
                 daemon.hints.add()
             else:

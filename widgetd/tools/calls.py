@@ -60,7 +60,7 @@ def _called(
         outcome=_outcome(answer),
         code=_text(failure.get("code")),
         seconds=seconds,
-        principal=caller.principal,
+        principal=caller.principal.name,
         arguments=given,
         answer=answer,
     )

@@ -7,6 +7,7 @@ stopped, whatever was swapped in between and whichever replica answers.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -19,6 +20,9 @@ Expose = Literal["tools", "search", "auto"]
 
 SEARCH_ABOVE = 128
 """More tools than this drown a model, so `--expose auto` lists the standing tools alone."""
+
+MOST_KEPT = 16
+"""More audiences than these have their list made anew, each time another one asks."""
 
 PINNED = "pinned"
 """The tag that keeps a widget listed where others are only found by search."""
@@ -77,7 +81,7 @@ class Listing:
 
 
 class Listings:
-    """The listing of the snapshot asked for; the last one is kept.
+    """The listing of the snapshot asked for; those of one generation are kept, one per audience.
 
     Args:
         toolbox: Where a widget's tool is.
@@ -99,16 +103,25 @@ class Listings:
         self._standing = {tool.name: tool for tool in standing}
         self._expose = expose
         self._page_size = page_size
-        self._last: tuple[Snapshot, Listing] | None = None
+        self._generation = ""
+        self._kept: OrderedDict[int, tuple[Snapshot, Listing]] = OrderedDict()
 
     def of(self, snapshot: Snapshot) -> Listing:
         """What is listed of `snapshot`."""
         if self._expose == "auto":
             self._expose = "search" if len(snapshot.widgets) > SEARCH_ABOVE else "tools"
-        if self._last is None or self._last[0] is not snapshot:
-            tools: dict[str, ListedTool] = dict(self._standing)
-            for name, widget in snapshot.widgets.items():
-                if self._expose == "tools" or PINNED in widget.definition.tags:
-                    tools[name] = self._toolbox.of(widget)
-            self._last = snapshot, Listing(tools, self._page_size)
-        return self._last[1]
+        if self._generation != snapshot.generation:
+            self._generation = snapshot.generation
+            self._kept.clear()
+        if id(snapshot) not in self._kept:
+            self._kept[id(snapshot)] = snapshot, self._make(snapshot)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[id(snapshot)][1]
+
+    def _make(self, snapshot: Snapshot) -> Listing:
+        tools: dict[str, ListedTool] = dict(self._standing)
+        for name, widget in snapshot.widgets.items():
+            if self._expose == "tools" or PINNED in widget.definition.tags:
+                tools[name] = self._toolbox.of(widget)
+        return Listing(tools, self._page_size)

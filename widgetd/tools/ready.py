@@ -29,8 +29,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-Page = Callable[[str], bytes]
-"""The cursor of a request to the JSON of its result."""
+Page = Callable[[Any, str], Awaitable[bytes | None]]
+"""Who asks, and the cursor, to the JSON of the result; None if the SDK is to say why not."""
 
 _LONGEST_BODY = 16 * 1024
 """A list request is a few hundred bytes; whatever is longer is something else."""
@@ -55,7 +55,7 @@ class ReadyLists:
             await self.app(scope, receive, send)
             return
         message = await receive()
-        answer = None if message.get("more_body") else self._answer(scope, headers, message)
+        answer = None if message.get("more_body") else await self._answer(scope, headers, message)
         if answer is None:
             await self.app(scope, _first(message, receive), send)
             return
@@ -64,7 +64,9 @@ class ReadyLists:
         await send({"type": "http.response.start", "status": 200, "headers": response})
         await send({"type": "http.response.body", "body": answer})
 
-    def _answer(self, scope: Scope, headers: Mapping[str, str], message: Message) -> bytes | None:
+    async def _answer(
+        self, scope: Scope, headers: Mapping[str, str], message: Message
+    ) -> bytes | None:
         try:
             decoded = orjson.loads(message.get("body", b""))
             request = JSONRPCRequest.model_validate(decoded)
@@ -80,7 +82,9 @@ class ReadyLists:
             validate_client_request("tools/list", verdict.protocol_version, request.params)
         except (ValueError, ValidationError):
             return None
-        page = self._page((request.params or {}).get("cursor") or "")
+        page = await self._page(scope.get("user"), (request.params or {}).get("cursor") or "")
+        if page is None:
+            return None
         number = orjson.dumps(request.id)
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (number, page)
 

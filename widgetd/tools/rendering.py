@@ -73,19 +73,22 @@ class Rendering:
         return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
 
     async def kept(self, render_id: str) -> StoredRender:
-        """A render that was made before.
+        """A render that was made before, of a widget that whoever is calling may see.
 
         Raises:
             CallError: It is not kept, or not any more (W2007).
         """
         render = await self._store.renders.get(render_id)
-        if render is None:
+        if render is None or self._is_hidden(render.tool):
             raise CallError(
                 "W2007",
                 f"there is no render '{render_id}', or not any more; render the widget again",
                 path="render_id",
             )
         return render
+
+    def _is_hidden(self, tool: str) -> bool:
+        return tool in self._registry.current.widgets and tool not in self.caller.snapshot.widgets
 
     async def render(
         self, widget: Widget, arguments: Mapping[str, Any], generation: str

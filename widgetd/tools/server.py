@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -19,6 +19,7 @@ from fastmcp.server.auth import AuthProvider
 from fastmcp.server.providers import Provider
 from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
+from mcp.shared.exceptions import MCPError
 from mcp_types import CompletionArgument
 from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -26,14 +27,19 @@ from pydantic import PrivateAttr
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Change, Snapshot
+from widgetd.errors import CallError
 from widgetd.store.contract import Store
 from widgetd.tools import sdk
+from widgetd.tools.access import principal_of
 from widgetd.tools.actions import action_tools
+from widgetd.tools.audience import Views
 from widgetd.tools.caller import CALLER, UI_EXTENSION, Caller
 from widgetd.tools.calls import observed
 from widgetd.tools.clients import Clients
+from widgetd.tools.gate import CALLS, admitted
 from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.observer import Observer
+from widgetd.tools.principal import LOCAL, Principal
 from widgetd.tools.ready import ReadyLists
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.resources import Resources, render_resource, view_uri
@@ -47,19 +53,21 @@ INSTRUCTIONS = (
     "with the data it asks for. Tools come and go as files change: search_widgets always knows."
 )
 
+LIST = "tools/list"
+
 SESSION_IDLE_S = 300
 """A legacy client that vanished without a word is forgotten after this time."""
 
 
-class _Unknown(Tool):
-    """Answers a call of a tool that is not there, naming the nearest one that is."""
+class _Refusing(Tool):
+    """Answers a call with why it is refused, or why there is no such tool."""
 
     _result: ToolResult = PrivateAttr()
 
     @classmethod
-    def of(cls, name: str, snapshot: Snapshot) -> _Unknown:
-        tool = cls(name="unknown", parameters={"type": "object"})
-        tool._result = error_result(unknown_widget(name, snapshot.widgets))
+    def because(cls, error: CallError) -> _Refusing:
+        tool = cls(name="refusing", parameters={"type": "object"})
+        tool._result = error_result(error)
         return tool
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - whatever they are
@@ -81,6 +89,8 @@ class Server:
         listings: What is listed.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
         observers: Are told of each call.
+        otherwise: Who calls where no token says it.
+        views: What each audience sees.
     """
 
     registry: Registry
@@ -93,6 +103,8 @@ class Server:
     listings: Listings
     alone: bool
     observers: Sequence[Observer] = ()
+    otherwise: Principal = LOCAL
+    views: Views = field(default_factory=Views)
 
     def http_app(
         self,
@@ -124,9 +136,14 @@ class Server:
         sdk.wrap_endpoint(app, path, lambda endpoint: ReadyLists(endpoint, self._ready_page))
         return app
 
-    def _ready_page(self, after: str) -> bytes:
-        listing = self.listings.of(self.registry.current)
-        return listing.ready(after, sdk.modern_envelope(self.mcp))
+    async def _ready_page(self, user: Any, after: str) -> bytes | None:
+        principal = principal_of(user, self.otherwise)
+        try:
+            async with admitted(LIST, {}, principal, self.store.limits):
+                snapshot = self.views.of(self.registry.current, principal.audience)
+                return self.listings.of(snapshot).ready(after, sdk.modern_envelope(self.mcp))
+        except MCPError:
+            return None
 
     def listed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
         """Whether clients that know `before` should fetch the list again."""
@@ -169,12 +186,16 @@ class WidgetProvider(Provider):
         return tuple(self._server.listings.of(self._snapshot).tools.values())
 
     async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:  # noqa: ARG002 - widgets have one version
+        caller = CALLER.get(None)
+        if caller is not None and caller.refusal is not None:
+            return _Refusing.because(caller.refusal)
         if name in self._standing:
             return self._standing[name]
         widgets = self._snapshot.widgets
         if name in widgets:
             return self._server.toolbox.of(widgets[name])
-        return _Unknown.of(name, self._snapshot) if self._server.alone else None
+        error = unknown_widget(name, widgets)
+        return _Refusing.because(error) if self._server.alone else None
 
     async def _list_resources(self) -> Sequence[Resource]:
         return tuple(self._server.resources.listed(self._snapshot))
@@ -184,8 +205,11 @@ class WidgetProvider(Provider):
 
     async def _get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:  # noqa: ARG002 - resources have one version
         if uri.startswith(RENDERS):
-            render = await self._server.store.renders.get(uri.removeprefix(RENDERS))
-            return None if render is None else render_resource(uri, render)
+            try:
+                render = await self._server.rendering.kept(uri.removeprefix(RENDERS))
+            except CallError:
+                return None
+            return render_resource(uri, render)
         return self._server.resources.find(uri, self._snapshot)
 
     async def _get_resource_template(
@@ -211,6 +235,7 @@ def build(
     resources: Resources | None = None,
     auth: AuthProvider | None = None,
     observers: Sequence[Observer] = (),
+    otherwise: Principal = LOCAL,
 ) -> Server:
     """A server whose tools are the registry's widgets, at every moment.
 
@@ -223,6 +248,7 @@ def build(
         resources: What can be read besides.
         auth: Decides who may come in over HTTP.
         observers: Are told of each call.
+        otherwise: Who calls where no token says it.
 
     Raises:
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
@@ -245,6 +271,7 @@ def build(
         resources=resources,
         alone=True,
         observers=observers,
+        otherwise=otherwise,
     )
     sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.toolbox))
     return server
@@ -261,6 +288,7 @@ def attach(
     resources: Resources | None = None,
     alone: bool = False,
     observers: Sequence[Observer] = (),
+    otherwise: Principal = LOCAL,
     lifespan: Lifespan | None = None,
 ) -> Server:
     """Add the registry's widgets to a FastMCP server, and tell its clients when they change.
@@ -275,6 +303,7 @@ def attach(
         resources: What can be read besides.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
         observers: Are told of each call.
+        otherwise: Who calls where no token says it.
         lifespan: Entered when the server starts, with what was attached; left when it ends.
 
     Raises:
@@ -296,18 +325,19 @@ def attach(
         listings=Listings(toolbox, standing, expose=expose, page_size=page_size),
         alone=alone,
         observers=tuple(observers),
+        otherwise=otherwise,
     )
     mcp.add_provider(WidgetProvider(server, standing, lifespan))
     sdk.serve_listen(mcp, server.clients.listen)
     sdk.serve_subscribe(mcp, server.clients.subscribe, server.clients.unsubscribe)
     if alone:
-        mcp.completion(partial(_complete, registry))
+        mcp.completion(partial(_complete, rendering))
     sdk.add_seam(mcp, _seam(server))
     return server
 
 
 def _complete(
-    registry: Registry,
+    rendering: Rendering,
     _reference: object,
     argument: CompletionArgument,
     _context: object,
@@ -315,7 +345,8 @@ def _complete(
     """The tools that begin with what was typed, for `{tool}` in a resource's address."""
     if argument.name != "tool":
         return []
-    return [tool for tool in registry.current.widgets if tool.startswith(argument.value)]
+    widgets = rendering.caller.snapshot.widgets
+    return [tool for tool in widgets if tool.startswith(argument.value)]
 
 
 def _header_schema(registry: Registry, toolbox: Toolbox, name: str) -> dict[str, Any] | None:
@@ -331,14 +362,16 @@ def _seam(server: Server) -> sdk.Seam:
     """The layer around every message: it fixes the snapshot, and answers lists by itself."""
 
     async def seam(context: sdk.Context, call_next: sdk.Next) -> Any:
-        caller = caller_of(context, server.registry.current)
-        if server.alone and context.method == "tools/list":
-            return _list(server, context, caller.snapshot)
-        token = CALLER.set(caller)
-        try:
-            answer = await _answer(server, context, call_next, caller)
-        finally:
-            CALLER.reset(token)
+        caller = caller_of(context, server)
+        params = context.params or {}
+        limits = server.store.limits
+        async with admitted(context.method, params, caller.principal, limits) as refusal:
+            caller = replace(caller, refusal=refusal)
+            token = CALLER.set(caller)
+            try:
+                answer = await _answer(server, context, call_next, caller)
+            finally:
+                CALLER.reset(token)
         if context.method == "notifications/initialized":
             server.clients.join(sdk.connection_of(context.session))
         return answer
@@ -347,8 +380,10 @@ def _seam(server: Server) -> sdk.Seam:
 
 
 async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, caller: Caller) -> Any:
+    if server.alone and context.method == LIST:
+        return _list(server, context, caller.snapshot)
     answering = partial(call_next, context)
-    if context.method != "tools/call" or not server.observers:
+    if context.method != CALLS or not server.observers:
         return await answering()
     return await observed(
         answering,
@@ -368,13 +403,17 @@ def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dict[str,
     return dict(listing.page("legacy", after))
 
 
-def caller_of(context: sdk.Context, snapshot: Snapshot) -> Caller:
-    """Who sent this message."""
+def caller_of(context: sdk.Context, server: Server) -> Caller:
+    """Who sent this message, and what they see."""
+    request = context.request
+    user = None if request is None else request.scope.get("user")
+    principal = principal_of(user, server.otherwise)
     params = context.session.client_params
     capabilities = context.session.client_capabilities
     extensions = capabilities.extensions if capabilities is not None else None
     return Caller(
-        snapshot=snapshot,
+        snapshot=server.views.of(server.registry.current, principal.audience),
+        principal=principal,
         client=params.client_info.name if params is not None else "",
         apps=bool(extensions) and UI_EXTENSION in (extensions or {}),
         protocol=context.protocol_version,
