@@ -44,7 +44,8 @@ ENV HOME=/var/lib/widgetd \
     PATH=/opt/widgetd/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
-    WIDGETD_HOST=0.0.0.0
+    WIDGETD_HOST=0.0.0.0 \
+    WIDGETD_TOKEN=auto
 USER 10001:10001
 # Where widgetd.toml is looked for.
 WORKDIR /etc/widgetd

@@ -28,6 +28,7 @@ from widgetd.pages.port import GRACE_S
 
 UID = 10001
 PORT = 8787
+METRICS_PORT = 9464
 OPERATORS_OWN = {"ServiceMonitor"}
 OURS = ("widgetd", "widgetd-1", "widgetd-2", "preview")
 
@@ -117,7 +118,7 @@ def test_all_agree_on_the_port() -> None:
 
     assert Settings.model_fields["port"].default == PORT
     assert instruction("runtime", "EXPOSE") == str(PORT)
-    assert [port["containerPort"] for port in container()["ports"]] == [PORT]
+    assert [port["containerPort"] for port in container()["ports"]] == [PORT, METRICS_PORT]
     assert [port["port"] for port in manifest("Service")["spec"]["ports"]] == [PORT]
     assert set(re.findall(r"server widgetd-\d:(\d+)", nginx)) == {str(PORT)}
     for name in ("widgetd", "preview"):
