@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -56,11 +57,18 @@ def test_a_file_that_is_too_long_is_refused(folder: Folder) -> None:
     )
 
 
-def test_a_file_written_a_moment_ago_is_unsettled(folder: Folder) -> None:
-    Path(folder.path, "a.widget").touch()
+def test_a_file_written_a_moment_ago_is_unsettled_for_the_rest_of_that_moment(
+    folder: Folder,
+) -> None:
+    file = Path(folder.path, "a.widget")
+    file.touch()
+    written_s = file.stat().st_ctime
 
-    with pytest.raises(Unsettled):
+    with pytest.raises(Unsettled) as raised:
         read(folder, "a.widget", limit_bytes=LIMIT_BYTES, quiet_ms=60_000)
+
+    assert raised.value.settles_s <= 60
+    assert written_s + 60 <= time.time() + raised.value.settles_s
 
 
 def test_an_mtime_in_the_future_does_not_unsettle_a_file(folder: Folder) -> None:

@@ -99,7 +99,7 @@ class Folder:
     def due_s(self) -> float | None:
         """In how many seconds to look again without a hint; None where nothing is pending."""
         if self._survey.unsettled:
-            return QUIET_MS / 1000
+            return self._survey.settles_s
         return GRACE_S if self._absence.pending else None
 
     @property

@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import Folder
-from widgetd.files.stamp import QUIET_MS, Stamp, is_quiet, is_racy
+from widgetd.files.stamp import QUIET_MS, Stamp, is_racy, quiet_in_s
 
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -28,7 +28,15 @@ _KINDS = {
 
 
 class Unsettled(Exception):  # noqa: N818 no error: the file is fine, the moment is not
-    """The file was written a moment ago or while it was read; what it holds may be half a file."""
+    """The file was written a moment ago or while it was read; what it holds may be half a file.
+
+    Attributes:
+        settles_s: How long until it is quiet, if nobody writes meanwhile.
+    """
+
+    def __init__(self, settles_s: float) -> None:
+        super().__init__(settles_s)
+        self.settles_s = settles_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +109,8 @@ def _read(folder: Folder, path: str, descriptor: int, limit_bytes: int, quiet_ms
     _demand_regular(path, before)
     if not folder.holds(descriptor, path):
         raise leads_out(path)
-    if not is_quiet(before, quiet_ms):
-        raise Unsettled
+    if settles_s := quiet_in_s(before, quiet_ms):
+        raise Unsettled(settles_s)
     racy = is_racy(before)
     content = _drain(descriptor, limit_bytes + 1)
     if len(content) > limit_bytes:
@@ -110,7 +118,7 @@ def _read(folder: Folder, path: str, descriptor: int, limit_bytes: int, quiet_ms
         raise _fault(path, "W1002", problem, "leave out what it does not need")
     stamp = Stamp.of(before)
     if not stamp.marks(os.fstat(descriptor)):
-        raise Unsettled
+        raise Unsettled(quiet_ms / 1000)
     digest = blake2b(content, digest_size=16).hexdigest()
     return Source(path=path, content=content, digest=digest, stamp=None if racy else stamp)
 

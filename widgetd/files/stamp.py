@@ -56,7 +56,13 @@ class Stamp:
 
 def is_quiet(status: os.stat_result, quiet_ms: int) -> bool:
     """Whether the last write lies at least `quiet_ms` back, so that its writer is probably done."""
-    return abs(time.time_ns() - status.st_ctime_ns) >= quiet_ms * 1_000_000
+    return not quiet_in_s(status, quiet_ms)
+
+
+def quiet_in_s(status: os.stat_result, quiet_ms: int) -> float:
+    """How long until `is_quiet`, if nobody writes meanwhile; 0 where it is."""
+    written_ns = abs(time.time_ns() - status.st_ctime_ns)
+    return max(quiet_ms * 1_000_000 - written_ns, 0) / 1e9
 
 
 def is_racy(status: os.stat_result) -> bool:

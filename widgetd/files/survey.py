@@ -43,8 +43,9 @@ class Survey:
         root: Which folder it was; None where there was none.
         sources: By path, in sorted order, what was read or is known to be unchanged.
         faults: By path, in sorted order, why a file or a folder could not be read.
-        unsettled: Written too lately to be read; look again in `QUIET_MS`. Until then the source
-            or fault that was known before stands, if there was one.
+        unsettled: Written too lately to be read. Until they are, the source or fault that was
+            known before stands, if there was one.
+        settles_s: When to look at those again.
         failure: Why the folder could not be listed; everything stands as it was known.
         empty_since_ns: By path, the monotonic clock's reading when a file was first found empty.
             For `EMPTY_NS` it is not believed to be, and stands as it was known.
@@ -54,6 +55,7 @@ class Survey:
     sources: Mapping[str, Source]
     faults: Mapping[str, WidgetError]
     unsettled: frozenset[str] = frozenset()
+    settles_s: float = field(default=0, compare=False)
     failure: OSError | None = None
     empty_since_ns: Mapping[str, int] = field(default_factory=_no_times, compare=False, repr=False)
 
@@ -140,6 +142,7 @@ class _Look:
         self._sources: dict[str, Source] = {}
         self._faults: dict[str, WidgetError] = {}
         self._unsettled: set[str] = set()
+        self._settles_s = 0.0
         self._empty_since_ns: dict[str, int] = {}
 
     def everywhere(self) -> Survey:
@@ -178,6 +181,7 @@ class _Look:
             sources=MappingProxyType(sources),
             faults=MappingProxyType(faults),
             unsettled=frozenset(self._unsettled),
+            settles_s=self._settles_s,
             empty_since_ns=MappingProxyType(empty_since_ns),
         )
 
@@ -204,8 +208,9 @@ class _Look:
                 self._keep(path)
         except FileNotFoundError:
             pass  # deleted since it was listed, or since it was hinted at
-        except Unsettled:
+        except Unsettled as written:
             self._unsettled.add(path)
+            self._settles_s = max(self._settles_s, written.settles_s)
             self._keep(path)
         except WidgetError as fault:
             self._blame(fault)
