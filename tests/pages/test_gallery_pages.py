@@ -1,0 +1,230 @@
+"""The gallery's pages over the port: what they say, to whom, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2 as httpx
+import pytest
+
+from tests.serving import PATIENCE_S, greeting, serving, widget_file
+
+EVIL = '<script>alert("x")</script>'
+
+
+OURS = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+
+
+def client(url: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=url.removesuffix("/mcp"), timeout=PATIENCE_S)
+
+
+def origin(url: str) -> dict[str, str]:
+    return {"origin": url.removesuffix("/mcp")}
+
+
+async def test_whatever_a_file_says_is_text_on_the_page(tmp_path: Path) -> None:
+    schema = {"type": "object", "description": EVIL, "properties": {"who": {"default": EVIL}}}
+    text = widget_file("Evil", schema=schema, title=EVIL)
+    (tmp_path / "Evil.widget").write_text(text)
+    (tmp_path / "Evil.widget.toml").write_text(f"title = '{EVIL}'\ntags = ['{EVIL}']\n")
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        pages = [(await asking.get(path)).text for path in ("/", "/w/evil", "/w/evil/problems")]
+        missing = await asking.get(f"/w/{EVIL.replace('/', '')}")
+
+    assert all("alert(" not in page or "<script>alert" not in page for page in pages)
+    assert "&lt;script&gt;alert" in pages[0]
+    assert missing.status_code == 404
+    assert "<script>alert" not in missing.text
+
+
+async def test_a_page_runs_only_our_own_scripts(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        policies = [
+            (await asking.get(path)).headers["content-security-policy"]
+            for path in ("/", "/w/a", "/index.json", "/gallery/static/ui.js")
+        ]
+        frame = await asking.get("/gallery/frame/a")
+
+    assert set(policies) == {OURS}
+    assert "connect-src 'none'" in frame.headers["content-security-policy"]
+    assert "sandbox allow-scripts allow-forms" in frame.headers["content-security-policy"]
+
+
+async def test_a_frame_may_load_images_only_from_where_its_template_has_them(
+    tmp_path: Path,
+) -> None:
+    template = '{"type":"Card","children":[{"type":"Image","src":"https://img.example/a.png"}]}'
+    (tmp_path / "A.widget").write_text(widget_file("A", template=template))
+    asked = serving(tmp_path, gallery=True, image_origin=("https://more.example",))
+    async with asked as url, client(url) as asking:
+        frame = await asking.get("/gallery/frame/a")
+
+    policy = frame.headers["content-security-policy"]
+    assert "img-src data: https://img.example https://more.example;" in policy
+
+
+async def test_each_page_has_a_twin_for_programs(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    (tmp_path / "Broken.widget").write_text("{")
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        index = (await asking.get("/index.json")).json()
+        widget = (await asking.get("/w/a.json")).json()
+        given = (await asking.post("/w/a.json", json={"who": "Ada"})).json()
+        refused = (await asking.post("/w/a.json", json={"who": 5, "more": 1})).json()
+
+    assert [row["name"] for row in index["widgets"]] == ["a"]
+    assert [row["path"] for row in index["refused"]] == ["Broken.widget"]
+    assert widget["states"][0] == {"key": "sample", "label": "Sample"}
+    assert widget["toolTokens"] > 20
+    assert given["result"]["_meta"]["widgetd/widget"] == greeting("Hello", "Ada")
+    assert refused["result"] is None
+    assert refused["error"]["code"] == "W2002"
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [("", ["a", "b"]), ("?q=beta", ["b"]), ("?tag=one", ["a"]), ("?problems=1", ["b"])],
+)
+async def test_the_index_shows_what_is_asked_for(
+    tmp_path: Path, query: str, shown: list[str]
+) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "A.widget").write_text(widget_file("A"))
+    later = tmp_path / "B.widget"
+    later.write_text(widget_file("B", description="The beta one."))
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        if "problems" in query:
+            later.write_text("{")
+            with anyio.fail_after(PATIENCE_S):
+                while not (await asking.get("/readyz")).json()["stale"]:  # noqa: ASYNC110 - a probe tells nobody
+                    await anyio.sleep(0.01)
+        rows = (await asking.get(f"/index.json{query}")).json()["widgets"]
+
+    assert [row["name"] for row in rows] == shown
+
+
+async def test_a_stranger_sees_no_gallery(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        page = await asking.get("/", headers={"host": "evil.example"})
+        call = await asking.post("/w/a.json", json={}, headers={"origin": "https://evil.example"})
+
+    assert (page.status_code, call.status_code) == (421, 403)
+
+
+async def test_there_is_no_gallery_unless_it_is_asked_for(tmp_path: Path) -> None:
+    async with serving(tmp_path) as url, client(url) as asking:
+        assert (await asking.get("/")).status_code == 404
+
+
+async def test_open_streams_do_not_hold_up_the_end(tmp_path: Path) -> None:
+    opened = anyio.Event()
+
+    async def listen(url: str) -> None:
+        async with client(url) as asking, asking.stream("GET", "/gallery/live") as stream:
+            async for _ in stream.aiter_lines():
+                opened.set()
+
+    with anyio.fail_after(PATIENCE_S):
+        async with anyio.create_task_group() as tasks:
+            async with serving(tmp_path, gallery=True) as url:
+                tasks.start_soon(listen, url)
+                await opened.wait()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*"))
+
+
+async def put(asking: httpx.AsyncClient, url: str, name: str, text: str, query: str = "") -> Any:
+    answer = await asking.put(f"/gallery/files/{name}{query}", content=text, headers=origin(url))
+    return answer.status_code, answer.json()
+
+
+async def test_an_upload_is_judged_before_it_lands(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path, gallery=True, allow_upload=True) as url, client(url) as asking:
+        broken = await put(asking, url, "Broken.widget", "{")
+        taken = await put(asking, url, "Other.widget", widget_file("A"))
+        there = await put(asking, url, "A.widget", widget_file("A", text="New"))
+        long = await put(asking, url, "Long.widget", " " * 300_000)
+        replaced = await put(asking, url, "A.widget", widget_file("A", text="New"), "?replace=1")
+
+    assert broken[0] == 422
+    assert taken == (
+        409,
+        {
+            "code": "W1108",
+            "problem": "the tool name 'a' belongs to 'A.widget'",
+            "advice": "give this widget another name",
+        },
+    )
+    assert there[0] == 409
+    assert long[0] == 413
+    assert replaced == (201, {"tool": "a", "page": "/w/a"})
+    assert names(tmp_path) == ["A.widget"]
+    assert json.loads((tmp_path / "A.widget").read_text()) == json.loads(
+        widget_file("A", text="New")
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["..%2Fout.widget", "%2Fout.widget", ".hidden.widget", "a%00.widget", "a.toml", "-x.widget"],
+)
+async def test_an_upload_never_leaves_the_folder(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    async with serving(folder, gallery=True, allow_upload=True) as url, client(url) as asking:
+        answer = await asking.put(
+            f"/gallery/files/{name}", content=widget_file("A"), headers=origin(url)
+        )
+
+    assert answer.status_code in {400, 404, 405}
+    assert names(tmp_path) == ["inside"]
+
+
+@pytest.mark.parametrize("headers", [{}, {"origin": "http://127.0.0.1:1"}, {"origin": "null"}])
+async def test_only_our_own_page_may_upload(tmp_path: Path, headers: dict[str, str]) -> None:
+    async with serving(tmp_path, gallery=True, allow_upload=True) as url, client(url) as asking:
+        answer = await asking.put(
+            "/gallery/files/A.widget", content=widget_file("A"), headers=headers
+        )
+
+    assert answer.status_code == 403
+    assert names(tmp_path) == []
+
+
+async def test_nothing_can_be_uploaded_unless_it_is_allowed(tmp_path: Path) -> None:
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        answer = await asking.put(
+            "/gallery/files/A.widget", content=widget_file("A"), headers=origin(url)
+        )
+
+    assert answer.status_code == 404
+
+
+async def test_the_changes_to_the_version_before_are_shown(tmp_path: Path) -> None:
+    file = tmp_path / "A.widget"
+    file.write_text(widget_file("A"))
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        before = (await asking.get("/w/a?tab=changes")).text
+        digest = (await asking.get("/w/a.json")).json()["digest"]
+        file.write_text(widget_file("A", text="Bye"))
+        with anyio.fail_after(PATIENCE_S):
+            while (await asking.get("/w/a.json")).json()["digest"] == digest:  # noqa: ASYNC110 - a page tells nobody
+                await anyio.sleep(0.01)
+        after = (await asking.get("/w/a?tab=changes")).text
+
+    assert "Not changed since widgetd started." in before
+    assert "<ins>+" in after
+    assert "Bye, " in after
