@@ -45,7 +45,7 @@ def _flags() -> type:
                 field(default=None),
             )
             for name, setting in Settings.model_fields.items()
-            if name not in ("dir", "profiles")
+            if name not in ("dir", "profiles", "webhook_secret")
         ],
         kw_only=True,
         namespace={"__module__": __name__},

@@ -19,6 +19,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    SecretStr,
     ValidationError,
     field_validator,
 )
@@ -101,6 +102,15 @@ class Settings(BaseModel):
     )
     metrics_port: int | None = Field(
         default=None, ge=0, le=65535, description="a port for /metrics alone; else on the main one"
+    )
+    webhook: str | None = Field(
+        default=None, description="the address that users' actions are told to"
+    )
+    webhook_secret: SecretStr | None = Field(
+        default=None, description="signs what is sent there; in the environment or widgetd.toml"
+    )
+    webhook_private: bool = Field(
+        default=False, description="the webhook may be on this machine or network, and plain http"
     )
     page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
     poll: float | None = Field(

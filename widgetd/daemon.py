@@ -41,11 +41,14 @@ from widgetd.pages.guard import guarded
 from widgetd.pages.health import STALLED_S, Vitals, health_routes
 from widgetd.pages.metrics import Metrics, metrics_app, metrics_route
 from widgetd.pages.port import Port, bind, url_of
+from widgetd.pages.render import render_route
 from widgetd.pages.status import status_route
 from widgetd.pages.view import view_html
 from widgetd.store.contract import Store
+from widgetd.store.forward import Forwarding
 from widgetd.store.opening import local_store, open_store
 from widgetd.store.values import Bounds
+from widgetd.store.webhook import webhook
 from widgetd.systemd import Supervisor, supervisor
 from widgetd.tools import sdk
 from widgetd.tools.notify import notify
@@ -126,7 +129,9 @@ async def serve(
     )
     async with AsyncExitStack() as held:
         # Whatever may be refused is refused here, before anything runs.
-        server = _build(daemon, await held.enter_async_context(_open_store(settings)))
+        store = await held.enter_async_context(_open_store(settings))
+        forwarding = _forwarding(settings, store)
+        server = _build(daemon, forwarding.store if forwarding else store)
         if settings.transport == "stdio":
             run = partial(_over_stdio, daemon, server, started)
         else:
@@ -137,6 +142,8 @@ async def serve(
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, daemon)
             tasks.start_soon(daemon.supervisor.feed, daemon.vitals.progressing, daemon.stop)
+            if forwarding is not None:
+                tasks.start_soon(forwarding.forward)
             async with _live(daemon, server):
                 await run()
             tasks.cancel_scope.cancel()
@@ -146,6 +153,15 @@ async def serve(
 def _open_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
     bounds = Bounds(rate_per_s=settings.rate, burst=settings.burst, at_once=settings.at_once)
     return open_store(settings.store, bounds=bounds)
+
+
+def _forwarding(settings: Settings, store: Store) -> Forwarding | None:
+    if settings.webhook is None:
+        return None
+    said = settings.webhook_secret
+    secret = "" if said is None else said.get_secret_value()
+    hook = webhook(settings.webhook, secret, allow_private=settings.webhook_private)
+    return Forwarding(store, hook)
 
 
 async def _over_http(
@@ -164,6 +180,7 @@ async def _over_http(
         server,
         [
             *health_routes(daemon.registry, daemon.vitals),
+            render_route(server),
             *guarded(access, {ADMIN}, [status_route(daemon.registry, daemon.vitals)]),
             *guarded(access, {ADMIN, METRICS}, measured),
             *guarded(access, {ADMIN, GALLERY}, shown),

@@ -1,0 +1,172 @@
+"""A backend renders over HTTP, and a model shows what it made, over real connections."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_types import ResourceLink, TextContent, TextResourceContents
+
+from tests.raw import exchange
+from tests.serving import connected, greeting, serving, widget_file
+from widgetd.pages.render import MOST_BYTES
+
+ROWS = (
+    '{"type":"Card","children":[{% for row in rows %}{"type":"Text","value":{{ row | tojson }}}'
+    "{{ '' if loop.last else ',' }}{% endfor %}]}"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    schema = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
+    rows = widget_file("Rows", schema=schema, template=ROWS)
+    (tmp_path / "Rows.widget").write_text(rows)
+    return tmp_path
+
+
+async def post(
+    url: str, path: str, body: bytes, headers: dict[str, str] | None = None
+) -> tuple[int, Any]:
+    base = url.removeprefix("http://").partition("/")[0]
+    sent = {"host": base, "content-length": str(len(body)), **(headers or {})}
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+    status, answer = await exchange(url, "\r\n".join((*lines, "", "")).encode(), body)
+    return status, json.loads(answer) if answer[:1] == b"{" else answer
+
+
+async def test_a_render_that_a_backend_made_is_shown_by_its_id(folder: Path) -> None:
+    async with serving(folder) as url, connected(url, "modern") as model:
+        status, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        shown = await model.call("show_render", render_id=made["renderId"])
+        read = await model.client.read_resource(made["uri"])
+
+    assert status == 201
+    assert made == {
+        "renderId": made["renderId"],
+        "uri": f"widgetd://renders/{made['renderId']}",
+        "summary": "Greeting: who Ada",
+    }
+    assert shown.structured_content == greeting("Hello", "Ada")
+    [content] = read.contents
+    assert isinstance(content, TextResourceContents)
+    assert json.loads(content.text)["tree"] == greeting("Hello", "Ada")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "error"),
+    [
+        (
+            "/render/greetin",
+            b"{}",
+            404,
+            ("W2001", "name", "there is no widget 'greetin'; did you mean 'greeting'?"),
+        ),
+        (
+            "/render/greeting",
+            b'{"who":5}',
+            422,
+            (
+                "W2002",
+                "who",
+                'who: expected a string, got 5. Smallest valid example: {"who":"Example"}',
+            ),
+        ),
+        (
+            "/render/greeting",
+            b"[]",
+            400,
+            ("W2009", "", "expected a JSON object, got an array"),
+        ),
+        (
+            "/render/greeting",
+            b" " * (MOST_BYTES + 1),
+            413,
+            ("W2008", "", "expected a body of at most 4194304 bytes, got more"),
+        ),
+    ],
+)
+async def test_what_cannot_be_rendered_is_refused_with_a_code_and_a_path(
+    folder: Path, path: str, body: bytes, status: int, error: tuple[str, str, str]
+) -> None:
+    async with serving(folder) as url:
+        got, answer = await post(url, path, body)
+
+    assert got == status
+    told = answer["error"]
+    assert (told["code"], told["path"], told["message"]) == error
+
+
+async def test_a_body_that_is_no_json_is_refused(folder: Path) -> None:
+    async with serving(folder) as url:
+        status, answer = await post(url, "/render/greeting", b"who=Ada")
+
+    assert status == 400
+    assert answer["error"]["message"].startswith("expected a JSON object, got no JSON (")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
+)
+async def test_a_strangers_page_renders_nothing(
+    folder: Path, headers: dict[str, str], status: int
+) -> None:
+    async with serving(folder) as url:
+        got, _ = await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
+
+    assert got == status
+
+
+async def test_a_backend_renders_with_a_token_where_one_is_needed(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    tokens = tmp_path_factory.mktemp("tokens") / "tokens"
+    tokens.write_text(
+        "backend a-token-of-the-backend-0123456789 widgets:call\n"
+        "reader a-token-of-the-reader-0123456789ab widgets:read\n"
+    )
+    tokens.chmod(0o600)
+    async with serving(folder, token_file=tokens) as url:
+        answers = [
+            await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
+            for headers in (
+                {},
+                {"authorization": "Bearer a-token-of-the-reader-0123456789ab"},
+                {"authorization": "Bearer a-token-of-the-backend-0123456789"},
+            )
+        ]
+
+    assert [status for status, _ in answers] == [401, 403, 201]
+    assert answers[1][1]["error"]["message"] == (
+        "this token has no scope 'widgets:call'; ask for one that has"
+    )
+
+
+@pytest.mark.parametrize("profile", ["chatkit", "split"])
+async def test_a_large_tree_is_linked_to_and_can_be_read(folder: Path, profile: str) -> None:
+    rows = [f"row {number}" for number in range(100)]
+    async with (
+        serving(folder, inline_max_bytes=1000, profile=profile) as url,
+        connected(url, "modern") as model,
+    ):
+        small = await model.call("rows", rows=["one"])
+        large = await model.call("rows", rows=rows)
+        [said, link] = large.content
+        assert isinstance(link, ResourceLink)
+        read = await model.client.read_resource(link.uri)
+
+    assert [block.type for block in small.content] == ["text"]
+    assert isinstance(said, TextContent)
+    assert said.text == "Rows"
+    assert large.structured_content == {"uiType": "rows", "widget": "rows", "title": "Rows"}
+    assert large.meta is not None
+    assert "widgetd/widget" not in large.meta
+    assert link.uri == f"widgetd://renders/{large.meta['widgetd/render']['id']}"
+    [content] = read.contents
+    assert isinstance(content, TextResourceContents)
+    tree = json.loads(content.text)["tree"]
+    assert [text["value"] for text in tree["children"]] == rows

@@ -1,0 +1,69 @@
+"""Find the address of a host, and refuse those that only this network can reach.
+
+What was looked at is what is connected to: a name that is asked for twice may
+have two answers.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+import anyio
+
+Address = IPv4Address | IPv6Address
+
+
+class PrivateAddressError(Exception):
+    """A host has an address that is not public."""
+
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(host, address)
+        self.host = host
+        self.address = address
+
+    def __str__(self) -> str:
+        return f"{self.host} is at {self.address}, which is not a public address"
+
+
+async def address_of(host: str, port: int, *, allow_private: bool) -> str:
+    """An address of `host` to connect to.
+
+    Args:
+        host: A name or an address.
+        port: Where on the host.
+        allow_private: Whether it may be an address of this machine or network.
+
+    Raises:
+        PrivateAddressError: One of its addresses is not public, and must be.
+        OSError: It has none.
+    """
+    found = await anyio.getaddrinfo(host, port, proto=6)
+    addresses = [str(entry[4][0]).partition("%")[0] for entry in found]
+    if not allow_private:
+        for address in addresses:
+            if not is_public(ip_address(address)):
+                raise PrivateAddressError(host, address)
+    return addresses[0]
+
+
+def is_public(address: Address) -> bool:
+    """Whether `address` means the same host everywhere on the internet."""
+    if isinstance(address, IPv6Address):
+        for inner in _embedded(address):
+            if not is_public(inner):
+                return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _embedded(address: IPv6Address) -> list[IPv4Address]:
+    """The IPv4 addresses that a gateway may take an IPv6 address for.
+
+    Source: RFC 4291 (mapped), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 6052 (NAT64).
+    """
+    teredo = address.teredo or ()
+    nat64 = [IPv4Address(int(address) & 0xFFFFFFFF)] if int(address) >> 32 == _NAT64 else []
+    known = (address.ipv4_mapped, address.sixtofour, *teredo, *nat64)
+    return [inner for inner in known if inner is not None]
+
+
+_NAT64 = int(IPv6Address("64:ff9b::")) >> 32

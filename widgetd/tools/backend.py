@@ -1,0 +1,76 @@
+"""Render a widget from a backend's own data, which no model has to type.
+
+The same checks as a call: scopes, rate, places, the widgets that the caller sees,
+the arguments. Knows nothing of how the backend asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from widgetd.errors import CallError
+from widgetd.tools.access import principal_of
+from widgetd.tools.caller import Caller
+from widgetd.tools.calls import observed
+from widgetd.tools.gate import CALLS, admitted
+from widgetd.tools.result import failure, render_uri
+from widgetd.tools.server import Server
+from widgetd.tools.standing import unknown_widget
+
+
+async def keep_render(
+    server: Server, user: object, name: str, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Render `name` and keep the render for `show_render`.
+
+    Args:
+        server: What is served.
+        user: Who asks, as the HTTP layer found out.
+        name: The widget's tool name.
+        arguments: For its schema.
+
+    Returns:
+        `{"renderId", "uri", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
+    """
+    principal = principal_of(user, server.otherwise)
+    snapshot = server.views.of(server.registry.current, principal.audience)
+    caller = Caller(snapshot=snapshot, principal=principal)
+    answer = await observed(
+        partial(_answer, server, caller, name, arguments),
+        {"name": name, "arguments": arguments},
+        caller,
+        standing=(),
+        observers=server.observers,
+    )
+    told: dict[str, Any] = answer["structuredContent"]
+    return told
+
+
+async def _answer(
+    server: Server, caller: Caller, name: str, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """As a call would be answered, so that whoever observes calls need not know better."""
+    try:
+        return {"structuredContent": await _kept(server, caller, name, arguments)}
+    except CallError as error:
+        said = failure(error).wire()
+        return {
+            "isError": True,
+            "structuredContent": {"error": said},
+            "_meta": {"widgetd/error": said},
+        }
+
+
+async def _kept(
+    server: Server, caller: Caller, name: str, arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    widgets, generation = caller.snapshot.widgets, caller.snapshot.generation
+    async with admitted(CALLS, {"name": name}, caller.principal, server.store.limits) as refusal:
+        if refusal is not None:
+            raise refusal
+        if name not in widgets:
+            raise unknown_widget(name, widgets)
+        render = await server.rendering.render(widgets[name], arguments, generation)
+    return {"renderId": render.id, "uri": render_uri(render.id), "summary": render.text}
