@@ -96,7 +96,7 @@ async def test_an_unknown_tool_is_an_error_that_names_the_nearest(client: Client
 async def test_a_failure_of_widgetd_itself_tells_the_caller_nothing_of_the_inside(
     client: Client, registry: Registry
 ) -> None:
-    del registry.current.widgets["greeting"].template
+    vars(registry.current.widgets["greeting"])["template"] = None
 
     result = await client.call_tool("greeting", {"who": "Ada"})
 

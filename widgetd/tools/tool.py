@@ -20,6 +20,7 @@ from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import PrivateAttr, ValidationError
 
+from widgetd.catalog.verdicts import Verdicts
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.tools.rendering import Rendering
@@ -104,6 +105,7 @@ class Toolbox:
     Args:
         rendering: Answers their calls.
         view_uri: The `ui://` resource that shows a widget; None where there is no view.
+        verdicts: What was proven before; None to prove everything.
     """
 
     def __init__(
@@ -111,9 +113,11 @@ class Toolbox:
         rendering: Rendering,
         *,
         view_uri: Callable[[str], str] | None = None,
+        verdicts: Verdicts | None = None,
     ) -> None:
         self._rendering = rendering
         self._view_uri = view_uri
+        self._verdicts = verdicts
         self._tools: WeakKeyDictionary[Widget, WidgetTool] = WeakKeyDictionary()
 
     def of(self, widget: Widget) -> WidgetTool:
@@ -137,12 +141,19 @@ class Toolbox:
         Raises:
             WidgetError: There is none that could be served.
         """
-        widget = compile_widget(define(source, sidecar, limits=limits), limits=limits)
+        definition = define(source, sidecar, limits=limits)
+        verdicts = self._verdicts
+        proven = verdicts.description(definition.digest) if verdicts is not None else None
+        if proven is not None:
+            return Widget(definition, limits=limits, description=proven)
+        widget = compile_widget(definition, limits=limits)
         self.admit(widget)
         if strict:
             for finding in findings(widget, strict=True):
                 if finding.level == "fault":
                     raise WidgetError(finding)
+        if verdicts is not None:
+            verdicts.add(widget.key, widget.description)
         return widget
 
     def admit(self, widget: Widget) -> None:

@@ -3,17 +3,19 @@
     arguments -> validate (mend) -> fill defaults -> render -> tree
 
 It knows one widget and nothing of folders, tools or time. A widget never changes;
-what it builds on first use (the pydantic model) follows from the rest.
+each part is a pure function of the definition, made when it is first used. Before
+a widget is served, all of them were made once, so that none can fail in a call.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from pydantic import BaseModel
@@ -29,8 +31,6 @@ from widgetd.widget.schema import Schema, compile_schema
 from widgetd.widget.template import Template, compile_template
 
 _BEGINNING = re.compile(r'\s*\{\s*"type"\s*:\s*"([^"{\\]*)"')
-
-Part = TypeVar("Part")
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
@@ -58,26 +58,56 @@ class Widget:
 
     Attributes:
         definition: What the file and its sidecar say.
-        schema: Decides which arguments are admitted.
-        template: Makes the output from them.
-        facts: What a model is told of a render.
-        description: What the widget is for, in a sentence or two, for a model to choose by.
     """
 
     def __init__(
-        self,
-        definition: Definition,
-        *,
-        schema: Schema,
-        template: Template,
-        facts: Facts,
-        description: str,
+        self, definition: Definition, *, limits: Limits, description: str | None = None
     ) -> None:
         self.definition = definition
-        self.schema = schema
-        self.template = template
-        self.facts = facts
-        self.description = description
+        self._limits = limits
+        self._described = description
+
+    @cached_property
+    def template(self) -> Template:
+        """Makes the output from the arguments."""
+        with self._placed("/template"):
+            _demand_root(self.definition.template)
+            return compile_template(self.definition.template, limits=self._limits)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Decides which arguments are admitted."""
+        written = self.definition.schema
+        if written is None:
+            written = _open_object(self.template.names)
+        with self._placed("/jsonSchema"):
+            return compile_schema(written, limits=self._limits)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What a model is told of a render."""
+        return compile_facts(self.definition, self.schema, limits=self._limits)
+
+    @cached_property
+    def description(self) -> str:
+        """What the widget is for, in a sentence or two, for a model to choose by."""
+        return self._described or purpose(self.definition, self.schema)
+
+    def prove(self) -> None:
+        """Compile every part, so that none can fail later.
+
+        Raises:
+            WidgetError: One does; the finding says where in the file and why.
+        """
+        _ = self.template, self.schema, self.facts, self.description
+
+    @contextmanager
+    def _placed(self, pointer: str) -> Iterator[None]:
+        """Say of which file, and where in it, an error is that is raised within."""
+        try:
+            yield
+        except WidgetError as error:
+            raise error.within(pointer).of(self.definition.path) from None
 
     def __repr__(self) -> str:
         return f"<Widget {self.tool!r} from {self.definition.path!r}>"
@@ -191,35 +221,15 @@ def compile_widget(definition: Definition, *, limits: Limits | None = None) -> W
     Raises:
         WidgetError: It cannot; the finding says where in the file and why.
     """
-    limits = limits or Limits()
-    try:
-        _within("/template", lambda: _demand_root(definition.template))
-        template = _within(
-            "/template", lambda: compile_template(definition.template, limits=limits)
-        )
-        said = definition.schema
-        written = _open_object(template.names) if said is None else said
-        schema = _within("/jsonSchema", lambda: compile_schema(written, limits=limits))
-    except WidgetError as error:
-        raise error.of(definition.path) from None
-    facts = compile_facts(definition, schema, limits=limits)
-    description = purpose(definition, schema)
-    return Widget(
-        definition, schema=schema, template=template, facts=facts, description=description
-    )
+    widget = Widget(definition, limits=limits or Limits())
+    widget.prove()
+    return widget
 
 
 def _demand_root(template: str) -> None:
     """Refuse a template that begins with a root which is none, whatever the arguments."""
     if begins := _BEGINNING.match(template):
         tree(orjson.dumps({"type": begins.group(1)}))
-
-
-def _within(pointer: str, make: Callable[[], Part]) -> Part:
-    try:
-        return make()
-    except WidgetError as error:
-        raise error.within(pointer) from None
 
 
 def _open_object(names: frozenset[str]) -> Mapping[str, Any]:
