@@ -135,10 +135,9 @@ async def test_open_streams_do_not_hold_up_the_end(tmp_path: Path) -> None:
                 opened.set()
 
     with anyio.fail_after(PATIENCE_S):
-        async with anyio.create_task_group() as tasks:
-            async with serving(tmp_path, gallery=True) as url:
-                tasks.start_soon(listen, url)
-                await opened.wait()
+        async with anyio.create_task_group() as tasks, serving(tmp_path, gallery=True) as url:
+            tasks.start_soon(listen, url)
+            await opened.wait()
 
 
 def names(folder: Path) -> list[str]:
