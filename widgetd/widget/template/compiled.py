@@ -12,7 +12,8 @@ from widgetd.widget.template.budget import Budget, Failure
 from widgetd.widget.template.expressions import expression
 from widgetd.widget.template.flow import Flow, follow
 from widgetd.widget.template.parse import nodes, parse, parse_expression
-from widgetd.widget.template.reads import Read, names, reads
+from widgetd.widget.template.places import Read
+from widgetd.widget.template.reads import names, reads
 from widgetd.widget.template.remarks import remarks
 from widgetd.widget.template.scope import BUDGET, Frame, Layout, Scope, assigned
 from widgetd.widget.template.statements import block
