@@ -48,22 +48,22 @@ async def address_of(host: str, port: int, *, allow_private: bool) -> str:
 
 def is_public(address: Address) -> bool:
     """Whether `address` means the same host everywhere on the internet."""
-    if isinstance(address, IPv6Address):
-        for inner in _embedded(address):
-            if not is_public(inner):
-                return False
+    meant = _meant(address)
+    if meant is not None:
+        return is_public(meant)
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
-def _embedded(address: IPv6Address) -> list[IPv4Address]:
-    """The IPv4 addresses that a gateway may take an IPv6 address for.
+def _meant(address: Address) -> IPv4Address | None:
+    """The IPv4 address that an IPv6 address is another spelling of, here or at a gateway.
 
-    Source: RFC 4291 (mapped), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 6052 (NAT64).
+    Source: RFC 4291 (mapped), RFC 3056 (6to4), RFC 6052 (NAT64).
     """
-    teredo = address.teredo or ()
-    nat64 = [IPv4Address(int(address) & 0xFFFFFFFF)] if int(address) >> 32 == _NAT64 else []
-    known = (address.ipv4_mapped, address.sixtofour, *teredo, *nat64)
-    return [inner for inner in known if inner is not None]
+    if isinstance(address, IPv4Address):
+        return None
+    if int(address) >> 32 == _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
 
 
 _NAT64 = int(IPv6Address("64:ff9b::")) >> 32

@@ -66,11 +66,18 @@ class Forwarding:
     async def forward(self) -> None:
         """Run until cancelled."""
         free = anyio.Semaphore(AT_ONCE)
-        with self._outbox, self._deeds:
+        try:
             async with client() as post, anyio.create_task_group() as tasks:
                 async for deed in self._deeds:
                     await free.acquire()
                     tasks.start_soon(self._tell, post, deed, free)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Tell the webhook of nothing more."""
+        self._outbox.close()
+        self._deeds.close()
 
     async def _tell(self, post: httpx2.AsyncClient, deed: Deed, free: anyio.Semaphore) -> None:
         try:
@@ -104,7 +111,7 @@ class _ToldActions:
         )
         try:
             self._outbox.send_nowait(deed)
-        except anyio.WouldBlock:
+        except (anyio.WouldBlock, anyio.ClosedResourceError):
             _log.warning("webhook.failed", id=deed.id, problem="too many deliveries are waiting")
         return accepted
 

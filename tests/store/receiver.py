@@ -1,0 +1,92 @@
+"""A backend that is told of actions: plain HTTP on this machine, with answers as planned."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.abc import SocketAttribute, SocketStream
+
+PATIENCE_S = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One request that came."""
+
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def message(self) -> Any:
+        """The body."""
+        return json.loads(self.body)
+
+    def is_signed_with(self, key: bytes) -> bool:
+        """Whether whoever knows `key` sent it.
+
+        Source: Standard Webhooks 1.0.0, "Signature scheme".
+        """
+        head = f"{self.headers['webhook-id']}.{self.headers['webhook-timestamp']}."
+        digest = hmac.new(key, head.encode() + self.body, hashlib.sha256).digest()
+        return self.headers["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
+
+
+@dataclass(slots=True)
+class Receiver:
+    """What came so far, and what is answered.
+
+    Attributes:
+        url: Where it is.
+        answers: The status of each answer, in order; the last one stays.
+        told: The requests.
+    """
+
+    url: str
+    answers: list[str]
+    told: list[Told] = field(default_factory=list)
+    _came: anyio.Event = field(default_factory=anyio.Event)
+
+    async def heard(self, times: int) -> None:
+        """Return once so many requests came."""
+        with anyio.fail_after(PATIENCE_S):
+            while len(self.told) < times:
+                await self._came.wait()
+
+    async def take(self, stream: SocketStream) -> None:
+        """Read one request and answer it."""
+        async with stream:
+            received = b""
+            while b"\r\n\r\n" not in received:
+                received += await stream.receive()
+            head, _, body = received.partition(b"\r\n\r\n")
+            lines = [line.partition(": ") for line in head.decode().split("\r\n")[1:]]
+            headers = {name.lower(): value for name, _, value in lines}
+            while len(body) < int(headers["content-length"]):
+                body += await stream.receive()
+            self.told.append(Told(headers=headers, body=body))
+            status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+            await stream.send(
+                f"HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode()
+            )
+            came, self._came = self._came, anyio.Event()
+            came.set()
+
+
+@asynccontextmanager
+async def receiving(*answers: str) -> AsyncIterator[Receiver]:
+    """A receiver that lives as long as the block."""
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    port = listener.extra(SocketAttribute.local_port)
+    receiver = Receiver(f"http://localhost:{port}/hooks?of=widgets", list(answers) or ["204 Ok"])
+    async with listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, receiver.take)
+        yield receiver
+        tasks.cancel_scope.cancel()
