@@ -120,7 +120,7 @@ async def test_the_stdio_transport_ends_when_stdin_does(tmp_path: Path) -> None:
             "widgetd: --port cannot be 99999; it should be less than or equal to 65535 [W0002]\n",
         ),
         (
-            ["serve", "--host", "300.1.1.1"],
+            ["serve", "--host", "300.1.1.1", "--token", "auto"],
             2,
             (
                 "widgetd: 300.1.1.1 is not an address of this machine; "

@@ -141,6 +141,34 @@ def check(
 
 
 @app.command
+def usage(
+    report: Literal["top", "errors", "slow"], *, audit: Path | None = None, json: bool = False
+) -> int:
+    """Say how widgets are used: which most, which fail, which are slow.
+
+    Args:
+        report: What to say.
+        audit: The audit file; by default the one that `serve` would write.
+        json: Print a JSON array.
+    """
+    from widgetd import usage as used
+
+    path = audit or settle({}, os.environ).settings.audit
+    if path is None:
+        raise ConfigError("W0002", "no audit file is named", "name one with --audit")
+    try:
+        rows = used.REPORTS[report](used.read_calls(path))
+    except OSError as error:
+        problem = f"the audit file {path} cannot be read ({error.strerror})"
+        raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
+    if json:
+        _print_json(rows)
+    elif rows:
+        print(used.table(rows))
+    return 0
+
+
+@app.command
 def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
     """Ask a running daemon whether it is ready; exit code 0 if it is, else 1.
 

@@ -100,6 +100,12 @@ class Settings(BaseModel):
     at_once: int | None = Field(
         default=None, ge=1, description="calls of each client that may run at the same time"
     )
+    audit: Path | None = Field(
+        default=None, description="a file that gets one line of JSON for each call"
+    )
+    audit_max_bytes: int = Field(
+        default=16_777_216, ge=4096, description="a larger audit file makes room; four are kept"
+    )
     metrics_port: int | None = Field(
         default=None, ge=0, le=65535, description="a port for /metrics alone; else on the main one"
     )
@@ -111,6 +117,9 @@ class Settings(BaseModel):
     )
     webhook_private: bool = Field(
         default=False, description="the webhook may be on this machine or network, and plain http"
+    )
+    state_dir: Path | None = Field(
+        default=None, description="a folder for what makes the next start quicker; disposable"
     )
     page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
     poll: float | None = Field(
@@ -137,7 +146,7 @@ class Settings(BaseModel):
         needed = self.token_file is None and not self.jwt_jwks
         return self._made if self.token is not None and needed else ""
 
-    @field_validator("dir", "token_file", mode="before")
+    @field_validator("dir", "token_file", "audit", "state_dir", mode="before")
     @classmethod
     def _home(cls, value: object) -> object:
         return Path(value).expanduser() if isinstance(value, str) else value

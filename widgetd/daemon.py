@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import anyio
@@ -28,8 +29,10 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Folder, Workshop, reload
 from widgetd.catalog.selection import Selection
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.catalog.verdicts import Verdicts
 from widgetd.config import Settings
 from widgetd.entry import Entry, entry
+from widgetd.errors import ConfigError
 from widgetd.files.hints import Hints
 from widgetd.files.watch import POLL_S, Mode, watch
 from widgetd.pages.app import MCP_PATH, app
@@ -51,6 +54,7 @@ from widgetd.store.values import Bounds
 from widgetd.store.webhook import webhook
 from widgetd.systemd import Supervisor, supervisor
 from widgetd.tools import sdk
+from widgetd.tools.audit import Audit
 from widgetd.tools.notify import notify
 from widgetd.tools.principal import ADMIN, GALLERY, METRICS
 from widgetd.tools.resources import Resources
@@ -76,6 +80,7 @@ class Daemon:
         vitals: What the daemon knows of itself.
         metrics: Counts what happens.
         entry: Who may come in.
+        audit: Writes down who called what; None where nobody asked for it.
         supervisor: The service manager that may have started it.
         stop: Set to end everything.
     """
@@ -87,6 +92,7 @@ class Daemon:
     vitals: Vitals
     metrics: Metrics
     entry: Entry
+    audit: Audit | None
     supervisor: Supervisor
     stop: anyio.Event
 
@@ -124,6 +130,7 @@ async def serve(
         vitals=vitals,
         metrics=Metrics(registry, vitals),
         entry=entry(settings),
+        audit=_audit(settings),
         supervisor=supervisor(os.environ, os.getpid()),
         stop=stop or anyio.Event(),
     )
@@ -141,6 +148,8 @@ async def serve(
             run = partial(_over_http, daemon, server, started, listener, scraped)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, daemon)
+            if daemon.audit is not None:
+                tasks.start_soon(daemon.audit.write)
             tasks.start_soon(daemon.supervisor.feed, daemon.vitals.progressing, daemon.stop)
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
@@ -148,6 +157,12 @@ async def serve(
                 await run()
             tasks.cancel_scope.cancel()
     _log.info("daemon.stopped")
+
+
+def _audit(settings: Settings) -> Audit | None:
+    if settings.audit is None:
+        return None
+    return Audit(settings.audit, most_bytes=settings.audit_max_bytes)
 
 
 def _open_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
@@ -278,10 +293,24 @@ def _build(daemon: Daemon, store: Store) -> Server:
         expose=settings.expose,
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin),
+        verdicts=_verdicts(settings),
         auth=daemon.entry.access,
-        observers=(daemon.metrics,),
+        observers=(daemon.metrics, *([daemon.audit] if daemon.audit else [])),
         otherwise=daemon.entry.otherwise,
     )
+
+
+def _verdicts(settings: Settings) -> Verdicts | None:
+    """What was proven before, where there is a folder to remember it in."""
+    folder = settings.state_dir
+    if folder is None:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"{folder} cannot be made ({error.strerror})"
+        raise ConfigError("W0006", problem, "name another with --state-dir", exit_code=3) from None
+    return Verdicts(folder, f"{version('widgetd')} strict={settings.strict}")
 
 
 @asynccontextmanager

@@ -119,7 +119,7 @@ def test_all_agree_on_the_port() -> None:
     assert Settings.model_fields["port"].default == PORT
     assert instruction("runtime", "EXPOSE") == str(PORT)
     assert [port["containerPort"] for port in container()["ports"]] == [PORT, METRICS_PORT]
-    assert [port["port"] for port in manifest("Service")["spec"]["ports"]] == [PORT]
+    assert [port["port"] for port in manifest("Service")["spec"]["ports"]] == [PORT, METRICS_PORT]
     assert set(re.findall(r"server widgetd-\d:(\d+)", nginx)) == {str(PORT)}
     for name in ("widgetd", "preview"):
         [published] = compose()["services"][name]["ports"]

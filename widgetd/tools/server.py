@@ -27,6 +27,7 @@ from pydantic import PrivateAttr
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Change, Snapshot
+from widgetd.catalog.verdicts import Verdicts
 from widgetd.errors import CallError
 from widgetd.store.contract import Store
 from widgetd.tools import sdk
@@ -233,6 +234,7 @@ def build(
     expose: Expose = "auto",
     page_size: int = 0,
     resources: Resources | None = None,
+    verdicts: Verdicts | None = None,
     auth: AuthProvider | None = None,
     observers: Sequence[Observer] = (),
     otherwise: Principal = LOCAL,
@@ -246,6 +248,7 @@ def build(
         expose: Whether every widget is listed, or the pinned ones.
         page_size: How many tools stand on one page of a list; 0 for all.
         resources: What can be read besides.
+        verdicts: What was proven before; None to prove everything.
         auth: Decides who may come in over HTTP.
         observers: Are told of each call.
         otherwise: Who calls where no token says it.
@@ -269,6 +272,7 @@ def build(
         expose=expose,
         page_size=page_size,
         resources=resources,
+        verdicts=verdicts,
         alone=True,
         observers=observers,
         otherwise=otherwise,
@@ -286,6 +290,7 @@ def attach(
     expose: Expose = "auto",
     page_size: int = 0,
     resources: Resources | None = None,
+    verdicts: Verdicts | None = None,
     alone: bool = False,
     observers: Sequence[Observer] = (),
     otherwise: Principal = LOCAL,
@@ -301,6 +306,7 @@ def attach(
         expose: Whether every widget is listed, or the pinned ones.
         page_size: How many tools stand on one page of a list; 0 for all.
         resources: What can be read besides.
+        verdicts: What was proven before; None to prove everything.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
         observers: Are told of each call.
         otherwise: Who calls where no token says it.
@@ -312,7 +318,9 @@ def attach(
     sdk.verify(mcp)
     rendering = Rendering(registry, policy, store)
     readable = resources or Resources()
-    toolbox = Toolbox(rendering, view_uri=view_uri if readable.has_view else None)
+    toolbox = Toolbox(
+        rendering, view_uri=view_uri if readable.has_view else None, verdicts=verdicts
+    )
     standing = (*standing_tools(rendering), *action_tools(rendering, store))
     server = Server(
         registry=registry,

@@ -1,0 +1,104 @@
+"""What an audit file says about how widgets are used: lines in, rows out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+Row = dict[str, Any]
+
+
+def read_calls(path: Path) -> Iterator[Row]:
+    """Every call in the audit file at `path` and in the full ones beside it, oldest first.
+
+    A line that was cut short, as by a crash, is passed over.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+    """
+    full = [each for each in path.parent.glob(f"{path.name}.*") if each.suffix[1:].isdigit()]
+    for file in (*sorted(full, key=lambda each: -int(each.suffix[1:])), path):
+        with file.open("rb") as lines:
+            yield from _calls(lines)
+
+
+def _calls(lines: Iterable[bytes]) -> Iterator[Row]:
+    for line in lines:
+        try:
+            said = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(said, dict) and said.get("event") == "call":
+            yield said
+
+
+def top(calls: Iterable[Row]) -> list[Row]:
+    """Which are called most: `[{"widget", "calls", "errors", "callers"}]`."""
+    counted: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    for call in calls:
+        name = _name(call)
+        counted[name] += 1
+        errors[name] += call["outcome"] != "ok"
+        callers[name].add(call["principal"])
+    return [
+        {"widget": name, "calls": count, "errors": errors[name], "callers": len(callers[name])}
+        for name, count in counted.most_common()
+    ]
+
+
+def errors(calls: Iterable[Row]) -> list[Row]:
+    """Which fail most, and how: `[{"widget", "code", "calls", "last"}]`."""
+    counted: Counter[tuple[str, str]] = Counter()
+    last: dict[tuple[str, str], str] = {}
+    for call in calls:
+        if call["outcome"] != "ok":
+            key = _name(call), call["code"] or call["outcome"]
+            counted[key] += 1
+            last[key] = call["at"]
+    return [
+        {"widget": name, "code": code, "calls": count, "last": last[name, code]}
+        for (name, code), count in counted.most_common()
+    ]
+
+
+def slow(calls: Iterable[Row]) -> list[Row]:
+    """Which take longest: `[{"widget", "calls", "p50_ms", "p99_ms", "most_ms"}]`."""
+    taken: defaultdict[str, list[float]] = defaultdict(list)
+    for call in calls:
+        taken[_name(call)].append(call["ms"])
+    rows = [_spread(name, sorted(each)) for name, each in taken.items()]
+    return sorted(rows, key=lambda row: -row["p99_ms"])
+
+
+def _spread(name: str, ms: list[float]) -> Row:
+    return {
+        "widget": name,
+        "calls": len(ms),
+        "p50_ms": ms[len(ms) // 2],
+        "p99_ms": ms[len(ms) * 99 // 100],
+        "most_ms": ms[-1],
+    }
+
+
+def _name(call: Row) -> str:
+    return str(call["widget"] or call["tool"] or "(unknown)")
+
+
+def table(rows: list[Row]) -> str:
+    """`rows`, which have the same keys, in columns."""
+    cells = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    )
+
+
+REPORTS = {"top": top, "errors": errors, "slow": slow}
+"""What can be asked, by name."""
