@@ -11,10 +11,11 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError, Finding
+from widgetd.pages.gallery.states import SAMPLE, arguments_of
 from widgetd.widget.compiled import Widget
 from widgetd.widget.findings import breaking
 
-_SEAMS = re.compile(r'(\{%.*?%\})|(?<=[\]}]),(?=[{"])', re.DOTALL)
+_SEAMS = re.compile(r'\s*(\{%.*?%\},?|(?<=[\]}]),(?=[{"]))\s*', re.DOTALL)
 """Where a template, one long line, is cut into lines that can be compared."""
 
 CONTEXT = 3
@@ -48,15 +49,19 @@ def compared(before: Widget, after: Widget) -> Difference:
 def _texts(widget: Widget) -> Iterator[tuple[str, str]]:
     definition = widget.definition
     yield "What it draws", _drawn(widget)
-    yield "Template", _SEAMS.sub(lambda seam: f"\n{seam.group()}\n", definition.template)
+    yield "Template", _SEAMS.sub(_cut, definition.template)
     yield "Schema", _pretty(widget.schema.advertised)
     yield "What the model is told", f"{definition.title}\n{widget.description}"
     yield "Sidecar", _pretty(definition.sidecar.model_dump(mode="json", exclude_defaults=True))
 
 
+def _cut(seam: re.Match[str]) -> str:
+    return ",\n" if seam[1] == "," else f"\n{seam[1]}\n"
+
+
 def _drawn(widget: Widget) -> str:
     try:
-        return _pretty(widget.call(widget.example or {}).tree)
+        return _pretty(widget.call(arguments_of(widget, SAMPLE)).tree)
     except CallError as error:
         return str(error)
 

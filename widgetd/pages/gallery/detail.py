@@ -195,6 +195,7 @@ def _toolbar(widget: Widget, shown: State, query: QueryParams) -> Markup:
 def _stage(fault: Problem | None) -> Markup:
     return el(
         "div",
+        el("h2", "Preview", class_="hidden"),
         el("div", class_="frames", id="frames"),
         el(
             "div",

@@ -36,6 +36,7 @@ def facets(gallery: Gallery, widget: Widget, call: Told, *, chosen: str) -> Mark
     }
     return el(
         "section",
+        el("h2", "About this widget", class_="hidden"),
         el(
             "div",
             *(_tab(key, label, open_=key == open_tab) for key, label in TABS),

@@ -66,7 +66,7 @@ def _excerpt(problem: Problem) -> Markup:
 
 
 def _sentence(clause: str) -> str:
-    return f"{_capital(clause)}."
+    return _capital(clause) if clause.endswith(("?", "!", ".")) else f"{_capital(clause)}."
 
 
 def _capital(clause: str) -> str:

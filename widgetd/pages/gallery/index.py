@@ -150,6 +150,7 @@ def _found(gallery: Gallery, snapshot: Snapshot, wanted: Wanted, query: QueryPar
         ),
         el(
             "section",
+            el("h2", "Files that are not served", class_="hidden"),
             *(fault_card(problem, "This file is not served") for problem in troubles),
             class_="refused",
             aria_label="Files that are not served",
