@@ -1,0 +1,47 @@
+"""A daemon of its own for each example, so that one command is all a reader needs."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.text import TextReceiveStream
+
+BUNDLED = Path(__file__).resolve().parent.parent / "widgets"
+
+
+@asynccontextmanager
+async def served(folder: Path = BUNDLED) -> AsyncIterator[str]:
+    """The URL of `widgetd serve` over `folder`, on a free port, until the block ends."""
+    command = [sys.executable, "-m", "widgetd", "serve", str(folder)]
+    flags = ["--port", "0", "--log-level", "warning"]
+    # What a reader has set for a daemon of their own is not meant for this one.
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith("WIDGETD_")
+    }
+    process = await anyio.open_process([*command, *flags], env=environment, stderr=None)
+    async with process:
+        try:
+            with anyio.fail_after(30):
+                url = await _told(process)
+            yield url
+        finally:
+            if process.returncode is None:
+                process.terminate()
+
+
+async def _told(process: Process) -> str:
+    """Where it says that it serves."""
+    assert process.stdout is not None, "anyio opens a pipe for it"  # noqa: S101 - for the types
+    said = ""
+    async for text in TextReceiveStream(process.stdout):
+        said += text
+        if found := re.search(r"on (http://\S+)\n", said):
+            return found[1]
+    raise RuntimeError("widgetd ended before it served anything; it says why above")
