@@ -16,7 +16,6 @@ from tests.store.events import logged
 from tests.store.receiver import PATIENCE_S, Receiver, receiving
 from tests.store.rooms import Clock, render
 from widgetd.errors import ConfigError
-from widgetd.store import forward
 from widgetd.store.addresses import is_public
 from widgetd.store.forward import Forwarding
 from widgetd.store.opening import local_store
@@ -204,10 +203,9 @@ def test_a_webhook_that_cannot_be_used_is_refused_at_the_start(
     assert str(caught.value) == sentence
 
 
-async def test_an_outbox_that_is_full_is_in_nobodys_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forward, "MOST_WAITING", 1)
+async def test_an_outbox_that_is_full_is_in_nobodys_way() -> None:
     async with receiving() as receiver:
-        made = Forwarding(local_store(), hook_of(receiver))
+        made = Forwarding(local_store(), hook_of(receiver), most_waiting=1)
         with logged() as events:
             for number in range(2):
                 key = str(number)

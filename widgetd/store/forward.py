@@ -53,13 +53,21 @@ class Forwarding:
         store: Keeps the actions.
         hook: Who is told.
         clock: Tells the time.
+        most_waiting: How many actions may wait to be told.
     """
 
-    def __init__(self, store: Store, hook: Webhook, *, clock: Clock = time.time) -> None:
+    def __init__(
+        self,
+        store: Store,
+        hook: Webhook,
+        *,
+        clock: Clock = time.time,
+        most_waiting: int = MOST_WAITING,
+    ) -> None:
         self._hook = hook
         self._clock = clock
         self._renders = store.renders
-        outbox, self._deeds = anyio.create_memory_object_stream[Deed](MOST_WAITING)
+        outbox, self._deeds = anyio.create_memory_object_stream[Deed](most_waiting)
         self._outbox = outbox
         self.store = replace(store, actions=_ToldActions(store.actions, outbox, clock))
 
@@ -111,7 +119,7 @@ class _ToldActions:
         )
         try:
             self._outbox.send_nowait(deed)
-        except (anyio.WouldBlock, anyio.ClosedResourceError):
+        except anyio.WouldBlock:
             _log.warning("webhook.failed", id=deed.id, problem="too many deliveries are waiting")
         return accepted
 

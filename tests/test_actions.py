@@ -1,0 +1,147 @@
+"""Actions over real connections: waiting, hanging up, a daemon that ends."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp_types import CallToolResult
+
+from tests.raw import connect, modern_request
+from tests.serving import PATIENCE_S, Connection, Era, connected, serving
+from tests.store.receiver import receiving
+from tests.tools.acting import ARGUMENTS, GIVEN, order_file
+from widgetd import daemon
+from widgetd.config import Settings
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Order.widget").write_text(order_file())
+    return tmp_path
+
+
+async def shown(model: Connection) -> str:
+    """The id of a new render, as a model finds it in what it reads."""
+    result = await model.call("order", **ARGUMENTS)
+    text: str = result.content[-1].text  # type: ignore[union-attr]  # all of ours are texts
+    return text.rpartition("Render: ")[2]
+
+
+async def act(page: Connection, render_id: str, key: str = "k1") -> CallToolResult:
+    return await page.call(
+        "widget_action",
+        render_id=render_id,
+        action="order.send",
+        payload=GIVEN,
+        idempotency_key=key,
+    )
+
+
+async def waits(model: Connection, render_id: str, **arguments: Any) -> dict[str, Any]:
+    result = await model.call("await_widget_action", render_id=render_id, **arguments)
+    content: dict[str, Any] = result.structured_content or {}
+    return content
+
+
+async def arrived(connection: Connection) -> None:
+    """Return once what was sent before is with the daemon, for what is sent now is answered."""
+    await anyio.wait_all_tasks_blocked()
+    await connection.tools()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_whoever_waits_is_answered_when_the_user_acts(folder: Path, era: Era) -> None:
+    answers: list[dict[str, Any]] = []
+    async with (
+        serving(folder) as url,
+        connected(url, era) as model,
+        connected(url, "modern") as page,
+    ):
+        render_id = await shown(model)
+
+        async def wait() -> None:
+            answers.append(await waits(model, render_id))
+
+        with anyio.fail_after(PATIENCE_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                taken = await act(page, render_id)
+
+    assert taken.structured_content == {"status": "accepted", "next": 1}
+    [answer] = answers
+    assert answer["status"] == "actions"
+    assert [(one["seq"], one["payload"]) for one in answer["actions"]] == [(1, GIVEN)]
+
+
+async def test_a_reader_that_hangs_up_loses_nothing(folder: Path) -> None:
+    async with serving(folder) as url, connected(url, "modern") as page:
+        render_id = await shown(page)
+        waiting: dict[str, Any] = {
+            "name": "await_widget_action",
+            "arguments": {"render_id": render_id},
+        }
+        for _ in range(3):
+            async with await connect(url) as gone:
+                head, body = modern_request(url, "tools/call", waiting, name=waiting["name"])
+                await gone.send(head + body)
+                await arrived(page)
+        await act(page, render_id)
+        async with connected(url, "legacy") as back:
+            first = await waits(back, render_id)
+            again = await waits(back, render_id)
+            after = await waits(back, render_id, after=first["next"], timeout_s=0)
+
+    assert first == again
+    assert [one["action"] for one in first["actions"]] == ["order.send"]
+    assert after == {"actions": [], "next": 1, "status": "timeout"}
+
+
+async def test_a_daemon_that_ends_answers_whoever_waits_at_once(folder: Path) -> None:
+    stop, started = anyio.Event(), anyio.Event()
+    urls: list[str] = []
+    answers: list[dict[str, Any]] = []
+
+    def tell(url: str, _widgets: int) -> None:
+        urls.append(url)
+        started.set()
+
+    settings = Settings(dir=folder, port=0)
+    with anyio.fail_after(PATIENCE_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(daemon.serve, settings, folder, started=tell, stop=stop))
+            await started.wait()
+            async with connected(urls[0], "modern") as model:
+                render_id = await shown(model)
+
+                async def wait() -> None:
+                    answers.append(await waits(model, render_id, timeout_s=60))
+
+                async with anyio.create_task_group() as waiting:
+                    waiting.start_soon(wait)
+                    await arrived(model)
+                    stop.set()
+
+    assert answers == [{"actions": [], "next": 0, "status": "draining"}]
+
+
+async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:
+    secret = "a secret of some length, at least"
+    async with receiving() as receiver:
+        hook = {"webhook": receiver.url, "webhook_secret": secret, "webhook_private": True}
+        async with serving(folder, **hook) as url, connected(url, "modern") as page:
+            render_id = await shown(page)
+            await act(page, render_id)
+            await act(page, render_id)
+            await act(page, render_id, key="k2")
+            await receiver.heard(2)
+
+    assert sorted(told.headers["webhook-id"] for told in receiver.told) == [
+        f"{render_id}.1",
+        f"{render_id}.2",
+    ]
+    assert receiver.told[0].message["data"]["payload"] == GIVEN
+    assert all(told.is_signed_with(secret.encode()) for told in receiver.told)
