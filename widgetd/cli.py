@@ -80,17 +80,18 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    return _run(settle({"dir": dir, **vars(flags), "gallery": True}, os.environ).settings)
+    settled = settle({"dir": dir, **vars(flags), "gallery": True}, os.environ)
+    return _run(settled.settings, readable=True)
 
 
-def _run(settings: Settings) -> int:
+def _run(settings: Settings, *, readable: bool | None = None) -> int:
     folder = folder_of(settings)
 
     import anyio
 
     from widgetd import daemon, log
 
-    log.configure(settings.log_level)
+    log.configure(settings.log_level, readable=readable)
     welcome = partial(_welcome, folder, gallery=settings.gallery, token=settings.made_token)
     anyio.run(lambda: daemon.serve(settings, folder, started=welcome), backend="asyncio")
     return 0

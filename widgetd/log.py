@@ -27,13 +27,15 @@ _SHARED: tuple[Processor, ...] = (
 )
 
 
-def configure(level: Level, stream: TextIO = sys.stderr) -> None:
+def configure(level: Level, stream: TextIO = sys.stderr, *, readable: bool | None = None) -> None:
     """Send every event of this process to `stream`.
 
     Args:
         level: The least important event to show.
-        stream: Columns if it is a terminal, else one JSON object per line.
+        stream: Where to.
+        readable: Columns, or else one JSON object per line; columns on a terminal if not said.
     """
+    columns = stream.isatty() if readable is None else readable
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -46,7 +48,7 @@ def configure(level: Level, stream: TextIO = sys.stderr) -> None:
             foreign_pre_chain=[*_SHARED, _event_of_library],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *_dress(stream),
+                *_dress(stream, columns=columns),
             ],
         )
     )
@@ -60,9 +62,9 @@ def configure(level: Level, stream: TextIO = sys.stderr) -> None:
         library.setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
 
 
-def _dress(stream: TextIO) -> tuple[Processor, ...]:
-    if stream.isatty():
-        return (structlog.dev.ConsoleRenderer(colors=True),)
+def _dress(stream: TextIO, *, columns: bool) -> tuple[Processor, ...]:
+    if columns:
+        return (structlog.dev.ConsoleRenderer(colors=stream.isatty()),)
     return (
         structlog.processors.dict_tracebacks,
         structlog.processors.JSONRenderer(sort_keys=False),

@@ -44,6 +44,9 @@ FLAGS = (
     "--no-first-run",
 )
 
+FONTS = '"Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
+"""Fonts of equal widths, of which nearly every machine has one."""
+
 _PLACE = "http://widget.invalid/"
 """Where the page says that it is; no request for it, or for anything, leaves the browser."""
 
@@ -89,7 +92,9 @@ class Camera:
 
     async def take(self, shot: Shot) -> bytes:
         """The picture as a PNG."""
-        html = drawing(shot.tree, theme=shot.theme, locale=shot.locale, title=shot.title)
+        html = drawing(
+            shot.tree, theme=shot.theme, locale=shot.locale, title=shot.title, fonts=FONTS
+        )
         async with self._showing(html, shot) as page:
             await page.wait_for_selector("html[data-ready=true]", timeout=_PATIENCE_MS)
             return await page.screenshot(full_page=True, animations="disabled", caret="hide")

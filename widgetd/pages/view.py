@@ -16,7 +16,9 @@ def view_html() -> str:
     return (files("widgetd.pages") / "view.html").read_text(encoding="utf-8")
 
 
-def drawing(tree: Mapping[str, Any], *, theme: str, locale: str, title: str) -> str:
+def drawing(
+    tree: Mapping[str, Any], *, theme: str, locale: str, title: str, fonts: str = ""
+) -> str:
     """The page with one widget in it, which it draws without a host.
 
     Args:
@@ -24,8 +26,11 @@ def drawing(tree: Mapping[str, Any], *, theme: str, locale: str, title: str) -> 
         theme: `light` or `dark`.
         locale: The language that numbers and dates are shown in.
         title: Of the document.
+        fonts: A CSS list of font families; empty for the view's own.
     """
-    told = {"widget": tree, "theme": theme, "locale": locale, "title": title}
+    told: dict[str, Any] = {"widget": tree, "theme": theme, "locale": locale, "title": title}
+    if fonts:
+        told["styles"] = {"variables": {"--font-sans": fonts}}
     # Nothing in the JSON may end the element that it stands in.
     json = orjson.dumps(told, default=dict).decode().replace("<", "\\u003c")
     block = f'<script type="application/json" id="widgetd-tree">{json}</script>'

@@ -19,7 +19,6 @@ from widgetd.tools.search import Search
 from widgetd.widget.compiled import Widget
 
 _SEARCH = Search()
-_ALL = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +45,17 @@ class Wanted:
         )
 
     def among(self, snapshot: Snapshot) -> list[Widget]:
-        """The widgets of `snapshot` that are asked for, in the order to show them in."""
-        hits, _ = _SEARCH.find(snapshot, self.words, _ALL)
-        return [hit.widget for hit in hits if self._admits(hit.widget, snapshot)]
+        """The widgets of `snapshot` that are asked for, in the order of their names.
+
+        Not the best first: whoever looks for a picture finds it where it was before.
+        """
+        hits, _ = _SEARCH.find(snapshot, self.words, len(snapshot.widgets))
+        found = {hit.widget.tool for hit in hits}
+        return [
+            widget
+            for tool, widget in snapshot.widgets.items()
+            if tool in found and self._admits(widget, snapshot)
+        ]
 
     def _admits(self, widget: Widget, snapshot: Snapshot) -> bool:
         definition = widget.definition

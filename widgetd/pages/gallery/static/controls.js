@@ -145,18 +145,17 @@ export class Controls {
     const bounds = { min: node.minimum ?? "", max: node.maximum ?? "", step: node.multipleOf ?? (node.type === "integer" ? 1 : "any") };
     const input = make("input", { type: "number", value: value ?? "", ...bounds });
     input.dataset.path = path.join("/");
-    input.oninput = () => input.value !== "" && tell(input.valueAsNumber);
-    if (node.minimum === undefined || node.maximum === undefined || node.maximum - node.minimum > SLIDER) {
-      const tellPlain = (number) => this.#set(path, number);
-      input.oninput = () => input.value !== "" && tellPlain(input.valueAsNumber);
-      return input;
-    }
-    const slider = make("input", { type: "range", ...bounds, value: value ?? node.minimum, "aria-label": `${path.at(-1)}, slider` });
-    slider.oninput = () => tell(slider.valueAsNumber);
-    const tell = (number) => {
-      slider.value = input.value = number;
-      this.#set(path, number);
+    const bounded = node.minimum !== undefined && node.maximum - node.minimum <= SLIDER;
+    const slider = bounded && make("input", { type: "range", ...bounds, value: value ?? node.minimum });
+    const tell = ({ target }) => {
+      if (target.value === "") return;
+      for (const other of [input, slider]) if (other) other.value = target.value;
+      this.#set(path, target.valueAsNumber);
     };
+    input.oninput = tell;
+    if (!slider) return input;
+    slider.oninput = tell;
+    slider.setAttribute("aria-label", `${path.at(-1)}, slider`);
     input.setAttribute("aria-label", String(path.at(-1)));
     return make("div", { className: "ranged" }, slider, input);
   }

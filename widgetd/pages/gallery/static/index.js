@@ -51,8 +51,12 @@ async function draw(tool) {
   frame.show(result ?? { isError: true, content: [{ type: "text", text: error.message }] });
 }
 
-/** Takes over what the server says now; tiles that are still there keep their frames. */
+/** Takes over what the server says now; `told` is nothing when something may have been missed. */
 async function refresh(told) {
+  if (!told) {
+    location.reload();
+    return;
+  }
   const now = await fetchPage();
   if (!document.getElementById("tiles") || !now.getElementById("tiles")) {
     main.replaceChildren(...now.getElementById("main").childNodes);
@@ -62,43 +66,32 @@ async function refresh(told) {
   for (const id of ["count", "filters", "refused", "nothing"]) {
     document.getElementById(id)?.replaceWith(now.getElementById(id) ?? "");
   }
-  merge(document.getElementById("tiles"), now.getElementById("tiles"));
+  merge(document.getElementById("tiles"), now.getElementById("tiles"), told?.removed ?? []);
   watch();
-  for (const tool of told ? told.changed : frames.keys()) if (frames.has(tool)) void draw(tool);
+  for (const tool of told.changed) if (frames.has(tool)) void draw(tool);
   void warn();
 }
 
-/** Makes the list equal to `now`; a tile is never moved, for that would reload its frame. */
-function merge(list, now) {
-  const known = new Map(tiles().map((tile) => [tile.dataset.tool, tile]));
-  const wanted = [...now.children];
-  const names = new Set(wanted.map((tile) => tile.dataset.tool));
-  for (const [tool, tile] of known) {
-    if (names.has(tool)) continue;
-    frames.get(tool)?.remove();
-    frames.delete(tool);
-    tile.remove();
+/** Shows what is wanted; a tile is hidden, never moved, for to move it would reload its frame. */
+function merge(list, now, removed) {
+  const wanted = new Map([...now.children].map((tile) => [tile.dataset.tool, tile]));
+  for (const tile of tiles()) {
+    const { tool } = tile.dataset;
+    const fresh = wanted.get(tool);
+    tile.hidden = !fresh;
+    if (fresh) tile.querySelector(".tile-text").replaceWith(fresh.querySelector(".tile-text"));
+    else if (removed.includes(tool)) forget(tile);
+    wanted.delete(tool);
   }
-  const order = tiles().map((tile) => tile.dataset.tool);
-  const kept = wanted.map((tile) => tile.dataset.tool).filter((tool) => known.has(tool));
-  if (order.join() !== kept.join()) {
-    for (const frame of frames.values()) frame.remove();
-    frames.clear();
-    list.replaceChildren(...wanted);
-    return;
+  for (const [tool, tile] of wanted) {
+    list.insertBefore(tile, tiles().find((other) => other.dataset.tool > tool) ?? null);
   }
-  let last = null;
-  for (const tile of wanted) {
-    const same = known.get(tile.dataset.tool);
-    if (same) {
-      same.querySelector(".tile-text").replaceWith(tile.querySelector(".tile-text"));
-      last = same;
-    } else {
-      if (last) last.after(tile);
-      else list.prepend(tile);
-      last = tile;
-    }
-  }
+}
+
+function forget(tile) {
+  frames.get(tile.dataset.tool)?.remove();
+  frames.delete(tile.dataset.tool);
+  tile.remove();
 }
 
 function watch() {
@@ -123,12 +116,12 @@ search.addEventListener("input", () => {
   clearTimeout(pause);
   pause = setTimeout(() => {
     remember("q", search.value.trim());
-    void refresh({ changed: [] });
+    void refresh({ changed: [], removed: [] });
   }, PAUSE_MS);
 });
 search.form.addEventListener("submit", (event) => {
   event.preventDefault();
-  tiles()[0]?.querySelector("a")?.click();
+  shownLinks()[0]?.click();
 });
 
 function redress() {
@@ -147,8 +140,10 @@ onKeys({
   k: () => step(-1),
 });
 
+const shownLinks = () => tiles().filter((tile) => !tile.hidden).map((tile) => tile.querySelector("h2 a"));
+
 function step(by) {
-  const links = tiles().map((tile) => tile.querySelector("h2 a"));
+  const links = shownLinks();
   const at = links.indexOf(document.activeElement);
   links[Math.min(Math.max(at + by, 0), links.length - 1)]?.focus();
 }

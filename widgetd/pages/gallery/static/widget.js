@@ -184,11 +184,12 @@ function refreshStates(fresh) {
 }
 
 onChange((told) => {
-  if (told?.removed.includes(tool)) location.reload();
-  if (told && !told.changed.includes(tool) && !told.faults.includes(tool)) return;
-  void load();
-  void refreshParts();
-  void showProblems(tool);
+  if (!told || told.removed.includes(tool)) location.reload();
+  else if (told.changed.includes(tool) || told.faults.includes(tool)) {
+    void load();
+    void refreshParts();
+    void showProblems(tool);
+  }
 });
 
 // --- how it is looked at
