@@ -110,6 +110,20 @@ def test_one_mend_may_bring_another_to_light() -> None:
     )
 
 
+def test_of_faults_one_in_the_other_the_outer_is_mended_first() -> None:
+    lists = {"type": "array", "items": {"type": "integer"}}
+    inner = {"properties": {"n": {"type": "integer"}}}
+    result = checked({"allOf": [lists, {"items": {"minimum": 1}}, inner]}, "7")
+
+    assert result.arguments == {"x": [7]}
+    assert result.mended == (
+        "x: one value was read as an array of one",
+        "x[0]: a number in quotes was read as a number",
+    )
+    with pytest.raises(CallError):
+        checked({"allOf": [lists, inner]}, {"n": "1"})
+
+
 def test_the_arguments_that_were_sent_are_not_changed() -> None:
     sent = {"x": [{"n": "1"}]}
     schema = compile_schema({"properties": {"x": {"type": "array", "items": OBJECT}}})

@@ -202,6 +202,24 @@ async def test_the_work_of_an_explanation_is_bounded_whatever_the_schema() -> No
     assert "expected" in await soon(schema, {"x": chain(60, 5)})
 
 
+async def test_two_ways_to_one_schema_are_not_four_a_level_deeper() -> None:
+    twice = {
+        "type": "object",
+        "allOf": [{"properties": {"c": NODE}}, {"properties": {"c": NODE}}],
+        "properties": {"c": NODE, "n": {"default": 1}},
+    }
+    schema = compile_schema({"properties": {"x": NODE}, "$defs": {"node": twice}})
+
+    with anyio.fail_after(SOON_S):
+        filled = await anyio.to_thread.run_sync(schema.with_defaults, {"x": chain(60, {})})
+        made = await anyio.to_thread.run_sync(
+            json_schema_to_pydantic(schema.advertised, "Twice").model_validate, {"x": chain(60, {})}
+        )
+
+    assert filled["x"] == chain(61, {"n": 1}, n=1)["c"]
+    assert made.model_dump(exclude_unset=True) == {"x": chain(60, {})}
+
+
 async def test_unique_items_are_compared_by_content_and_not_pair_by_pair() -> None:
     schema = compile_schema({"properties": {"x": {"uniqueItems": True}}})
     elements = [{"a": index, "b": [index]} for index in range(20_000)]

@@ -7,6 +7,7 @@ is asked of a `Judge`. It refuses to explain anything.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Protocol
 
@@ -15,6 +16,11 @@ from widgetd.widget.subschemas import Json, Subschema
 
 class Judge(Protocol):
     """Knows one document, and whether a value fits a part of it."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the judge knows no more, and says of everything that it fits."""
+        ...
 
     def fits(self, schema: Subschema, value: Json) -> bool:
         """Whether `value` fits `schema`."""
@@ -37,6 +43,21 @@ def in_place(judge: Judge, schema: Mapping[str, Json], value: Json) -> Iterator[
         yield from (part for part in schema.get(keyword, ()) if judge.fits(part, value))
     yield from conditional(judge, schema, value)
     yield from dependent(schema, value)
+
+
+def held_to(judge: Judge, schemas: Iterable[Subschema], value: Json) -> list[Mapping[str, Json]]:
+    """Everything that a fitting `value` is held to in place, each once, outer before inner.
+
+    Once, because two ways to the same schema would be four a level deeper.
+    """
+    found: dict[int, Mapping[str, Json]] = {}
+    waiting = deque(schemas)
+    while waiting:
+        schema = waiting.popleft()
+        if not isinstance(schema, bool) and id(schema) not in found:
+            found[id(schema)] = schema
+            waiting.extend(in_place(judge, schema, value))
+    return list(found.values())
 
 
 def conditional(judge: Judge, schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
@@ -105,12 +126,8 @@ def evaluated(judge: Judge, schema: Subschema, value: Json, *, but: str = "") ->
     Source: JSON Schema 2020-12 core, section 11.
     """
     seen: set[str | int] = set()
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if not isinstance(part, bool):
-            seen.update(_seen_by(judge, part, value, but if part is schema else ""))
-            waiting.extend(in_place(judge, part, value))
+    for part in held_to(judge, [schema], value):
+        seen.update(_seen_by(judge, part, value, but if part is schema else ""))
     return seen
 
 

@@ -57,16 +57,16 @@ class Chooser:
 
     def chosen(self, schema: Subschema, spot: Spot, way: int) -> tuple[Facets | None, int]:
         """What holds once alternatives are chosen, if anything can; how many ways there are."""
-        parts: list[Mapping[str, Json]] = []
+        parts: dict[int, Mapping[str, Json]] = {}
         ways = 1
         waiting = [schema]
         while waiting:
             part = waiting.pop()
             if part is False:
                 return None, ways
-            if isinstance(part, bool):
+            if isinstance(part, bool) or id(part) in parts:
                 continue
-            parts.append(part)
+            parts[id(part)] = part
             waiting += [*self._judge.targets(part), *part.get("allOf", ())]
             for keyword in part.keys() & {"anyOf", "oneOf"}:
                 branches = self._ordered(part, part[keyword], spot)
@@ -76,7 +76,7 @@ class Chooser:
                 ways = max(ways, 2)
                 then = [part["if"], part.get("then", True)]
                 waiting += [part.get("else", True)] if way % 2 else then
-        return Facets(parts), min(ways, MOST_WAYS)
+        return Facets(list(parts.values())), min(ways, MOST_WAYS)
 
     def _ordered(
         self, schema: Mapping[str, Json], branches: list[Subschema], spot: Spot

@@ -6,9 +6,9 @@ schema would refuse is left out. It refuses to change the arguments it was given
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
-from widgetd.widget.applicable import Judge, element_part, in_place, property_parts
+from widgetd.widget.applicable import Judge, element_part, held_to, property_parts
 from widgetd.widget.subschemas import Json, Subschema
 
 
@@ -24,38 +24,26 @@ class Filler:
         # A default that holds itself, by way of a recursion, is filled in once.
         self._open: set[int] = set()
 
-    def filled(self, schema: Subschema, value: Json) -> Json:
-        """`value` with every default that applies to it, at any depth."""
+    def filled(self, schemas: Sequence[Subschema], value: Json) -> Json:
+        """`value`, held to all of `schemas`, with every default that applies, at any depth."""
         if not isinstance(value, (dict, list)):
             return value
-        schemas = list(self._held_to(schema, value))
+        parts = held_to(self._judge, schemas, value)
         if isinstance(value, list):
-            return [self._element(schemas, index, inner) for index, inner in enumerate(value)]
-        filled = {name: self._property(schemas, name, inner) for name, inner in value.items()}
-        for part in schemas:
+            return [
+                self.filled([element_part(part, index) for part in parts], element)
+                for index, element in enumerate(value)
+            ]
+        filled = {name: self._property(parts, name, inner) for name, inner in value.items()}
+        for part in parts:
             for name, inner in part.get("properties", {}).items():
                 if name not in filled and isinstance(inner, dict):
                     self._fill(filled, name, inner)
         return filled
 
-    def _held_to(self, schema: Subschema, value: Json) -> Iterator[Mapping[str, Json]]:
-        waiting = [schema]
-        while waiting:
-            part = waiting.pop()
-            if not isinstance(part, bool):
-                yield part
-                waiting.extend(in_place(self._judge, part, value))
-
-    def _property(self, schemas: list[Mapping[str, Json]], name: str, value: Json) -> Json:
-        for schema in schemas:
-            for part in property_parts(self._judge, schema, name):
-                value = self.filled(part, value)
-        return value
-
-    def _element(self, schemas: list[Mapping[str, Json]], index: int, value: Json) -> Json:
-        for schema in schemas:
-            value = self.filled(element_part(schema, index), value)
-        return value
+    def _property(self, parts: list[Mapping[str, Json]], name: str, value: Json) -> Json:
+        held = [schema for part in parts for schema in property_parts(self._judge, part, name)]
+        return self.filled(held, value)
 
     def _fill(self, filled: dict[str, Json], name: str, schema: Mapping[str, Json]) -> None:
         holder = self._holder(schema)
@@ -63,7 +51,7 @@ class Filler:
             return
         if self._judge.fits(schema, holder["default"]):
             self._open.add(id(holder))
-            filled[name] = self.filled(schema, holder["default"])
+            filled[name] = self.filled([schema], holder["default"])
             self._open.discard(id(holder))
 
     def _holder(self, schema: Subschema) -> Mapping[str, Json] | None:

@@ -116,6 +116,9 @@ def _gap(bounds: list[float]) -> float:
 
 def together(schemas: Sequence[Subschema]) -> Subschema:
     """One schema that says what all of `schemas` say."""
-    if len(schemas) == 1:
-        return schemas[0]
-    return {"allOf": list(schemas)} if schemas else True
+    if False in schemas:
+        return False
+    once = list({id(schema): schema for schema in schemas if schema is not True}.values())
+    if len(once) > 1:
+        return {"allOf": once}
+    return once[0] if once else True

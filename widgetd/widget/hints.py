@@ -66,6 +66,7 @@ class Hints:
         self._document = document
         self._model = model
         self._depth = 0
+        self._known: dict[int, Hint] = {}
 
     def of(self, schemas: list[Subschema], parent: str, name: str) -> Hint:
         """What the property `name` of the model `parent` may be, held to all of `schemas`."""
@@ -75,11 +76,13 @@ class Hints:
     def _hint(self, schema: Subschema, parent: str, name: str) -> Hint:
         if isinstance(schema, bool) or self._depth == DEEPEST:
             return Any
-        self._depth += 1
-        try:
-            return self._told(schema, parent, name)
-        finally:
+        if id(schema) not in self._known:
+            # A recursion that passes through no model cannot be said in Python.
+            self._known[id(schema)] = Any
+            self._depth += 1
+            self._known[id(schema)] = self._told(schema, parent, name)
             self._depth -= 1
+        return self._known[id(schema)]
 
     def _told(self, schema: Mapping[str, Json], parent: str, name: str) -> Hint:
         if literal := _literal(self._document, schema):

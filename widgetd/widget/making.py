@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 
 from widgetd.widget.applicable import Judge, dependent, element_part, needed, property_parts
 from widgetd.widget.assertions import identity
@@ -22,7 +21,8 @@ from widgetd.widget.matching import matching
 from widgetd.widget.scalars import numbers, strings
 from widgetd.widget.subschemas import Json, Subschema
 
-BUDGET = 20_000
+# In values made or tried.
+BUDGET = 10_000
 DEEPEST = 48
 MOST_TURNS = 40
 MOST_PROPERTIES = 1_000
@@ -69,7 +69,8 @@ class Maker:
             CannotMakeError: None was found.
         """
         self._left -= 1
-        if schema is False or self._left < 0 or spot.depth > DEEPEST:
+        spent = self._left < 0 or self._judge.exhausted
+        if schema is False or spent or spot.depth > DEEPEST:
             raise CannotMakeError
         if isinstance(schema, bool):
             return next(strings(self._style, Facets([]), spot.name, spot.turn))
@@ -77,6 +78,7 @@ class Maker:
         while way < ways:
             facets, ways = self._chooser.chosen(schema, spot, way)
             for made in self._values(facets, spot) if facets else ():
+                self._left -= 1
                 if self._judge.fits(schema, made):
                     return made
             way += 1
@@ -126,22 +128,25 @@ class Maker:
     def _object(self, facets: Facets, spot: Spot) -> dict[str, Json]:
         parts, names = self._named(facets, spot)
         required = {name for part in parts for name in part.get("required", ())}
-        within = replace(
-            spot, depth=spot.depth + 1, within=spot.within | {id(part) for part in facets.parts}
-        )
-        above = spot.name.rpartition(".")[2]
         made: dict[str, Json] = {}
+        for name in names:
+            with suppress(*() if name in required else (CannotMakeError,)):
+                made[name] = self._property(name, parts, spot)
         least = facets.least("minProperties")
-        for name in chain(names, self._further_names(facets, spot)):
-            if name in made or (name not in names and len(made) >= least):
-                continue
-            held_to = [held for part in parts for held in property_parts(self._judge, part, name)]
-            try:
-                made[name] = self.make(together(held_to), replace(within, name=f"{above}.{name}"))
-            except CannotMakeError:
-                if name in required:
-                    raise
+        if len(made) < least:
+            for name in self._further_names(facets, spot):
+                with suppress(CannotMakeError):
+                    made.setdefault(name, self._property(name, parts, spot))
+                if len(made) >= least:
+                    break
         return made
+
+    def _property(self, name: str, parts: list[Mapping[str, Json]], spot: Spot) -> Json:
+        held_to = [held for part in parts for held in property_parts(self._judge, part, name)]
+        above = spot.name.rpartition(".")[2]
+        within = spot.within | {id(part) for part in parts}
+        inside = replace(spot, name=f"{above}.{name}", depth=spot.depth + 1, within=within)
+        return self.make(together(held_to), inside)
 
     def _named(
         self, facets: Facets, spot: Spot

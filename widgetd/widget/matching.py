@@ -8,8 +8,9 @@ The caller has the last word on whether a string matches.
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
 PRINTABLE = LETTERS + string.digits + " -_.,:/!#%&()+@"
@@ -24,6 +25,7 @@ CLASSES = {
 CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
 PROPERTIES = {"L": LETTERS, "Lu": string.ascii_uppercase, "Ll": string.ascii_lowercase}
 MOST_REPEATED = 4_096
+SPREADS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
 
 # Given how far to go beyond the fewest repetitions, makes a piece of a string.
 Piece = Callable[[int], str]
@@ -33,7 +35,8 @@ class _UnknownError(Exception):
     """The pattern holds something that is not known here."""
 
 
-def matching(pattern: str, turn: int = 0) -> Iterator[str]:
+@lru_cache(maxsize=1024)
+def matching(pattern: str, turn: int = 0) -> tuple[str, ...]:
     """Strings that probably match `pattern`, shorter before longer; none if it is not understood.
 
     Args:
@@ -43,13 +46,9 @@ def matching(pattern: str, turn: int = 0) -> Iterator[str]:
     try:
         piece = _Reader(pattern, turn).read()
     except (_UnknownError, IndexError, ValueError, RecursionError):
-        return
-    seen = set()
-    for spread in (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
-        made = piece(spread)
-        if made not in seen and len(made) <= MOST_REPEATED:
-            seen.add(made)
-            yield made
+        return ()
+    made = dict.fromkeys(piece(spread) for spread in SPREADS)
+    return tuple(text for text in made if len(text) <= MOST_REPEATED)
 
 
 @dataclass(slots=True)

@@ -73,7 +73,7 @@ def mended(
     """
     told: list[str] = []
     for _ in range(MOST_ROUNDS if faults else 0):
-        for fault in faults:
+        for fault in _outermost(faults):
             meant = _best(fault, descent)
             if meant is None:
                 return None
@@ -85,6 +85,16 @@ def mended(
         if not faults:
             break
     return None
+
+
+def _outermost(faults: Faults) -> list[Fault]:
+    """The faults that stand in no other, so that each can be mended by itself."""
+    kept: dict[Path, Fault] = {}
+    for fault in sorted(faults, key=lambda fault: len(fault.path)):
+        path = fault.path
+        if not any(path[:length] in kept for length in range(len(path) + 1)):
+            kept[path] = fault
+    return list(kept.values())
 
 
 def _best(fault: Fault, descent: Descent) -> tuple[Json, str] | None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Optional
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from widgetd.errors import CallError
-from widgetd.widget.applicable import element_part, in_place, property_parts
+from widgetd.widget.applicable import element_part, held_to, property_parts
 from widgetd.widget.explain import Descent
 from widgetd.widget.fieldnames import class_name, field_names, is_parameter
 from widgetd.widget.hints import AsItCame, Hint, Hints
@@ -157,7 +157,7 @@ class _Maker:
                 self._check_part(schema, sent)
         except CallError as error:
             raise ValueError(str(error)) from None
-        inside: dict[str, Json] = self._inside(schema, sent, self._schema.descent(JUDGEMENTS))
+        inside: dict[str, Json] = self._inside([schema], sent, self._schema.descent(JUDGEMENTS))
         return inside
 
     def _check_part(self, schema: Mapping[str, Json], sent: Json) -> None:
@@ -165,13 +165,13 @@ class _Maker:
         if faults := self._schema.descent(JUDGEMENTS).faults(schema, sent):
             raise refusal(slips(self._document, faults, ()), None)
 
-    def _inside(self, schema: Subschema, value: Json, judge: Descent) -> Json:
-        """`value` with models in it, though not itself one."""
-        held_to = list(_held_to(schema, value, judge))
+    def _inside(self, schemas: list[Subschema], value: Json, judge: Descent) -> Json:
+        """`value`, held to all of `schemas`, with models in it, though not itself one."""
+        parts = held_to(judge, schemas, value) if isinstance(value, (dict, list)) else []
         if isinstance(value, dict):
             return {
                 name: self._modelled(
-                    [held for part in held_to for held in property_parts(judge, part, name)],
+                    [held for part in parts for held in property_parts(judge, part, name)],
                     inner,
                     judge,
                 )
@@ -179,18 +179,16 @@ class _Maker:
             }
         if isinstance(value, list):
             return [
-                self._modelled([element_part(part, index) for part in held_to], inner, judge)
+                self._modelled([element_part(part, index) for part in parts], inner, judge)
                 for index, inner in enumerate(value)
             ]
         return value
 
     def _modelled(self, schemas: list[Subschema], value: Json, judge: Descent) -> Json:
         """`value` as the model of the first of its schemas that has one."""
-        inside = self._inside({"allOf": schemas}, value, judge)
-        if not isinstance(value, dict):
-            return inside
-        for schema in schemas:
-            for part in _held_to(schema, value, judge):
+        inside = self._inside(schemas, value, judge)
+        if isinstance(value, dict):
+            for part in held_to(judge, schemas, value):
                 if name := self._names.get(id(part)):
                     return _filled(self._models[name], inside)
         return inside
@@ -213,16 +211,6 @@ def _advertising(schema: Mapping[str, Json]) -> type[BaseModel]:
             return own
 
     return Advertising
-
-
-def _held_to(schema: Subschema, value: Json, judge: Descent) -> Iterator[Mapping[str, Json]]:
-    """Every schema that `value` is held to in place, the outermost first."""
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop(0)
-        if not isinstance(part, bool):
-            yield part
-            waiting += in_place(judge, part, value)
 
 
 def _filled(model: type[BaseModel], values: dict[str, Json]) -> BaseModel:

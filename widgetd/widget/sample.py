@@ -17,8 +17,10 @@ from widgetd.widget.subschemas import Json
 
 State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]
 
-ATTEMPTS = 4
-JUDGEMENTS = 200_000
+ATTEMPTS = 3
+# What judging may cost, see `explain.BUDGET`: an error's example is wanted soon.
+JUDGEMENTS = 60_000
+JUDGEMENTS_FOR_SMALLEST = 6_000
 
 
 class Admitting(Protocol):
@@ -59,8 +61,9 @@ def sample(schema: Admitting, *, state: State, seed: int = 0) -> dict[str, Json]
 def _made(schema: Admitting, style: Style, seed: int) -> dict[str, Json] | None:
     root = schema.document.root
     heights = Heights(schema.document)
+    judge = schema.descent(JUDGEMENTS_FOR_SMALLEST if style == "smallest" else JUDGEMENTS)
     for attempt in range(ATTEMPTS):
-        maker = Maker(schema.descent(JUDGEMENTS), heights, style)
+        maker = Maker(judge, heights, style)
         try:
             made = maker.make({"type": "object", "allOf": [root]}, Spot(turn=seed + attempt))
         except CannotMakeError:

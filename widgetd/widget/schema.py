@@ -142,7 +142,7 @@ class Schema:
         if not self._has_defaults:
             return arguments
         filler = Filler(self.descent(FILLING))
-        filled: dict[str, Json] = filler.filled(self.document.root, arguments)
+        filled: dict[str, Json] = filler.filled([self.document.root], arguments)
         return filled
 
     @cached_property

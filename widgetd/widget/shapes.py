@@ -14,9 +14,11 @@ from widgetd.widget.subschemas import Json, Subschema
 def held_together(document: Document, schema: Subschema) -> Iterator[Mapping[str, Json]]:
     """`schema` and everything that holds wherever it does, by reference or `allOf`."""
     waiting = [schema]
+    seen: set[int] = set()
     while waiting:
         part = waiting.pop(0)
-        if not isinstance(part, bool):
+        if not isinstance(part, bool) and id(part) not in seen:
+            seen.add(id(part))
             yield part
             waiting += [*document.targets(part), *part.get("allOf", ())]
 
