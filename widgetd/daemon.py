@@ -24,6 +24,7 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
+from widgetd.catalog.copies import Copies
 from widgetd.catalog.observer import Observer
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Folder, Workshop, reload
@@ -310,7 +311,17 @@ def _verdicts(settings: Settings) -> Verdicts | None:
     except OSError as error:
         problem = f"{folder} cannot be made ({error.strerror})"
         raise ConfigError("W0006", problem, "name another with --state-dir", exit_code=3) from None
-    return Verdicts(folder, f"{version('widgetd')} strict={settings.strict}")
+    return Verdicts(folder, _version(settings))
+
+
+def _copies(settings: Settings) -> Copies | None:
+    """What was served before, where there is a folder to keep it in."""
+    return None if settings.state_dir is None else Copies(settings.state_dir, _version(settings))
+
+
+def _version(settings: Settings) -> str:
+    """Of all that decides whether a file can be served."""
+    return f"{version('widgetd')} strict={settings.strict}"
 
 
 @asynccontextmanager
@@ -336,7 +347,7 @@ async def live(
         observer: Is told how the reloading goes.
     """
     registry = server.registry
-    workshop = workshop_for(settings, folder, server)
+    workshop = replace(workshop_for(settings, folder, server), copies=_copies(settings))
     surveyed = anyio.Event()
 
     def looked() -> None:

@@ -8,7 +8,10 @@ that takes time and this module knows none.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 
+from widgetd.catalog.copies import Copies
 from widgetd.catalog.snapshot import Entry
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
@@ -43,6 +46,23 @@ def rebuild(
     for path, error in _unreadable(survey):
         entries[path] = _broken(entries.get(path), path, "", error)
     return entries
+
+
+def revive(
+    entries: dict[str, Entry], before: Mapping[str, Entry], copies: Copies, make: Make
+) -> None:
+    """Give a file that was never good in this process the last good widget of an earlier one.
+
+    Args:
+        entries: What each file came to; changed in place.
+        before: The entries until now: a file that has one was asked for when it was new.
+        copies: Where earlier processes kept what was good.
+        make: Source and sidecar to a widget.
+    """
+    for path, entry in entries.items():
+        if entry.widget is None and path not in before and (copy := copies.recall(path)):
+            with suppress(WidgetError):
+                entries[path] = replace(entry, widget=make(*copy))
 
 
 def _key(source: Source, sidecar: Source | None) -> str:

@@ -20,7 +20,8 @@ import anyio.to_thread
 import structlog
 
 from widgetd.catalog.absence import GRACE_S, Absence
-from widgetd.catalog.entries import SIDECAR_SUFFIX, WIDGET_SUFFIX, Make, rebuild
+from widgetd.catalog.copies import Copies
+from widgetd.catalog.entries import SIDECAR_SUFFIX, WIDGET_SUFFIX, Make, rebuild, revive
 from widgetd.catalog.observer import Observer, Swap
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.selection import EVERYTHING, Selection
@@ -45,6 +46,7 @@ class Workshop:
         limit_bytes: A longer file is a fault.
         selection: Which widgets are served at all.
         settings: Whatever else decides what is served, as text; it becomes part of every hash.
+        copies: Where the last good content of each file is kept over a restart; None for nowhere.
         quiet_ms: How long a file must not have been written before it is read.
     """
 
@@ -53,6 +55,7 @@ class Workshop:
     limit_bytes: int
     selection: Selection = EVERYTHING
     settings: str = ""
+    copies: Copies | None = None
     quiet_ms: int = QUIET_MS
 
 
@@ -64,6 +67,11 @@ class Folder:
         self._survey = UNKNOWN
         self._absence = Absence()
         self._current = Snapshot.empty()
+
+    @property
+    def current(self) -> Snapshot:
+        """The outcome of the last look."""
+        return self._current
 
     def look(self, paths: Collection[str] = ()) -> Snapshot:
         """The snapshot of the folder as it is now; the same object where nothing changed.
@@ -86,6 +94,8 @@ class Folder:
         if degraded is None:
             gone = self._absence.gone(self._survey, known, time.monotonic())
         entries = rebuild(known, self._survey, gone=gone, make=workshop.make)
+        if workshop.copies is not None:
+            revive(entries, known, workshop.copies, workshop.make)
         if entries != known or degraded != self._current.degraded:
             self._current = snapshot(
                 entries,
@@ -94,6 +104,16 @@ class Folder:
                 degraded=degraded,
             )
         return self._current
+
+    def keep(self) -> None:
+        """Put copies aside of whatever is served as it stands, for the next start."""
+        copies, sources = self._workshop.copies, self._survey.sources
+        if copies is None or self._current.degraded or not self._current.entries:
+            return
+        for path, entry in self._current.entries.items():
+            if entry.fault is None and path in sources:
+                copies.put(sources[path], sources.get(path + ".toml"))
+        copies.keep_only(self._current.entries)
 
     @property
     def due_s(self) -> float | None:
@@ -129,7 +149,7 @@ async def reload(
     folder = Folder(workshop)
     # A limiter of our own: file events wait on the default one.
     limiter = anyio.CapacityLimiter(1)
-    hint = EVERYWHERE
+    hint, kept = EVERYWHERE, folder.current
     patience_s = time.perf_counter() + SETTLING_S
     while True:
         started_s = time.perf_counter()
@@ -148,6 +168,9 @@ async def reload(
                 observer.swapped(swap)
         if not folder.unsettled or started_s > patience_s:
             looked()
+        if folder.current is not kept:
+            await anyio.to_thread.run_sync(folder.keep, limiter=limiter)
+            kept = folder.current
         hint = await _next(hints, folder)
 
 
