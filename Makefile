@@ -7,7 +7,7 @@ DIR    ?= widgets
 
 .PHONY: help serve test check format lock bench bench-scale image-test systemd-test view view-check view-browser bench-view clean
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
 # An interpreter is known by running it: a version manager's shim may exist and still not run.
 $(VENV)/.runtime: requirements/runtime.txt pyproject.toml
@@ -43,6 +43,16 @@ bench: $(VENV)/.dev ## print the table of speed ratios
 
 bench-scale: $(VENV)/.dev ## print what grows with the number of widgets
 	$(BIN)/python -m benchmarks.scale
+
+EXAMPLES := example-mcp-client example-fastmcp-client example-chatkit-server example-langgraph-agent example-await-action
+.PHONY: $(EXAMPLES)
+example-mcp-client: $(VENV)/.runtime ## call a widget with the plain mcp client
+example-fastmcp-client: $(VENV)/.runtime ## drop a file and be told, with the fastmcp client
+example-chatkit-server: $(VENV)/.runtime ## stream a widget into a ChatKit thread
+example-langgraph-agent: $(VENV)/.dev ## take a widget from a LangGraph tool artifact
+example-await-action: $(VENV)/.runtime ## wait for what a user does in a form
+$(EXAMPLES):
+	$(BIN)/python -m examples.$(subst -,_,$(@:example-%=%))
 
 image-test: ## build the container image and run it, where buildah and crun are
 	@deploy/image-test

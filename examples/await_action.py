@@ -1,0 +1,70 @@
+"""An agent that waits for what the user does in a form.
+
+    python -m examples.await_action
+
+One client plays the agent, another the page that shows the widget and passes on
+what its user did. An action stays until a later `after` says that it was dealt
+with, so an agent that lost its connection asks again and loses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import anyio
+from mcp import Client
+
+from examples.served import served
+
+FORM = "payment_form"
+
+
+async def main() -> None:
+    """Show a form, wait for an action, and let go of it."""
+    async with served() as url, Client(url) as agent, Client(url) as page:
+        details = await answer(agent, "get_widget_details", names=[FORM])
+        shown = await agent.call_tool(FORM, details["items"][0]["example"])
+        render_id = (shown.meta or {})["widgetd/render"]["id"]
+        confirm = (shown.structured_content or {})["confirm"]
+        print(f"shown     {FORM}, with the button {confirm['label']}")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait, agent, render_id)
+            tasks.start_soon(press, page, render_id, confirm["action"])
+
+
+async def wait(agent: Client, render_id: str) -> None:
+    """What the agent does between two turns of its model."""
+    heard = await answer(agent, "await_widget_action", render_id=render_id, timeout_s=20)
+    for one in heard["actions"]:
+        print(f"heard     {one['action']} {json.dumps(one['payload'])}")
+    again = await answer(
+        agent, "await_widget_action", render_id=render_id, after=heard["next"], timeout_s=0
+    )
+    print(f"let go    {len(again['actions'])} left, {again['status']}")
+
+
+async def press(page: Client, render_id: str, action: dict[str, Any]) -> None:
+    """What a page does when its user has chosen a card and pressed the button."""
+    payload = {**action["payload"], "payment": {"method": "card"}}
+    pressed = await answer(
+        page,
+        "widget_action",
+        render_id=render_id,
+        action=action["type"],
+        payload=payload,
+        idempotency_key=str(uuid4()),
+    )
+    print(f"pressed   {action['type']}: {pressed['status']}")
+
+
+async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """What `tool` answers to programs."""
+    result = await client.call_tool(tool, arguments)
+    return result.structured_content or {}
+
+
+if __name__ == "__main__":
+    anyio.run(main)
