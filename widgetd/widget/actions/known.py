@@ -126,7 +126,7 @@ def _common(name: str, met: Collection[Offer], template: str) -> KnownAction:
             keys.setdefault(key, set()).add(_JSON_TYPES[type(value)])
         for field in offer.sent:
             general = replace(field, choices=None, rules=None)
-            fields[field.name] = general.beside(fields.get(field.name, general))
+            fields[field.name] = fields.get(field.name, general).beside(general)
     return KnownAction(
         type=name,
         handler="server" if any(offer.handler == "server" for offer in met) else "client",

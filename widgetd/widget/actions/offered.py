@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from widgetd.errors import CallError, Slip
 from widgetd.widget.actions.fields import Field
 from widgetd.widget.actions.offers import Handler, Offer, as_object, offers
@@ -41,12 +43,8 @@ class Offered:
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the payloads that the tree offers, and of no others."""
-        schemas: list[dict[str, Any]] = []
-        for offer in self.offers:
-            schema = _schema(offer)
-            if schema not in schemas:
-                schemas.append(schema)
-        return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+        schemas = {orjson.dumps(schema): schema for schema in map(_schema, self.offers)}
+        return next(iter(schemas.values())) if len(schemas) == 1 else {"anyOf": [*schemas.values()]}
 
     def accept(self, payload: object) -> dict[str, Any]:
         """The payload as whoever waits for it may trust it.
@@ -61,22 +59,26 @@ class Offered:
         meant = [offer for offer in self.offers if _is_meant(offer, given)]
         if not meant:
             raise _refusal(self._strange(given))
-        refused: list[CallError] = []
+        refused: dict[tuple[bytes, frozenset[str]], CallError] = {}
         for offer in meant:
+            schema = payload_schema({}, offer.sent, submitted=offer.submits)
+            way = orjson.dumps(schema), frozenset(offer.payload)
+            if way in refused:
+                continue
             try:
-                return _checked(offer, given)
+                return _checked(offer, given, schema)
             except CallError as error:
-                refused.append(error)
-        raise _refusal(refused[0].slips) if refused[0].slips else refused[0]
+                refused[way] = error
+        first = next(iter(refused.values()))
+        raise _refusal(first.slips) if first.slips else first
 
     def _strange(self, given: Mapping[str, Any]) -> tuple[Slip, ...]:
         """What is wrong with a payload whose author nobody is."""
-        keys: dict[str, list[Any]] = {}
+        keys: dict[str, dict[bytes, Any]] = {}
         for offer in self.offers:
             for key, value in offer.payload.items():
-                if value not in keys.setdefault(key, []):
-                    keys[key].append(value)
-        choices = {key: {"enum": values} for key, values in keys.items()}
+                keys.setdefault(key, {})[orjson.dumps(value)] = value
+        choices = {key: {"enum": list(values.values())} for key, values in keys.items()}
         known = {key: value for key, value in given.items() if key in choices}
         try:
             schema = payload_schema(choices, (), submitted=False)
@@ -108,11 +110,10 @@ def _is_meant(offer: Offer, given: Mapping[str, Any]) -> bool:
     )
 
 
-def _checked(offer: Offer, given: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(offer: Offer, given: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     added = {key: value for key, value in given.items() if key not in offer.payload}
     if offer.submits:
         added = _with_places(added, offer.sent)
-    schema = payload_schema({}, offer.sent, submitted=offer.submits)
     secret = tuple(field.name for field in offer.sent if field.secret)
     checked = compile_schema(schema, limits=_LIMITS).check(added, sensitive=secret)
     return {**checked.arguments, **offer.payload}

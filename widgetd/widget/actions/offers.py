@@ -117,7 +117,7 @@ class _Form:
             node = waiting.pop()
             field = field_of(node)
             if field is not None:
-                found[field.name] = field.beside(found.get(field.name, field))
+                found[field.name] = found.get(field.name, field).beside(field)
             waiting.extend(reversed(_children(node)))
         return tuple(found.values())
 

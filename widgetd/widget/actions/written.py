@@ -18,12 +18,15 @@ _PLACE = re.compile(r'"(?:action|\w*Action)"\s*:\s*(?=\{(?![{%#]))')
 _TYPE = re.compile(r'\{\s*"type"\s*:\s*"([^"\\{}]+)"')
 _TOKEN = re.compile(
     r'(?P<text>"(?:[^"\\{]|\\.|\{(?![{%#]))*")'
-    r"|(?P<value>\{\{.*?\}\})"
+    r"|(?P<value>\{\{.{0,4000}?\}\})"
     r"|(?P<open>[{\[](?![{%#]))"
     r"|(?P<close>[}\]])"
     r'|(?P<other>[^"{}\[\]]+)',
     re.DOTALL,
 )
+
+_MOST_TOKENS = 400
+"""An action is a few dozen; a text without end must not be read from each of its places."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,10 @@ def _parsed(text: str, start: int) -> dict[str, Any] | None:
     """The JSON object at `start`, null for every expression; None if a statement shapes it."""
     parts: list[str] = []
     depth, at = 0, start
-    while token := _TOKEN.match(text, at):
+    for _ in range(_MOST_TOKENS):
+        token = _TOKEN.match(text, at)
+        if token is None:
+            break
         at = token.end()
         parts.append("null" if token["value"] else token[0])
         depth += bool(token["open"]) - bool(token["close"])
