@@ -27,8 +27,8 @@ from widgetd.widget.faults import NOTHING, Fault, Faults, nearest
 from widgetd.widget.jsonvalues import steps
 from widgetd.widget.subschemas import Json, Subschema
 
-# Holding a subschema against an object or array costs 4, against anything else 1: some 20 ms.
-BUDGET = 6_000
+# Holding a subschema against an object or array costs 4, against anything else 1: some 15 ms.
+BUDGET = 4_000
 # More than a message has room for, fewer than a large array can have.
 MOST_FAULTS = 8
 # Questions within questions before they are asked from a fresh stack, far below Python's limit.
