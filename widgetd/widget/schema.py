@@ -45,6 +45,8 @@ OPTIONS: _Options = {"offline": True, "validate_formats": True, "pattern_options
 
 # What finding the alternatives that bring defaults may cost; see `explain.BUDGET`.
 FILLING = 20_000
+# What guessing at faults may cost; most of it goes for glances, which are cheap.
+GUESSING = 6_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +135,7 @@ class Schema:
 
     def _guessed(self, arguments: Json) -> Faults:
         """What is probably at fault, where the budget did not suffice to be sure."""
-        descent = Descent(self.document, Texts(), greedy=True)
+        descent = Descent(self.document, Texts(), GUESSING, greedy=True)
         found = descent.faults(self.document.root, arguments)
         return found or (unexplained(self.document.root, arguments),)
 
