@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format lock bench bench-scale image-test systemd-test view view-check view-browser bench-view clean
+.PHONY: help serve test check format corpus lock bench bench-scale image-test systemd-test view view-check view-browser bench-view clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -81,6 +81,9 @@ bench-view: view/node_modules/.installed ## print what the view costs: size, fir
 
 view-browser: view/node_modules/.installed ## test the view in Chromium, under a host and its policy
 	cd view && npm run --silent build && npm run --silent test:browser
+
+corpus: $(VENV)/.dev ## print what becomes of the real files in ../shared/corpus
+	$(BIN)/python -m benchmarks.corpus
 
 lock: ## resolve the dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

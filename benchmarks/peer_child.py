@@ -2,7 +2,8 @@
 
 `versions`: what it is made of. `serve FOLDER`: over HTTP, by its own FastMCP
 object. `render FILE`: arguments on the first line, then for each number on a
-line so many renders, answered by the seconds that they took.
+line so many renders, answered by the seconds that they took. `attempt`: for each
+line `[file, arguments]` the tree, or null where it cannot make one.
 """
 
 from __future__ import annotations
@@ -48,6 +49,19 @@ def render(file: str) -> None:
         print(time.perf_counter() - started_s, flush=True)
 
 
+def attempt() -> None:
+    """Render whatever is asked for, and survive whatever happens."""
+    package = import_module("mcp_chatkit_widget")
+    for line in sys.stdin:
+        file, arguments = json.loads(line)
+        try:
+            widget = package.load_widget(Path(file))
+            tree = None if arguments is None else _rendered(package, widget, arguments)
+            print(json.dumps({"loaded": True, "tree": tree}), flush=True)
+        except Exception:  # noqa: BLE001 - that it fails is what is counted
+            print(json.dumps({"loaded": False, "tree": None}), flush=True)
+
+
 def _rendered(package: Any, widget: Any, arguments: dict[str, object]) -> object:
     root = package.render_widget_definition(widget, **arguments)
     return root.model_dump(mode="json", exclude_none=True)
@@ -57,6 +71,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "versions": versions,
     "serve": serve_folder,
     "render": render,
+    "attempt": attempt,
 }
 
 if __name__ == "__main__":
