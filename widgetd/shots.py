@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Theme = Literal["light", "dark"]
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
-PROGRAM_VARIABLE = "WIDGETD_CHROMIUM"
+PROGRAM_VARIABLE = "CHROME_PATH"
 
 FLAGS = (
     "--disable-background-networking",
@@ -75,7 +75,7 @@ class Shot:
 
 
 def chromium() -> str | None:
-    """The system's Chromium, or the one that `WIDGETD_CHROMIUM` names; None if there is none."""
+    """The system's Chromium, or the one that `CHROME_PATH` names; None if there is none."""
     named = os.environ.get(PROGRAM_VARIABLE)
     return next(filter(None, map(shutil.which, (named,) if named else PROGRAMS)), None)
 
