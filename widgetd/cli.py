@@ -335,6 +335,15 @@ def shots_(
 
 
 @app.command
+def codes() -> int:
+    """Print every code by which widgetd says no, with what it means."""
+    from widgetd.report import codes_as_markdown
+
+    print(codes_as_markdown())
+    return 0
+
+
+@app.command
 def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
     """Print types of what widgetd answers and of what each widget takes.
 

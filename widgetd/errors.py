@@ -83,7 +83,6 @@ CODES: Mapping[str, Code] = _table(
     ("W1301", "fault", "the template cannot be parsed"),
     ("W1302", "fault", "the template uses what templates may not use"),
     ("W1303", "fault", "the template is too large"),
-    ("W1304", "fault", "the template exceeds its budget"),
     ("W1305", "fault", "the template's output is not JSON"),
     ("W1306", "fault", "the template's root is not a widget root"),
     ("W1307", "warning", "the exporter lost a value"),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import orjson
 
-from widgetd.errors import Finding
+from widgetd.errors import CODES, Finding
 from widgetd.widget.spots import Spot, spot_of, window
 
 
@@ -84,3 +84,9 @@ def _escaped(text: str, more: str = "") -> str:
 def _spot(finding: Finding, contents: Mapping[str, str]) -> Spot | None:
     content = contents.get(finding.path)
     return None if content is None else spot_of(finding, content)
+
+
+def codes_as_markdown() -> str:
+    """Every code, what it means, and whether it keeps a file or a call from being served."""
+    rows = [f"| {code.code} | {code.level} | {code.meaning} |" for code in CODES.values()]
+    return "\n".join(("| code | level | meaning |", "|---|---|---|", *rows))
