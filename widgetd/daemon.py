@@ -61,6 +61,7 @@ from widgetd.tools.principal import ADMIN, GALLERY, METRICS
 from widgetd.tools.resources import Resources
 from widgetd.tools.result import Policy
 from widgetd.tools.server import Server, build
+from widgetd.tracing import tracing
 from widgetd.widget.limits import Limits
 
 _log = structlog.get_logger()
@@ -136,6 +137,7 @@ async def serve(
         stop=stop or anyio.Event(),
     )
     async with AsyncExitStack() as held:
+        held.enter_context(tracing(os.environ))
         # Whatever may be refused is refused here, before anything runs.
         store = await held.enter_async_context(_open_store(settings))
         forwarding = _forwarding(settings, store)
