@@ -124,6 +124,8 @@ def _common(name: str, met: Collection[Offer], template: str) -> KnownAction:
     for offer in met:
         for key, value in offer.payload.items():
             keys.setdefault(key, set()).add(_JSON_TYPES[type(value)])
+    ways = tuple({offer.way: offer for offer in met}.values())
+    for offer in ways:
         for field in offer.sent:
             general = replace(field, choices=None, rules=None)
             fields[field.name] = fields.get(field.name, general).beside(general)
@@ -134,7 +136,7 @@ def _common(name: str, met: Collection[Offer], template: str) -> KnownAction:
         optional=frozenset(key for key in keys if any(key not in offer.payload for offer in met)),
         fields=tuple(field for field in fields.values() if f'"{field.name}"' in template),
         open=any(f'"{name}"' not in template for name in fields),
-        collisions=tuple(dict.fromkeys(pair for offer in met for pair in offer.collisions)),
+        collisions=tuple(dict.fromkeys(pair for offer in ways for pair in offer.collisions)),
     )
 
 

@@ -23,6 +23,10 @@ _LIMITS = Limits(schema_nodes=200_000, json_depth=256)
 """What a tree within its own limits can come to; widgets are held to them long before."""
 
 
+_MOST_TRIED = 50
+"""Forms that offer the same action with the same payload; a widget has one or two."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
     """One type of action, with every place in a tree where it can be taken.
@@ -59,18 +63,14 @@ class Offered:
         meant = [offer for offer in self.offers if _is_meant(offer, given)]
         if not meant:
             raise _refusal(self._strange(given))
-        refused: dict[tuple[bytes, frozenset[str]], CallError] = {}
-        for offer in meant:
-            schema = payload_schema({}, offer.sent, submitted=offer.submits)
-            way = orjson.dumps(schema), frozenset(offer.payload)
-            if way in refused:
-                continue
+        ways = tuple({offer.way: offer for offer in meant}.values())
+        refused: list[CallError] = []
+        for offer in ways[:_MOST_TRIED]:
             try:
-                return _checked(offer, given, schema)
+                return _checked(offer, given)
             except CallError as error:
-                refused[way] = error
-        first = next(iter(refused.values()))
-        raise _refusal(first.slips) if first.slips else first
+                refused.append(error)
+        raise _refusal(refused[0].slips) if refused[0].slips else refused[0]
 
     def _strange(self, given: Mapping[str, Any]) -> tuple[Slip, ...]:
         """What is wrong with a payload whose author nobody is."""
@@ -110,10 +110,11 @@ def _is_meant(offer: Offer, given: Mapping[str, Any]) -> bool:
     )
 
 
-def _checked(offer: Offer, given: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(offer: Offer, given: Mapping[str, Any]) -> dict[str, Any]:
     added = {key: value for key, value in given.items() if key not in offer.payload}
     if offer.submits:
         added = _with_places(added, offer.sent)
+    schema = payload_schema({}, offer.sent, submitted=offer.submits)
     secret = tuple(field.name for field in offer.sent if field.secret)
     checked = compile_schema(schema, limits=_LIMITS).check(added, sensitive=secret)
     return {**checked.arguments, **offer.payload}

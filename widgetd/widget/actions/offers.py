@@ -41,6 +41,11 @@ class Offer:
     submits: bool = False
 
     @property
+    def way(self) -> tuple[int, bool, frozenset[str]]:
+        """The same for offers of one form with the same keys, of which there may be thousands."""
+        return id(self.fields), self.submits, frozenset(self.payload)
+
+    @property
     def sent(self) -> tuple[Field, ...]:
         """The fields that arrive: what the author sends along wins over a field of that name."""
         return tuple(field for field in self.fields if field.path[0] not in self.payload)
@@ -88,7 +93,8 @@ def _places(tree: Node) -> Iterator[tuple[Node, str, Node, _Form | None]]:
     waiting: list[tuple[Node, _Form | None]] = [(tree, None)]
     while waiting:
         node, form = waiting.pop()
-        form = _Form(node) if _is_form(node) else form
+        if _is_form(node) and (form is None or form.depth < _MOST_NESTED):
+            form = _Form(node, 1 if form is None else form.depth + 1)
         if node.get("disabled") is not True:
             for place, action in _actions(node):
                 yield node, place, action, form
@@ -102,11 +108,16 @@ def as_object(payload: object) -> dict[str, Any]:
     return payload if isinstance(payload, dict) else {"value": payload}
 
 
+_MOST_NESTED = 4
+"""Forms within forms, which HTML does not have; what is deeper counts as part of the last one."""
+
+
 class _Form:
     """A form, and the fields in it, which are found when somebody asks."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, depth: int) -> None:
         self._node = node
+        self.depth = depth
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import orjson
 
-_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _PLACE = re.compile(r'"(?:action|\w*Action)"\s*:\s*(?=\{(?![{%#]))')
 _TYPE = re.compile(r'\{\s*"type"\s*:\s*"([^"\\{}]+)"')
 _TOKEN = re.compile(
@@ -25,8 +25,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 
-_MOST_TOKENS = 400
-"""An action is a few dozen; a text without end must not be read from each of its places."""
+_MOST_TOKENS = 20_000
+"""Of all actions in a text, a few dozen each; beyond it their types alone are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,10 @@ class Written:
 
 def written(template: str) -> Iterator[Written]:
     """Every action in the text of a template, in its order."""
-    text = _COMMENT.sub("", template)
+    text = _without_comments(template)
+    budget = count()
     for place in _PLACE.finditer(text):
-        said = _parsed(text, place.end())
+        said = _parsed(text, place.end(), budget)
         if said is None:
             named = _TYPE.match(text, place.end())
             yield Written(type=named[1] if named else "")
@@ -66,14 +67,22 @@ def _read(said: dict[str, Any]) -> Written:
     )
 
 
-def _parsed(text: str, start: int) -> dict[str, Any] | None:
+def _without_comments(template: str) -> str:
+    kept, at = [], 0
+    while (start := template.find("{#", at)) >= 0:
+        end = template.find("#}", start + 2)
+        if end < 0:
+            break
+        kept.append(template[at:start])
+        at = end + 2
+    return "".join((*kept, template[at:]))
+
+
+def _parsed(text: str, start: int, budget: Iterator[int]) -> dict[str, Any] | None:
     """The JSON object at `start`, null for every expression; None if a statement shapes it."""
     parts: list[str] = []
     depth, at = 0, start
-    for _ in range(_MOST_TOKENS):
-        token = _TOKEN.match(text, at)
-        if token is None:
-            break
+    while next(budget) < _MOST_TOKENS and (token := _TOKEN.match(text, at)):
         at = token.end()
         parts.append("null" if token["value"] else token[0])
         depth += bool(token["open"]) - bool(token["close"])
