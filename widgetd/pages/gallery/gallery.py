@@ -10,6 +10,7 @@ import anyio
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.pages.gallery.history import History
 from widgetd.pages.gallery.problems import Problems
+from widgetd.tools.search import Search
 from widgetd.tools.server import Server
 from widgetd.widget.compiled import Widget
 
@@ -28,6 +29,7 @@ class Gallery:
         stop: Ends the streams.
         problems: What can be said against the widgets.
         history: What each widget was before.
+        search: Finds widgets by what they are for.
     """
 
     server: Server
@@ -39,11 +41,12 @@ class Gallery:
     stop: anyio.Event
     problems: Problems
     history: History = field(default_factory=History)
+    search: Search = field(default_factory=Search)
 
     @property
     def snapshot(self) -> Snapshot:
         """What is being served; take it once per request."""
-        return self.server.registry.current
+        return self.server.rendering.caller.snapshot
 
     def neighbours(self, widget: Widget) -> tuple[str, str]:
         """The tools before and after `widget` in the index; itself at the ends."""

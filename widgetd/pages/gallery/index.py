@@ -18,8 +18,6 @@ from widgetd.pages.gallery.welcome import welcome
 from widgetd.tools.search import Search
 from widgetd.widget.compiled import Widget
 
-_SEARCH = Search()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -44,12 +42,12 @@ class Wanted:
             troubled=query.get("problems", "") == "1",
         )
 
-    def among(self, snapshot: Snapshot) -> list[Widget]:
+    def among(self, snapshot: Snapshot, search: Search) -> list[Widget]:
         """The widgets of `snapshot` that are asked for, in the order of their names.
 
         Not the best first: whoever looks for a picture finds it where it was before.
         """
-        hits, _ = _SEARCH.find(snapshot, self.words, len(snapshot.widgets))
+        hits, _ = search.find(snapshot, self.words, len(snapshot.widgets))
         found = {hit.widget.tool for hit in hits}
         return [
             widget
@@ -86,7 +84,9 @@ def index_json(gallery: Gallery, query: QueryParams) -> dict[str, Any]:
     snapshot = gallery.snapshot
     return {
         "generation": snapshot.generation,
-        "widgets": [_row(gallery, snapshot, one) for one in Wanted.of(query).among(snapshot)],
+        "widgets": [
+            _row(gallery, snapshot, one) for one in Wanted.of(query).among(snapshot, gallery.search)
+        ],
         "refused": [
             problem_json(problem)
             for finding in snapshot.refused
@@ -142,7 +142,7 @@ def _theme(query: QueryParams) -> Markup:
 
 
 def _found(gallery: Gallery, snapshot: Snapshot, wanted: Wanted, query: QueryParams) -> Markup:
-    widgets = wanted.among(snapshot)
+    widgets = wanted.among(snapshot, gallery.search)
     troubles = [
         problem
         for finding in snapshot.refused

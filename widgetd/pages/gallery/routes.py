@@ -32,7 +32,6 @@ def gallery_routes(gallery: Gallery) -> list[Route]:
     routes = [
         _get("/", _index(gallery)),
         _get("/index.json", _index_json(gallery)),
-        _get("/problems.json", _all_problems(gallery)),
         Route("/w/{tool}.json", _widget_json(gallery), methods=["GET", "POST"]),
         _get("/w/{tool}/problems.json", _problems_json(gallery)),
         _get("/w/{tool}/problems", _problems(gallery)),
@@ -113,17 +112,6 @@ def _problems_json(gallery: Gallery) -> Answer:
         return _json([problem_json(one) for one in await gallery.problems.warnings(widget)])
 
     return _of_widget(gallery, found)
-
-
-def _all_problems(gallery: Gallery) -> Answer:
-    async def answer(_request: Request) -> Response:
-        found = {
-            tool: [problem_json(one) for one in await gallery.problems.warnings(widget)]
-            for tool, widget in gallery.snapshot.widgets.items()
-        }
-        return _json(found)
-
-    return answer
 
 
 def _frame(gallery: Gallery) -> Answer:

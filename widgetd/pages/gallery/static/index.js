@@ -30,7 +30,7 @@ function open(tile) {
   frame.element.tabIndex = -1;
   frames.set(tool, frame);
   stage.append(frame.element);
-  void draw(tool);
+  void draw(tool).then(() => warn(tool));
 }
 
 /** Centres what is small; what is large begins at the top and fades out at the bottom. */
@@ -68,8 +68,10 @@ async function refresh(told) {
   }
   merge(document.getElementById("tiles"), now.getElementById("tiles"), told?.removed ?? []);
   watch();
-  for (const tool of told.changed) if (frames.has(tool)) void draw(tool);
-  void warn();
+  for (const tool of frames.keys()) {
+    if (told.changed.includes(tool)) void draw(tool);
+    void warn(tool);
+  }
 }
 
 /** Shows what is wanted; a tile is hidden, never moved, for to move it would reload its frame. */
@@ -99,16 +101,14 @@ function watch() {
   for (const tile of tiles()) if (!frames.has(tile.dataset.tool)) sight.observe(tile);
 }
 
-/** Says how many warnings each widget has; they take longer to find than the page. */
-async function warn() {
-  const response = await fetch("/problems.json");
-  if (!response.ok) return;
-  const problems = await response.json();
-  for (const badge of document.querySelectorAll("[data-warnings]")) {
-    const count = problems[badge.dataset.warnings]?.length ?? 0;
-    badge.hidden = count === 0;
-    badge.textContent = count === 1 ? "1 warning" : `${count} warnings`;
-  }
+/** Says how many warnings a widget has; they take longer to find than its picture. */
+async function warn(tool) {
+  const response = await fetch(`/w/${tool}/problems.json`);
+  const badge = document.querySelector(`[data-warnings="${tool}"]`);
+  if (!response.ok || !badge) return;
+  const { length } = await response.json();
+  badge.hidden = length === 0;
+  badge.textContent = length === 1 ? "1 warning" : `${length} warnings`;
 }
 
 let pause = 0;
@@ -151,4 +151,3 @@ function step(by) {
 onChange((told) => void refresh(told));
 if (main.hasAttribute("data-upload")) acceptFiles();
 watch();
-void warn();
