@@ -45,6 +45,7 @@ ENV HOME=/var/lib/widgetd \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     WIDGETD_HOST=0.0.0.0 \
+    WIDGETD_STATE_DIR=/var/lib/widgetd \
     WIDGETD_TOKEN=auto
 USER 10001:10001
 # Where widgetd.toml is looked for.

@@ -7,6 +7,7 @@
 
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/widgetd
+ADDRESS=http://127.0.0.1:8787
 CERTIFICATES=/etc/ssl/certs
 CERTIFICATE_BUNDLE=$CERTIFICATES/ca-certificates.crt
 
@@ -61,6 +62,25 @@ is_refused() {
   shift
   ! said=$("$@" 2>&1) || fail "was not refused: $*"
   [[ $said == *"$message"* ]] || fail "was refused with another message: $* ($said)"
+}
+
+# show_that_it_asks_for TOKEN: nobody comes in without it.
+show_that_it_asks_for() {
+  local without with
+  without=$(answer_to_hello)
+  with=$(answer_to_hello -H "Authorization: Bearer $1")
+  [[ $without == 401 ]] || fail "without a token it answers $without"
+  [[ $with == 200 ]] || fail "with its token it answers $with"
+  shown "without a token it answers 401, with its token 200"
+}
+
+# answer_to_hello CURL-ARGUMENT…: the HTTP status of a client's first request.
+answer_to_hello() {
+  curl --silent --output /dev/null --write-out '%{http_code}' "$@" \
+    -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \
+    -d '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion":
+         "2025-06-18", "capabilities": {}, "clientInfo": {"name": "curl", "version": "1"}}}' \
+    "$ADDRESS/mcp"
 }
 
 # debian SUITE PACKAGE…: print the path of a tarball of SUITE with each PACKAGE; made once.

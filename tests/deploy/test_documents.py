@@ -143,9 +143,11 @@ def test_all_agree_on_where_state_is() -> None:
     unit = (ROOT / "systemd" / "widgetd.service").read_text()
 
     assert "install -d -o 10001 -g 10001 -m 0700 /var/lib/widgetd" in instruction("runtime", "RUN")
+    assert variables_of_the_image()["WIDGETD_STATE_DIR"] == "/var/lib/widgetd"
     assert "/var/lib/widgetd" in mounts
     assert "state:/var/lib/widgetd" in volumes
     assert "\nStateDirectory=widgetd\n" in unit
+    assert "\nEnvironment=WIDGETD_STATE_DIR=%S/widgetd\n" in unit
 
 
 def test_no_container_can_write_its_root_or_hold_a_capability() -> None:
@@ -207,13 +209,16 @@ def test_all_give_widgetd_time_to_end_before_they_kill_it() -> None:
     assert compose()["services"]["widgetd"]["stop_grace_period"] == f"{stop}s"
 
 
+def variables_of_the_image() -> dict[str, str]:
+    return dict(re.findall(r"(WIDGETD_\w+)=(\S+)", instruction("runtime", "ENV")))
+
+
 def variables() -> dict[str, str]:
     """Each `WIDGETD_` variable that a file sets, and its value."""
-    runtime = re.findall(r"(WIDGETD_\w+)=(\S+)", instruction("runtime", "ENV"))
     services = [service.get("environment", {}) for service in compose()["services"].values()]
     units = "".join(path.read_text() for path in (ROOT / "systemd").rglob("*.*"))
     found = {
-        **dict(runtime),
+        **variables_of_the_image(),
         **{entry["name"]: entry["value"] for entry in container()["env"]},
         **{name: value for service in services for name, value in service.items()},
         **dict(re.findall(r"(WIDGETD_\w+)=(\S+)", units)),
@@ -223,7 +228,4 @@ def variables() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", sorted(variables()))
 def test_each_variable_that_a_file_sets_is_a_setting_and_its_value_can_be_used(name: str) -> None:
-    if name == "WIDGETD_TOKEN_FILE" and "token_file" not in Settings.model_fields:
-        pytest.skip("needs the setting token_file, which this widgetd has not")
-
     settle({}, {name: variables()[name]})
