@@ -14,6 +14,7 @@ from tests.raw import connect, modern_request
 from tests.serving import PATIENCE_S, Connection, Era, connected, serving
 from tests.store.receiver import receiving
 from tests.tools.acting import ARGUMENTS, GIVEN, order_file
+from tests.tools.test_access import ADA, CHIEF, called, code_of, guarded
 from widgetd import daemon
 from widgetd.config import Settings
 
@@ -145,3 +146,18 @@ async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:
     ]
     assert receiver.told[0].message["data"]["payload"] == GIVEN
     assert all(told.is_signed_with(secret.encode()) for told in receiver.told)
+
+
+async def test_actions_are_for_those_who_may_see_their_widget(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as url:
+        made = await called(url, CHIEF, "secret", who="Ada")
+        render_id = made["_meta"]["widgetd/render"]["id"]
+        asked = {"render_id": render_id, "timeout_s": 0}
+        acting = {"render_id": render_id, "action": "x", "idempotency_key": "k"}
+        chief = await called(url, CHIEF, "await_widget_action", **asked)
+        ada = await called(url, ADA, "await_widget_action", **asked)
+        refused = await called(url, ADA, "widget_action", **acting)
+
+    assert chief["structuredContent"]["status"] == "timeout"
+    assert ada["structuredContent"] == {"actions": [], "next": 0, "status": "expired"}
+    assert code_of(refused) == "W2007"

@@ -19,6 +19,7 @@ from mcp_types import ToolAnnotations
 
 from widgetd.errors import CallError, nearest
 from widgetd.store.contract import Store
+from widgetd.store.values import Awaited
 from widgetd.tools.caller import Caller
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.result import error_result, structured_result
@@ -95,7 +96,7 @@ def action_tools(rendering: Rendering, store: Store) -> tuple[StandingTool, ...]
             meta={"ui": {"visibility": ["app"]}},
         ),
         StandingTool(
-            partial(_await, store),
+            partial(_await, rendering, store),
             rendering,
             name="await_widget_action",
             title="Await widget action",
@@ -133,11 +134,16 @@ async def _act(
     return structured_result(dict(await store.idempotency.remember(remembered, answer)))
 
 
-async def _await(store: Store, _caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+async def _await(
+    rendering: Rendering, store: Store, _caller: Caller, arguments: Mapping[str, Any]
+) -> ToolResult:
     """`{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
-    awaited = await store.actions.read(
-        arguments["render_id"], after=arguments["after"], timeout_s=arguments["timeout_s"]
-    )
+    render_id, after = arguments["render_id"], arguments["after"]
+    if await rendering.hides(render_id):
+        awaited = Awaited(status="expired", next=after)
+    else:
+        patience_s = arguments["timeout_s"]
+        awaited = await store.actions.read(render_id, after=after, timeout_s=patience_s)
     actions = [
         {"seq": one.seq, "action": one.action, "payload": one.payload, "at": one.at}
         for one in awaited.actions

@@ -87,6 +87,11 @@ class Rendering:
             )
         return render
 
+    async def hides(self, render_id: str) -> bool:
+        """Whether a render is kept, of a widget that whoever is calling may not see."""
+        render = await self._store.renders.get(render_id)
+        return render is not None and self._is_hidden(render.tool)
+
     def _is_hidden(self, tool: str) -> bool:
         return tool in self._registry.current.widgets and tool not in self.caller.snapshot.widgets
 
