@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from widgetd.widget.arguments.subschemas import pointer
 from widgetd.widget.places import excerpt, line_and_column, locate, places
-from widgetd.widget.subschemas import pointer
 
 TEXT = """{
   "name": "Parcel",

@@ -8,9 +8,9 @@ from typing import Any, get_args
 import pytest
 
 from tests.corpus import corpus_files, needs_corpus
-from widgetd.widget.describe import FORMATS
-from widgetd.widget.matching import matching
+from widgetd.widget.arguments.describe import FORMATS
 from widgetd.widget.sample import State, sample, smallest
+from widgetd.widget.sampling.matching import matching
 from widgetd.widget.schema import Schema, compile_schema
 
 STATES = get_args(State)

@@ -25,7 +25,7 @@ from widgetd.tools.rendering import Rendering
 from widgetd.tools.result import error_result, structured_result
 from widgetd.tools.standing import StandingTool
 from widgetd.widget.actions import Offered, actions_of
-from widgetd.widget.describe import alternatives
+from widgetd.widget.arguments.describe import alternatives
 
 LONGEST_WAIT_S = 60
 """Many clients give up on a call after a minute."""

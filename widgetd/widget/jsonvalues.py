@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from widgetd.errors import Finding, WidgetError
-from widgetd.widget.subschemas import Json, pointer
+from widgetd.widget.arguments.subschemas import Json, pointer
 
 Path = tuple[str | int, ...]
 

@@ -16,16 +16,16 @@ from typing import Annotated, Any, Optional
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from widgetd.errors import CallError
-from widgetd.widget.applicable import element_part, held_to, property_parts
-from widgetd.widget.explain import Descent
-from widgetd.widget.fieldnames import class_name, field_names, is_parameter
-from widgetd.widget.hints import AsItCame, Hint, Hints
+from widgetd.widget.arguments.applicable import element_part, held_to, property_parts
+from widgetd.widget.arguments.explain import Descent
+from widgetd.widget.arguments.subschemas import Json, Subschema
+from widgetd.widget.arguments.wording import refusal, slips
 from widgetd.widget.jsonvalues import copied
 from widgetd.widget.limits import Limits
+from widgetd.widget.models.fieldnames import class_name, field_names, is_parameter
+from widgetd.widget.models.hints import AsItCame, Hint, Hints
+from widgetd.widget.models.shapes import properties, required
 from widgetd.widget.schema import Schema, compile_schema, refuse_what_is_no_json
-from widgetd.widget.shapes import properties, required
-from widgetd.widget.subschemas import Json, Subschema
-from widgetd.widget.wording import refusal, slips
 
 JUDGEMENTS = 100_000
 

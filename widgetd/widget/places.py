@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import orjson
 
-from widgetd.widget.subschemas import pointer
+from widgetd.widget.arguments.subschemas import pointer
 
 _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 

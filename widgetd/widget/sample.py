@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from widgetd.widget.choosing import Spot, Style
-from widgetd.widget.document import Document
-from widgetd.widget.explain import Descent
-from widgetd.widget.heights import Heights
-from widgetd.widget.making import CannotMakeError, Maker
-from widgetd.widget.subschemas import Json
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.explain import Descent
+from widgetd.widget.arguments.subschemas import Json
+from widgetd.widget.sampling.choosing import Spot, Style
+from widgetd.widget.sampling.heights import Heights
+from widgetd.widget.sampling.making import CannotMakeError, Maker
 
 State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]
 

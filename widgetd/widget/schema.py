@@ -17,19 +17,19 @@ from typing import TypedDict
 import jsonschema_rs
 
 from widgetd.errors import CallError, Finding, Slip, WidgetError, nearest
-from widgetd.widget.defaults import Filler
-from widgetd.widget.describe import TYPES, shown, types
-from widgetd.widget.document import Document, read_document
-from widgetd.widget.explain import BUDGET, Descent
-from widgetd.widget.faults import Faults, unexplained
-from widgetd.widget.impossible import impossible
+from widgetd.widget.arguments.defaults import Filler
+from widgetd.widget.arguments.describe import TYPES, shown, types
+from widgetd.widget.arguments.document import Document, read_document
+from widgetd.widget.arguments.explain import BUDGET, Descent
+from widgetd.widget.arguments.faults import Faults, unexplained
+from widgetd.widget.arguments.impossible import impossible
+from widgetd.widget.arguments.mending import mended
+from widgetd.widget.arguments.patterns import Weight, refuse_patterns
+from widgetd.widget.arguments.subschemas import Json, pointer
+from widgetd.widget.arguments.wording import refusal, slips
 from widgetd.widget.jsonvalues import copied, dotted, is_json, too_deep, unsayable
 from widgetd.widget.limits import Limits
-from widgetd.widget.mending import mended
-from widgetd.widget.patterns import Weight, refuse_patterns
 from widgetd.widget.sample import smallest
-from widgetd.widget.subschemas import Json, pointer
-from widgetd.widget.wording import refusal, slips
 
 
 class _Options(TypedDict):

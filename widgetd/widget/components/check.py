@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from widgetd.errors import Finding, nearest
+from widgetd.widget.arguments.subschemas import pointer
 from widgetd.widget.components.shapes import Record, Shape, either
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
 from widgetd.widget.jsonvalues import kind
-from widgetd.widget.subschemas import pointer
 
 _MOST_CHOICES = 10
 """More values than these are not listed in a message; the nearest one is named."""

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator
 from widgetd.errors import Finding, nearest
 from widgetd.widget.actions import KnownAction
 from widgetd.widget.actions.written import written
+from widgetd.widget.arguments.describe import alternatives
+from widgetd.widget.arguments.subschemas import pointer
 from widgetd.widget.definition import Definition
-from widgetd.widget.describe import alternatives
 from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.subschemas import pointer
 
 _MOST_NAMED = 6
 

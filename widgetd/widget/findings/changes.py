@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from widgetd.errors import Finding
+from widgetd.widget.arguments.describe import alternatives, shown, types
+from widgetd.widget.arguments.subschemas import Json, pointer
 from widgetd.widget.definition import Definition
-from widgetd.widget.describe import alternatives, shown, types
-from widgetd.widget.subschemas import Json, pointer
 
 _DEEPEST = 8
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from widgetd.errors import nearest
-from widgetd.widget.applicable import element_parts
-from widgetd.widget.describe import alternatives
-from widgetd.widget.document import Document
-from widgetd.widget.subschemas import Json, Subschema, parts
+from widgetd.widget.arguments.applicable import element_parts
+from widgetd.widget.arguments.describe import alternatives
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import Json, Subschema, parts
 
 _STEP = re.compile(r"\[\]|[^.\[\]]+")
 _DEEPEST = 8

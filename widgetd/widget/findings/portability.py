@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from widgetd.errors import Finding
-from widgetd.widget.describe import types
-from widgetd.widget.document import Document
-from widgetd.widget.subschemas import Json
+from widgetd.widget.arguments.describe import types
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import Json
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 
 from widgetd.errors import Finding, WidgetError
+from widgetd.widget.arguments.describe import shown
+from widgetd.widget.arguments.subschemas import pointer
 from widgetd.widget.components import tree
-from widgetd.widget.describe import shown
-from widgetd.widget.subschemas import pointer
 
 _MOST = 3
 

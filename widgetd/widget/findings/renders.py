@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.widget.arguments.describe import alternatives
 from widgetd.widget.compiled import Widget
 from widgetd.widget.components import check_tree, tree
-from widgetd.widget.describe import alternatives
 from widgetd.widget.findings.declared import steps
 from widgetd.widget.findings.samples import Sample
 from widgetd.widget.sample import State, sample

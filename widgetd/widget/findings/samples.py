@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from widgetd.errors import CallError, Finding, Slip
+from widgetd.widget.arguments.describe import FORMATS
 from widgetd.widget.definition import Definition
-from widgetd.widget.describe import FORMATS
 from widgetd.widget.findings.declared import Declared
 from widgetd.widget.schema import Schema, Texts
 from widgetd.widget.sidecar import SUFFIX

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 
 from widgetd.errors import Finding, nearest
+from widgetd.widget.arguments.subschemas import pointer
 from widgetd.widget.definition import KNOWN, OPTIONAL, READ_BY_MODELS, Definition
 from widgetd.widget.jsontext import decode
 from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.subschemas import pointer
 from widgetd.widget.visible import hidden
 
 LONGEST_DESCRIPTION = 1024

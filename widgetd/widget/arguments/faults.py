@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
-from widgetd.widget.describe import alternatives, describe
-from widgetd.widget.document import Document
+from widgetd.widget.arguments.describe import alternatives, describe
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import Json, Subschema
 from widgetd.widget.jsonvalues import Path
-from widgetd.widget.subschemas import Json, Subschema
 
 NOTHING = object()
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from widgetd.errors import Finding, WidgetError
-from widgetd.widget.document import Document
-from widgetd.widget.subschemas import pointer
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import pointer
 
 Weight = Literal["small", "large", "backtracking", "refused"]
 

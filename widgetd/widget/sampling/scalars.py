@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, floor
 
-from widgetd.widget.facets import Facets
-from widgetd.widget.matching import matching
-from widgetd.widget.subschemas import Json
-from widgetd.widget.words import LONG, NASTY, formatted, number, word
+from widgetd.widget.arguments.subschemas import Json
+from widgetd.widget.sampling.facets import Facets
+from widgetd.widget.sampling.matching import matching
+from widgetd.widget.sampling.words import LONG, NASTY, formatted, number, word
 
 LONG_CHARACTERS = 300
 MOST_CHARACTERS = 4_000

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from widgetd.widget.applicable import Judge, element_part, held_to, property_parts
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.applicable import Judge, element_part, held_to, property_parts
+from widgetd.widget.arguments.subschemas import Json, Subschema
 
 
 class Filler:

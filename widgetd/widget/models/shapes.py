@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from widgetd.widget.document import Document
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import Json, Subschema
 
 
 def held_together(document: Document, schema: Subschema) -> Iterator[Mapping[str, Json]]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from widgetd.widget.applicable import element_parts
-from widgetd.widget.assertions import is_number, is_type
-from widgetd.widget.describe import types
-from widgetd.widget.document import Document
-from widgetd.widget.subschemas import Json, Subschema, pointer
+from widgetd.widget.arguments.applicable import element_parts
+from widgetd.widget.arguments.assertions import is_number, is_type
+from widgetd.widget.arguments.describe import types
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import Json, Subschema, pointer
 
 BUDGET = 2_000
 DEEPEST = 64

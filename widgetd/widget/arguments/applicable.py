@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.subschemas import Json, Subschema
 
 
 class Judge(Protocol):

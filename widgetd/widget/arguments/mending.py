@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 import orjson
 
-from widgetd.widget.assertions import is_type
-from widgetd.widget.describe import types
-from widgetd.widget.document import Document
-from widgetd.widget.explain import Descent
-from widgetd.widget.faults import NOTHING, Fault, Faults
+from widgetd.widget.arguments.assertions import is_type
+from widgetd.widget.arguments.describe import types
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.explain import Descent
+from widgetd.widget.arguments.faults import NOTHING, Fault, Faults
+from widgetd.widget.arguments.subschemas import Json, Subschema
 from widgetd.widget.jsonvalues import Path, dotted
-from widgetd.widget.subschemas import Json, Subschema
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 WORDS: Mapping[str, Json] = {"true": True, "false": False, "null": None}

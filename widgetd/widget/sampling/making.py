@@ -12,14 +12,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from widgetd.widget.applicable import Judge, dependent, element_part, needed, property_parts
-from widgetd.widget.assertions import identity
-from widgetd.widget.choosing import Chooser, Spot, Style
-from widgetd.widget.facets import TYPES, Facets, together
-from widgetd.widget.heights import Heights
-from widgetd.widget.matching import matching
-from widgetd.widget.scalars import numbers, strings
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.applicable import (
+    Judge,
+    dependent,
+    element_part,
+    needed,
+    property_parts,
+)
+from widgetd.widget.arguments.assertions import identity
+from widgetd.widget.arguments.subschemas import Json, Subschema
+from widgetd.widget.sampling.choosing import Chooser, Spot, Style
+from widgetd.widget.sampling.facets import TYPES, Facets, together
+from widgetd.widget.sampling.heights import Heights
+from widgetd.widget.sampling.matching import matching
+from widgetd.widget.sampling.scalars import numbers, strings
 
 # In values made or tried.
 BUDGET = 10_000

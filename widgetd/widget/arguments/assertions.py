@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping, Sized
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
-from widgetd.widget.subschemas import Json
+from widgetd.widget.arguments.subschemas import Json
 
 Question: TypeAlias = Callable[[Json, Json, Mapping[str, Json], "Texts"], bool]
 

@@ -11,11 +11,11 @@ from collections.abc import Collection, Sequence
 import orjson
 
 from widgetd.errors import CallError, Slip
-from widgetd.widget.describe import shown
-from widgetd.widget.document import Document
-from widgetd.widget.faults import NOTHING, Fault
+from widgetd.widget.arguments.describe import shown
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.faults import NOTHING, Fault
+from widgetd.widget.arguments.subschemas import Json
 from widgetd.widget.jsonvalues import Path, dotted, kind
-from widgetd.widget.subschemas import Json
 
 LONGEST = 600
 MOST_SLIPS = 5

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from widgetd.widget.applicable import Judge
-from widgetd.widget.describe import types
-from widgetd.widget.facets import Facets
-from widgetd.widget.heights import Heights
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.applicable import Judge
+from widgetd.widget.arguments.describe import types
+from widgetd.widget.arguments.subschemas import Json, Subschema
+from widgetd.widget.sampling.facets import Facets
+from widgetd.widget.sampling.heights import Heights
 
 Style = Literal[
     "smallest", "required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"

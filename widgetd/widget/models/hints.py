@@ -12,11 +12,11 @@ from typing import Annotated, Any, ForwardRef, Literal, TypeAlias, Union
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from widgetd.widget.applicable import element_parts
-from widgetd.widget.describe import types
-from widgetd.widget.document import Document
-from widgetd.widget.shapes import bearer, branches, held_together, properties
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.applicable import element_parts
+from widgetd.widget.arguments.describe import types
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import Json, Subschema
+from widgetd.widget.models.shapes import bearer, branches, held_together, properties
 
 # A type, or a reference to a model that is still being made.
 Hint: TypeAlias = Any

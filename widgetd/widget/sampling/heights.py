@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 
-from widgetd.widget.applicable import element_part
-from widgetd.widget.document import Document
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.applicable import element_part
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import Json, Subschema
 
 # What no round has found by then only comes later among the alternatives.
 MOST_ROUNDS = 16

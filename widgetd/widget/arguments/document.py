@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from widgetd.errors import WidgetError
-from widgetd.widget.cycles import components
+from widgetd.widget.arguments.cycles import components
+from widgetd.widget.arguments.references import REFERENCES, Node, References, fault, too_large
+from widgetd.widget.arguments.subschemas import Json, Subschema, parts, pointer
 from widgetd.widget.jsonvalues import copied
 from widgetd.widget.limits import Limits
-from widgetd.widget.references import REFERENCES, Node, References, fault, too_large
-from widgetd.widget.subschemas import Json, Subschema, parts, pointer
 
 # In these drafts a `$ref` hides every keyword beside it.
 HIDING_DRAFTS = ("draft-04", "draft-06", "draft-07")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from widgetd.widget.document import Document
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.subschemas import Json, Subschema
 
 LONGEST = 96
 MOST_CHOICES = 6

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urldefrag, urljoin
 
 from widgetd.errors import Finding, WidgetError, nearest
-from widgetd.widget.subschemas import Json, Subschema, parts, pointer
+from widgetd.widget.arguments.subschemas import Json, Subschema, parts, pointer
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 

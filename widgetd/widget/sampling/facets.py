@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from widgetd.widget.assertions import identity, is_number
-from widgetd.widget.describe import types
-from widgetd.widget.subschemas import Json, Subschema
+from widgetd.widget.arguments.assertions import identity, is_number
+from widgetd.widget.arguments.describe import types
+from widgetd.widget.arguments.subschemas import Json, Subschema
 
 TYPES = ("object", "array", "string", "number", "boolean", "null")
 

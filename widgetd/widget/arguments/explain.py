@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from widgetd.errors import nearest as nearest_name
-from widgetd.widget.applicable import (
+from widgetd.widget.arguments.applicable import (
     conditional,
     declared_parts,
     dependent,
@@ -20,12 +20,12 @@ from widgetd.widget.applicable import (
     evaluated,
     needed,
 )
-from widgetd.widget.assertions import Texts, fails
-from widgetd.widget.describe import describe, shown
-from widgetd.widget.document import Document
-from widgetd.widget.faults import NOTHING, Fault, Faults, nearest
+from widgetd.widget.arguments.assertions import Texts, fails
+from widgetd.widget.arguments.describe import describe, shown
+from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.faults import NOTHING, Fault, Faults, nearest
+from widgetd.widget.arguments.subschemas import Json, Subschema
 from widgetd.widget.jsonvalues import steps
-from widgetd.widget.subschemas import Json, Subschema
 
 # Holding a subschema against an object or array costs 4, against anything else 1: some 15 ms.
 BUDGET = 4_000

@@ -1,0 +1,1 @@
+"""How a schema's types are said in Python."""

@@ -1,0 +1,1 @@
+"""How arguments are made that fit a schema."""
