@@ -15,14 +15,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import anyio
-import httpx2
 import orjson
 import structlog
 from anyio.streams.memory import MemoryObjectSendStream
 
 from widgetd.store.contract import Actions, Renders, Store
 from widgetd.store.values import Accepted, Awaited, Clock
-from widgetd.store.webhook import Webhook, client, deliver
+from widgetd.store.webhook import Post, Webhook, client, deliver
 
 MOST_WAITING = 1000
 AT_ONCE = 16
@@ -87,7 +86,7 @@ class Forwarding:
         self._outbox.close()
         self._deeds.close()
 
-    async def _tell(self, post: httpx2.AsyncClient, deed: Deed, free: anyio.Semaphore) -> None:
+    async def _tell(self, post: Post, deed: Deed, free: anyio.Semaphore) -> None:
         try:
             body = await _body(deed, self._renders)
             await deliver(post, self._hook, deed.id, body, clock=self._clock)

@@ -104,14 +104,16 @@ def signed(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[s
     }
 
 
-def client() -> httpx2.AsyncClient:
+Post = httpx2.AsyncClient
+"""Makes the requests; see `client`."""
+
+
+def client() -> Post:
     """What deliveries are made with; no proxy, for it would resolve names by itself."""
     return httpx2.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False)
 
 
-async def deliver(
-    post: httpx2.AsyncClient, hook: Webhook, message_id: str, body: bytes, *, clock: Clock
-) -> bool:
+async def deliver(post: Post, hook: Webhook, message_id: str, body: bytes, *, clock: Clock) -> bool:
     """Send `body` until it is taken; whether it was.
 
     Args:
@@ -143,9 +145,7 @@ async def deliver(
     return False
 
 
-async def _post(
-    post: httpx2.AsyncClient, hook: Webhook, headers: Mapping[str, str], body: bytes
-) -> int:
+async def _post(post: Post, hook: Webhook, headers: Mapping[str, str], body: bytes) -> int:
     """One attempt, to the address that was looked at; whatever the answer says is not read."""
     url = hook.url
     port = url.port or (443 if url.scheme == "https" else 80)
