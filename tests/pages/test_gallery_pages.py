@@ -227,3 +227,23 @@ async def test_the_changes_to_the_version_before_are_shown(tmp_path: Path) -> No
     assert "Not changed since widgetd started." in before
     assert "<ins>+" in after
     assert "Bye, " in after
+
+
+async def test_a_token_shows_only_the_widgets_that_it_is_for(tmp_path: Path) -> None:
+    folder = tmp_path / "widgets"
+    folder.mkdir()
+    for name in ("Open", "Secret"):
+        (folder / f"{name}.widget").write_text(widget_file(name))
+    tokens = tmp_path / "tokens"
+    tokens.write_text("ada 0123456789abcdef gallery include=open\n")
+    tokens.chmod(0o600)
+    asked = serving(folder, gallery=True, token_file=tokens)
+    async with asked as url, client(url) as asking:
+        nobody = await asking.get("/")
+        ada = {"authorization": "Bearer 0123456789abcdef"}
+        rows = (await asking.get("/index.json", headers=ada)).json()["widgets"]
+        secret = await asking.get("/w/secret", headers=ada)
+
+    assert nobody.status_code == 401
+    assert [row["name"] for row in rows] == ["open"]
+    assert secret.status_code == 404

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +48,11 @@ class Gallery:
     def snapshot(self) -> Snapshot:
         """What is being served; take it once per request."""
         return self.server.rendering.caller.snapshot
+
+    def view(self) -> Callable[[Snapshot], Snapshot]:
+        """What whoever asks may see of any snapshot."""
+        audience = self.server.rendering.caller.principal.audience
+        return lambda snapshot: self.server.views.of(snapshot, audience)
 
     def neighbours(self, widget: Widget) -> tuple[str, str]:
         """The tools before and after `widget` in the index; itself at the ends."""

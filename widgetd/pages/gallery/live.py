@@ -6,7 +6,7 @@ some fetches the same things once.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import anyio
 import orjson
@@ -17,9 +17,17 @@ from widgetd.catalog.snapshot import Snapshot, difference
 HEARTBEAT_S = 15.0
 """Proxies and laptops drop a connection that is silent for longer than a minute."""
 
+View = Callable[[Snapshot], Snapshot]
 
-async def events(registry: Registry, stop: anyio.Event) -> AsyncIterator[bytes]:
-    """The events of one browser, until `stop` is set or it goes away."""
+
+async def events(registry: Registry, view: View, stop: anyio.Event) -> AsyncIterator[bytes]:
+    """The events of one browser, until `stop` is set or it goes away.
+
+    Args:
+        registry: What is served, at every moment.
+        view: What of it the browser's user may see.
+        stop: Ends the stream.
+    """
     known = registry.current
     yield _event("hello", {"generation": known.generation, "files": known.files})
     while not stop.is_set():
@@ -27,7 +35,7 @@ async def events(registry: Registry, stop: anyio.Event) -> AsyncIterator[bytes]:
         if served is known:
             yield b": still here\n\n"
         else:
-            yield _event("swap", _told(known, served))
+            yield _event("swap", _told(view(known), view(served)))
             known = served
 
 

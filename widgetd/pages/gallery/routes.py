@@ -123,7 +123,7 @@ def _frame(gallery: Gallery) -> Answer:
 
 def _live(gallery: Gallery) -> Answer:
     async def answer(_request: Request) -> Response:
-        told = events(gallery.server.registry, gallery.stop)
+        told = events(gallery.server.registry, gallery.view(), gallery.stop)
         # nginx would hold the events back until it has a page of them.
         headers = {**HEADERS, "x-accel-buffering": "no"}
         return StreamingResponse(told, media_type="text/event-stream", headers=headers)

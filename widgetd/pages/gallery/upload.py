@@ -69,7 +69,7 @@ def _tool(gallery: Gallery, source: Source, sidecar: Source | None) -> str:
         made = gallery.server.toolbox.load(source, sidecar, limits=LIMITS, strict=gallery.strict)
     except WidgetError as error:
         raise RefusedError(422, error.finding) from None
-    owner = gallery.snapshot.widgets.get(made.tool)
+    owner = gallery.server.registry.current.widgets.get(made.tool)
     if owner is not None and owner.definition.path != source.path:
         problem = f"the tool name '{made.tool}' belongs to '{owner.definition.path}'"
         raise _refused(409, source.path, "W1108", problem, "give this widget another name")
