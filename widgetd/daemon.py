@@ -190,7 +190,7 @@ async def _over_http(
     scraped: socket.socket | None,
 ) -> None:
     settings = daemon.settings
-    access = daemon.entry.access
+    guard = partial(guarded, server, daemon.entry.access)
     gallery = _gallery(daemon, server, url_of(listener) + MCP_PATH)
     shown = gallery_routes(gallery) if settings.gallery else []
     measured = [metrics_route(daemon.metrics)] if scraped is None else []
@@ -199,9 +199,9 @@ async def _over_http(
         [
             *health_routes(daemon.registry, daemon.vitals),
             render_route(server),
-            *guarded(access, {ADMIN}, [status_route(daemon.registry, daemon.vitals)]),
-            *guarded(access, {ADMIN, METRICS}, measured),
-            *guarded(access, {ADMIN, GALLERY}, shown),
+            *guard({ADMIN}, [status_route(daemon.registry, daemon.vitals)]),
+            *guard({ADMIN, METRICS}, measured),
+            *guard({ADMIN, GALLERY}, shown),
         ],
         allowed_hosts=settings.allowed_host,
         cors_origins=settings.cors_origin,

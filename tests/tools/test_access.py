@@ -202,3 +202,20 @@ def test_settings_of_jwts_belong_together() -> None:
     assert str(raised.value) == (
         "--jwt-jwks, --jwt-issuer and --jwt-audience belong together; set all three, or none"
     )
+
+
+async def test_the_gallery_shows_elevated_widgets_to_those_with_their_scope_alone(
+    tmp_path: Path,
+) -> None:
+    tokens = f"looker {ADA} gallery\nchief {CHIEF} gallery widgets:elevated\n"
+    async with guarded(tmp_path, tokens, gallery=True) as url:
+        some = await ask(url, "/", authorization=f"Bearer {ADA}")
+        every = await ask(url, "/", authorization=f"Bearer {CHIEF}")
+        hidden = await ask(url, "/w/secret", authorization=f"Bearer {ADA}")
+        shown = await ask(url, "/w/secret", authorization=f"Bearer {CHIEF}")
+        stranger = await ask(url, "/")
+
+    assert (some.status_code, every.status_code, stranger.status_code) == (200, 200, 401)
+    assert "Secret" in every.text
+    assert "Secret" not in some.text
+    assert (hidden.status_code, shown.status_code) == (404, 200)

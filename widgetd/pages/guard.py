@@ -17,26 +17,39 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from widgetd.tools.access import Access, principal_of
+from widgetd.tools.caller import CALLER, Caller
 from widgetd.tools.principal import NOBODY, Principal
+from widgetd.tools.server import Server
 
 _ASK = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}
 
 
-def guarded(access: Access | None, scopes: Iterable[str], routes: Iterable[Any]) -> list[Any]:
-    """`routes`, for whoever has one of `scopes`; for everybody where nobody needs a token."""
+def guarded(
+    server: Server, access: Access | None, scopes: Iterable[str], routes: Iterable[Any]
+) -> list[Any]:
+    """`routes`, for whoever has one of `scopes`, and with the widgets that they may see.
+
+    Args:
+        server: What is served.
+        access: Finds out whose a token is; None where nobody needs one.
+        scopes: One of them is enough.
+        routes: The pages.
+    """
     kept = list(routes)
-    if access is not None:
-        for route in kept:
-            if isinstance(route, Route | Mount):
-                route.app = _Guard(route.app, access, frozenset(scopes))
+    for route in kept:
+        if isinstance(route, Route | Mount):
+            route.app = _Guard(route.app, server, access, frozenset(scopes))
     return kept
 
 
 class _Guard:
     """An ASGI layer around one page."""
 
-    def __init__(self, app: ASGIApp, access: Access, scopes: frozenset[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, server: Server, access: Access | None, scopes: frozenset[str]
+    ) -> None:
         self.app = app
+        self._server = server
         self._access = access
         self._scopes = scopes
 
@@ -50,9 +63,20 @@ class _Guard:
             answer = PlainTextResponse(f"this token has no scope {needed}\n", 403)
         else:
             answer = self.app
-        await answer(scope, receive, send)
+        token = CALLER.set(self._caller(principal))
+        try:
+            await answer(scope, receive, send)
+        finally:
+            CALLER.reset(token)
+
+    def _caller(self, principal: Principal) -> Caller:
+        server = self._server
+        snapshot = server.views.of(server.registry.current, principal.audience)
+        return Caller(snapshot=snapshot, principal=principal)
 
     async def _principal(self, scope: Scope) -> Principal:
+        if self._access is None:
+            return self._server.otherwise
         said = HTTPConnection(scope).headers.get("authorization", "")
         if not said.lower().startswith("basic "):
             return principal_of(scope.get("user"), NOBODY)
