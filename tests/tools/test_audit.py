@@ -35,7 +35,7 @@ async def test_a_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_th
     (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
     audit = tmp_path / "log" / "audit.jsonl"
     async with serving(tmp_path, audit=audit) as url, connected(url, "modern") as client:
-        await client.call("a", who="Ada Lovelace", ages=[36, 37], passport_P123="P456")
+        await client.call("a", who="Ada Lovelace", ages=[987654321, 1], passport_P123="P456")
         await client.call("a", who=7)
         await client.call("tool_named_P789")
 
@@ -46,9 +46,8 @@ async def test_a_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_th
     assert good["bytes_out"] > good["bytes_in"] > 0
     assert (bad["outcome"], bad["code"], bad["shape"]) == ("error", "W2002", {"who": "number"})
     assert (unknown["tool"], unknown["widget"], unknown["code"]) == ("", "", "W2001")
-    for secret in ("Lovelace", "P123", "P456", "P789", "36"):
-        assert secret not in json.dumps([good["shape"], bad["shape"], unknown])
-        assert f'"{secret}' not in audit.read_text()
+    for secret in ("Lovelace", "P123", "P456", "P789", "987654321"):
+        assert secret not in audit.read_text()
 
 
 async def test_a_principal_is_a_hash_that_is_the_same_every_time(tmp_path: Path) -> None:

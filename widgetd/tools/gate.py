@@ -18,14 +18,15 @@ from widgetd.store.values import Verdict
 from widgetd.tools.principal import CALL, READ, Principal
 
 CALLS = "tools/call"
+LISTS = "tools/list"
 
 REFUSED = -32000
 """A server's own JSON-RPC error; the message says what to do."""
 
 _FREE = frozenset({"initialize", "server/discover", "ping", "logging/setLevel"})
 _READING = frozenset({"search_widgets", "get_widget_details"})
-_LASTING = frozenset({"subscriptions/listen"})
-"""What holds no place, for it lasts as long as its client."""
+_LASTING = "subscriptions/listen"
+_WAITING = "await_widget_action"
 
 
 @asynccontextmanager
@@ -41,7 +42,7 @@ async def admitted(
         yield None
         return
     lasting = nullcontext(Verdict())
-    async with lasting if method in _LASTING else limits.slot(principal.name) as place:
+    async with lasting if _lasts(method, params) else limits.slot(principal.name) as place:
         refusal: CallError | None = None
         try:
             principal.demand(_needed(method, params))
@@ -52,6 +53,11 @@ async def admitted(
                 raise refused(error) from None
             refusal = error
         yield refusal
+
+
+def _lasts(method: str, params: Mapping[str, Any]) -> bool:
+    """Whether it holds no place, for it waits: for a change, or for what the same user does."""
+    return method == _LASTING or (method == CALLS and params.get("name") == _WAITING)
 
 
 def refused(error: CallError) -> MCPError:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -21,8 +21,6 @@ from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp.shared.exceptions import MCPError
 from mcp_types import CompletionArgument
-from mcp_types.methods import validate_client_request
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import PrivateAttr
 
 from widgetd.catalog.registry import Registry
@@ -34,10 +32,9 @@ from widgetd.tools import sdk
 from widgetd.tools.access import principal_of
 from widgetd.tools.actions import action_tools
 from widgetd.tools.audience import Views
-from widgetd.tools.caller import CALLER, UI_EXTENSION, Caller
-from widgetd.tools.calls import observed
+from widgetd.tools.caller import CALLER
 from widgetd.tools.clients import Clients
-from widgetd.tools.gate import CALLS, admitted
+from widgetd.tools.gate import LISTS, admitted
 from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.observer import Observer
 from widgetd.tools.principal import LOCAL, Principal
@@ -45,16 +42,14 @@ from widgetd.tools.ready import ReadyLists
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.resources import Resources, render_resource, view_uri
 from widgetd.tools.result import RENDERS, Policy, error_result
+from widgetd.tools.seam import seam_of
 from widgetd.tools.standing import StandingTool, standing_tools, unknown_widget
 from widgetd.tools.tool import Toolbox
-from widgetd.widget.naming import RESERVED
 
 INSTRUCTIONS = (
     "Every tool here shows the user a widget. Call the one that fits what they should see, "
     "with the data it asks for. Tools come and go as files change: search_widgets always knows."
 )
-
-LIST = "tools/list"
 
 SESSION_IDLE_S = 300
 """A legacy client that vanished without a word is forgotten after this time."""
@@ -140,7 +135,7 @@ class Server:
     async def _ready_page(self, user: Any, after: str) -> bytes | None:
         principal = principal_of(user, self.otherwise)
         try:
-            async with admitted(LIST, {}, principal, self.store.limits):
+            async with admitted(LISTS, {}, principal, self.store.limits):
                 snapshot = self.views.of(self.registry.current, principal.audience)
                 return self.listings.of(snapshot).ready(after, sdk.modern_envelope(self.mcp))
         except MCPError:
@@ -340,7 +335,7 @@ def attach(
     sdk.serve_subscribe(mcp, server.clients.subscribe, server.clients.unsubscribe)
     if alone:
         mcp.completion(partial(_complete, rendering))
-    sdk.add_seam(mcp, _seam(server))
+    sdk.add_seam(mcp, seam_of(server))
     return server
 
 
@@ -364,66 +359,3 @@ def _header_schema(registry: Registry, toolbox: Toolbox, name: str) -> dict[str,
         return None
     tool = toolbox.of(widget)
     return tool.parameters if tool.wants_headers else None
-
-
-def _seam(server: Server) -> sdk.Seam:
-    """The layer around every message: it fixes the snapshot, and answers lists by itself."""
-
-    async def seam(context: sdk.Context, call_next: sdk.Next) -> Any:
-        caller = caller_of(context, server)
-        params = context.params or {}
-        limits = server.store.limits
-        async with admitted(context.method, params, caller.principal, limits) as refusal:
-            caller = replace(caller, refusal=refusal)
-            token = CALLER.set(caller)
-            try:
-                answer = await _answer(server, context, call_next, caller)
-            finally:
-                CALLER.reset(token)
-        if context.method == "notifications/initialized":
-            server.clients.join(sdk.connection_of(context.session))
-        return answer
-
-    return seam
-
-
-async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, caller: Caller) -> Any:
-    if server.alone and context.method == LIST:
-        return _list(server, context, caller.snapshot)
-    answering = partial(call_next, context)
-    if context.method != CALLS or not server.observers:
-        return await answering()
-    return await observed(
-        answering,
-        context.params or {},
-        caller,
-        standing=RESERVED,
-        observers=server.observers,
-    )
-
-
-def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dict[str, Any]:
-    validate_client_request("tools/list", context.protocol_version, context.params)
-    after = (context.params or {}).get("cursor") or ""
-    listing = server.listings.of(snapshot)
-    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return {**listing.page("modern", after), **sdk.modern_envelope(server.mcp)}
-    return dict(listing.page("legacy", after))
-
-
-def caller_of(context: sdk.Context, server: Server) -> Caller:
-    """Who sent this message, and what they see."""
-    request = context.request
-    user = None if request is None else request.scope.get("user")
-    principal = principal_of(user, server.otherwise)
-    params = context.session.client_params
-    capabilities = context.session.client_capabilities
-    extensions = capabilities.extensions if capabilities is not None else None
-    return Caller(
-        snapshot=server.views.of(server.registry.current, principal.audience),
-        principal=principal,
-        client=params.client_info.name if params is not None else "",
-        apps=bool(extensions) and UI_EXTENSION in (extensions or {}),
-        protocol=context.protocol_version,
-        meta=context.meta or {},
-    )

@@ -1,0 +1,88 @@
+"""The layer around every message: who sends it, what they see, whether it is let in.
+
+A message takes its snapshot here, once, and keeps it to its end. Lists are
+answered here too, from what is ready; every other answer is somebody else's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mcp_types.methods import validate_client_request
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.tools import sdk
+from widgetd.tools.access import principal_of
+from widgetd.tools.caller import CALLER, UI_EXTENSION, Caller
+from widgetd.tools.calls import observed
+from widgetd.tools.gate import CALLS, LISTS, admitted
+from widgetd.widget.naming import RESERVED
+
+if TYPE_CHECKING:
+    from widgetd.tools.server import Server
+
+
+def seam_of(server: Server) -> sdk.Seam:
+    """The layer around every message that comes to `server`."""
+
+    async def seam(context: sdk.Context, call_next: sdk.Next) -> Any:
+        caller = caller_of(context, server)
+        params = context.params or {}
+        limits = server.store.limits
+        async with admitted(context.method, params, caller.principal, limits) as refusal:
+            caller = replace(caller, refusal=refusal)
+            token = CALLER.set(caller)
+            try:
+                answer = await _answer(server, context, call_next, caller)
+            finally:
+                CALLER.reset(token)
+        if context.method == "notifications/initialized":
+            server.clients.join(sdk.connection_of(context.session))
+        return answer
+
+    return seam
+
+
+async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, caller: Caller) -> Any:
+    if server.alone and context.method == LISTS:
+        return _list(server, context, caller.snapshot)
+    answering = partial(call_next, context)
+    if context.method != CALLS or not server.observers:
+        return await answering()
+    return await observed(
+        answering,
+        context.params or {},
+        caller,
+        standing=RESERVED,
+        observers=server.observers,
+    )
+
+
+def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dict[str, Any]:
+    validate_client_request(LISTS, context.protocol_version, context.params)
+    after = (context.params or {}).get("cursor") or ""
+    listing = server.listings.of(snapshot)
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return {**listing.page("modern", after), **sdk.modern_envelope(server.mcp)}
+    return dict(listing.page("legacy", after))
+
+
+def caller_of(context: sdk.Context, server: Server) -> Caller:
+    """Who sent this message, and what they see."""
+    request = context.request
+    user = None if request is None else request.scope.get("user")
+    principal = principal_of(user, server.otherwise)
+    params = context.session.client_params
+    capabilities = context.session.client_capabilities
+    extensions = capabilities.extensions if capabilities is not None else None
+    return Caller(
+        snapshot=server.views.of(server.registry.current, principal.audience),
+        principal=principal,
+        client=params.client_info.name if params is not None else "",
+        apps=bool(extensions) and UI_EXTENSION in (extensions or {}),
+        protocol=context.protocol_version,
+        meta=context.meta or {},
+    )
