@@ -54,11 +54,14 @@ async def arrived(connection: Connection) -> None:
     await connection.tools()
 
 
+@pytest.mark.parametrize("at_once", [None, 1])
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_whoever_waits_is_answered_when_the_user_acts(folder: Path, era: Era) -> None:
+async def test_whoever_waits_is_answered_when_the_user_acts(
+    folder: Path, era: Era, at_once: int | None
+) -> None:
     answers: list[dict[str, Any]] = []
     async with (
-        serving(folder) as url,
+        serving(folder, at_once=at_once) as url,
         connected(url, era) as model,
         connected(url, "modern") as page,
     ):
@@ -70,6 +73,7 @@ async def test_whoever_waits_is_answered_when_the_user_acts(folder: Path, era: E
         with anyio.fail_after(PATIENCE_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
+                await arrived(page)
                 taken = await act(page, render_id)
 
     assert taken.structured_content == {"status": "accepted", "next": 1}
