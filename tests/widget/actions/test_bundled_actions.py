@@ -1,0 +1,37 @@
+"""Whatever the bundled widgets offer can be done, and is described in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from widgetd.catalog.discovery import discover_widgets
+from widgetd.config import bundled
+from widgetd.widget.actions import actions_of, known_actions
+from widgetd.widget.compiled import Widget
+from widgetd.widget.schema import compile_schema
+
+WIDGETS = discover_widgets(bundled())
+
+
+def trees(widget: Widget) -> Iterator[Mapping[str, Any]]:
+    for example in widget.definition.sidecar.examples:
+        yield widget.call(example.arguments).tree
+
+
+@pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
+def test_the_smallest_payload_of_each_offered_action_is_accepted(widget: Widget) -> None:
+    known = {action.type: compile_schema(action.schema) for action in known_actions(widget)}
+    for tree in trees(widget):
+        for name, offered in actions_of(tree).items():
+            payload = compile_schema({"type": "object", **offered.schema}).smallest
+
+            assert payload is not None
+            assert known[name].admits(offered.accept(payload))
+
+
+@pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
+def test_every_action_has_a_description(widget: Widget) -> None:
+    assert all(action.description for action in known_actions(widget))
