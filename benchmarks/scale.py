@@ -21,6 +21,7 @@ from benchmarks.children import Server, widgetd
 from benchmarks.folders import FLIGHT, folder, real
 from benchmarks.measuring import Timed, median
 from benchmarks.saving import Saver, until_told
+from benchmarks.table import shown
 from benchmarks.wire import Wire, call, listen, modern
 
 SIZES = (16, 100, 1000, 10_000)
@@ -118,6 +119,7 @@ def _whole(daemon: Daemon) -> Timed:
 
 def _walk(url: str, wire: Wire) -> float:
     """All pages, one after the other; only the waiting counts."""
+    wire.reopen()
     took_s, cursor = 0.0, ""
     while True:
         request = modern(url, "tools/list", {"cursor": cursor} if cursor else None)
@@ -144,7 +146,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def _cells(times_s: Sequence[float]) -> Iterator[str]:
-    return (f"{took * 1000:,.4g} ms ({took / times_s[0]:.2f})" for took in times_s)
+    return (f"{shown(took * 1000)} ms ({took / times_s[0]:.2f})" for took in times_s)
 
 
 def _line(name: str, cells: Iterable[str]) -> str:

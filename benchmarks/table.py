@@ -96,12 +96,13 @@ def compared(
 def spread(seconds: Iterable[float]) -> str:
     """The median of some times, and what eight of ten lie between."""
     ms = [second * 1000 for second in seconds]
-    low, middle, high = (_shown(percentile(ms, rank)) for rank in (10, 50, 90))
+    low, middle, high = (shown(percentile(ms, rank)) for rank in (10, 50, 90))
     return f"{middle} ms ({low}-{high})"
 
 
-def _shown(number: float) -> str:
-    return f"{number:.0f}" if number >= 1000 else f"{number:.3g}"
+def shown(number: float) -> str:
+    """A number in three digits, or all before the point."""
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
 
 
 def heading() -> str:
@@ -111,13 +112,13 @@ def heading() -> str:
 
 def written(row: Row) -> str:
     """One row, its remark below it."""
-    shown, interval = "", ""
+    value, interval = "", ""
     if row.ratio is not None:
-        shown = f"{row.ratio.value:.3g}"
+        value = f"{row.ratio.value:.3g}"
         interval = f"{row.ratio.low:.3g} to {row.ratio.high:.3g}"
     bar = "" if row.bar is None else str(row.bar)
     pairs = str(row.pairs or "")
-    cells = (row.what, bar, shown, interval, row.verdict, row.ours, row.theirs, pairs)
+    cells = (row.what, bar, value, interval, row.verdict, row.ours, row.theirs, pairs)
     remark = textwrap.indent(textwrap.fill(row.remark, sum(_WIDTHS)), "    ")
     return f"{_line(cells)}\n{remark}" if remark else _line(cells)
 

@@ -20,6 +20,7 @@ Era = Literal["legacy", "modern"]
 LEGACY = "2025-11-25"
 PATIENCE_S = 30
 _CHUNK_BYTES = 1 << 20
+_STREAM = "text/event-stream"
 _TOLD = b"notifications/tools/list_changed"
 
 
@@ -50,9 +51,8 @@ class Wire:
     """One connection to the server at a URL."""
 
     def __init__(self, url: str) -> None:
-        host, port = url.removeprefix("http://").partition("/")[0].rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)), PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._url = url
+        self.socket = _connected(url)
         self._received = bytearray()
 
     def close(self) -> None:
@@ -66,11 +66,18 @@ class Wire:
 
     def timed(self, request: bytes) -> float:
         """How many seconds an answer takes, which must be a good one."""
+        self.reopen()
         started_s = time.perf_counter()
         answer = self.ask(request)
         took_s = time.perf_counter() - started_s
         assert answer.status == 200, answer
         return took_s
+
+    def reopen(self) -> None:
+        """Connect anew if the server closed the connection while nothing was asked."""
+        if select.select([self.socket], [], [], 0)[0]:
+            self.close()
+            self.socket = _connected(self._url)
 
     def send(self, request: bytes) -> None:
         """Send a request."""
@@ -109,6 +116,13 @@ class Wire:
         self._received += chunk
 
 
+def _connected(url: str) -> socket.socket:
+    host, port = url.removeprefix("http://").partition("/")[0].rsplit(":", 1)
+    connection = socket.create_connection((host, int(port)), PATIENCE_S)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
 def modern(url: str, method: str, params: Mapping[str, Any] | None = None, name: str = "") -> bytes:
     """A modern request, head and body."""
     return b"".join(modern_request(url, method, params, name=name))
@@ -122,6 +136,8 @@ def call(url: str, tool: str, arguments: Mapping[str, Any]) -> bytes:
 class Session:
     """A legacy session: the handshake is done, and its requests can be made."""
 
+    _id = ""
+
     def __init__(self, url: str) -> None:
         self._url = url
         self.wire = Wire(url)
@@ -130,8 +146,6 @@ class Session:
         greeted = self.wire.ask(self.request("initialize", hello))
         self._id = greeted.headers["mcp-session-id"]
         self.wire.ask(self.request("notifications/initialized"))
-
-    _id = ""
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> bytes:
         """A request of this session, head and body."""
@@ -157,9 +171,6 @@ class Session:
         }
         lines = (f"{name}: {value}" for name, value in sent.items() if value)
         return "\r\n".join((f"{verb} /{path} HTTP/1.1", *lines, "", "")).encode()
-
-
-_STREAM = "text/event-stream"
 
 
 def listen(url: str, era: Era) -> Wire:
