@@ -34,7 +34,7 @@ async def browsing(**context: Any) -> AsyncIterator[Page]:
             executable_path=chromium(), args=[*FLAGS, *(["--no-sandbox"] * (os.geteuid() == 0))]
         )
         try:
-            page = await browser.new_page(**context)
+            page = await (await browser.new_context(**context)).new_page()
             page.set_default_timeout(PATIENCE_MS)
             page.on("pageerror", lambda error: errors.append(str(error)))
             yield page

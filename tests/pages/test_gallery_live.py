@@ -83,6 +83,23 @@ async def test_the_index_follows_files_that_come_and_go(tmp_path: Path) -> None:
         assert await page.locator("h1").inner_text() == "1 widget"
 
 
+async def test_every_open_tab_follows(tmp_path: Path) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file())
+    async with serving(tmp_path, gallery=True) as url, browsing() as first:
+        second = await first.context.new_page()
+        for page in (first, second):
+            await page.goto(f"{url.removesuffix('/mcp')}/w/greeting")
+            await page.wait_for_selector("[data-live=live]")
+        file.write_text(widget_file(text="Bye"))
+        for page in (first, second):
+            await drawn(page).get_by_text("Bye").wait_for()
+        await first.close()
+        file.write_text(widget_file(text="Back"))
+
+        await drawn(second).get_by_text("Back").wait_for()
+
+
 async def test_an_empty_folder_welcomes_until_there_is_a_widget(tmp_path: Path) -> None:
     async with serving(tmp_path, gallery=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/")

@@ -35,7 +35,7 @@ def widget_page(gallery: Gallery, widget: Widget, query: QueryParams) -> Respons
     call = told(gallery.server, widget, arguments_of(widget, shown.key))
     fault = gallery.problems.fault(snapshot, widget.definition.path)
     body = fragment(
-        bar(_trail(gallery, widget, query), query=query),
+        bar(_trail(gallery, widget, query), query=query, mark=gallery.mark),
         el(
             "main",
             el(

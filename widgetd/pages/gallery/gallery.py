@@ -16,6 +16,11 @@ from widgetd.tools.server import Server
 from widgetd.widget.compiled import Widget
 
 
+def mark_of(snapshot: Snapshot) -> str:
+    """Another one for each snapshot that looks otherwise: what is served, and what is broken."""
+    return f"{snapshot.generation}.{snapshot.files}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gallery:
     """What the pages show, and what they may do.
@@ -48,6 +53,11 @@ class Gallery:
     def snapshot(self) -> Snapshot:
         """What is being served; take it once per request."""
         return self.server.rendering.caller.snapshot
+
+    @property
+    def mark(self) -> str:
+        """Another one for each snapshot that looks otherwise."""
+        return mark_of(self.snapshot)
 
     def view(self) -> Callable[[Snapshot], Snapshot]:
         """What whoever asks may see of any snapshot."""

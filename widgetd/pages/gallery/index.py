@@ -67,7 +67,7 @@ def index_page(gallery: Gallery, query: QueryParams) -> Response:
     snapshot = gallery.snapshot
     wanted = Wanted.of(query)
     body = fragment(
-        bar(_search(wanted, query), _theme(query), query=query),
+        bar(_search(wanted, query), _theme(query), query=query, mark=gallery.mark),
         el(
             "main",
             _found(gallery, snapshot, wanted, query) if snapshot.entries else welcome(gallery),

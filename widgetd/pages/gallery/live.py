@@ -13,6 +13,7 @@ import orjson
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot, difference
+from widgetd.pages.gallery.gallery import mark_of
 
 HEARTBEAT_S = 15.0
 """Proxies and laptops drop a connection that is silent for longer than a minute."""
@@ -29,7 +30,7 @@ async def events(registry: Registry, view: View, stop: anyio.Event) -> AsyncIter
         stop: Ends the stream.
     """
     known = registry.current
-    yield _event("hello", {"generation": known.generation, "files": known.files})
+    yield _event("hello", {"mark": mark_of(known)})
     while not stop.is_set():
         served = await _next(registry, known, stop)
         if served is known:
@@ -62,8 +63,7 @@ def _told(before: Snapshot, after: Snapshot) -> dict[str, object]:
         "changed": change.changed,
         "removed": change.removed,
         "faults": [tool for tool in after.widgets if _fault(before, tool) != _fault(after, tool)],
-        "generation": after.generation,
-        "files": after.files,
+        "mark": mark_of(after),
     }
 
 

@@ -15,7 +15,7 @@ def missing_page(gallery: Gallery, tool: str, query: QueryParams) -> Response:
     """Say so, and name the widget that was most likely meant."""
     match = nearest(tool, tuple(gallery.snapshot.widgets))
     body = fragment(
-        bar(query=query),
+        bar(query=query, mark=gallery.mark),
         el(
             "main",
             el("h1", f"There is no widget “{tool}”"),

@@ -104,8 +104,14 @@ def _head(title: str, script: str) -> tuple[Markup, ...]:
     )
 
 
-def bar(*inside: Child, query: QueryParams) -> Markup:
-    """The bar at the top: where one is, and what one can do there."""
+def bar(*inside: Child, query: QueryParams, mark: str) -> Markup:
+    """The bar at the top: where one is, and what one can do there.
+
+    Args:
+        inside: What can be done.
+        query: The address's query.
+        mark: Of the snapshot that the page shows, so that its script knows when it is old.
+    """
     return el(
         "header",
         el(
@@ -117,7 +123,14 @@ def bar(*inside: Child, query: QueryParams) -> Markup:
             aria_label="widgetd, all widgets",
         ),
         *inside,
-        el("span", el("span", "Connecting"), class_="live", data_live="wait", role="status"),
+        el(
+            "span",
+            el("span", "Connecting"),
+            class_="live",
+            data_live="wait",
+            data_mark=mark,
+            role="status",
+        ),
         class_="bar",
     )
 

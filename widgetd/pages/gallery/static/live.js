@@ -5,7 +5,9 @@
 
 const NAMES = ["hello", "swap"];
 const listeners = new Set();
-let generation = "";
+const sign = document.querySelector("[data-live]");
+/** Of the snapshot that this page shows. */
+let { mark } = sign.dataset;
 
 /** Calls `changed` with what a swap changed; with `undefined` when something may have been missed. */
 export function onChange(changed) {
@@ -32,7 +34,7 @@ function listen() {
   source.onerror = () => pass({ name: "lost" });
   channel.addEventListener("message", ({ data }) => {
     if (data.name === "who" && source.readyState === EventSource.OPEN) {
-      channel.postMessage({ name: "hello", told: { generation } });
+      channel.postMessage({ name: "hello", told: { mark } });
     }
   });
   addEventListener("pagehide", () => source.close());
@@ -43,14 +45,12 @@ function hear({ name, told }) {
   if (name === "lost") show("lost");
   if (name !== "hello" && name !== "swap") return;
   show("live");
-  const missed = name === "hello" && generation && generation !== told.generation;
-  generation = told.generation;
+  const missed = name === "hello" && mark !== told.mark;
+  mark = told.mark;
   if (name === "swap" || missed) for (const changed of listeners) changed(missed ? undefined : told);
 }
 
 function show(state) {
-  const sign = document.querySelector("[data-live]");
-  if (!sign) return;
   sign.dataset.live = state;
   sign.firstElementChild.textContent = { wait: "Connecting", live: "Live", lost: "Offline" }[state];
 }
