@@ -29,6 +29,9 @@ from widgetd.widget.compiled import Widget
 MOST_WAITING = 10_000
 """Lines, of 300 bytes or so, that wait for the disk."""
 
+GATHER_S = 0.1
+"""Calls that end within so short a time are written at once, by one trip to the thread."""
+
 KEPT = 4
 """Full files beside the one that is written: `audit.jsonl.1` is the youngest of them."""
 
@@ -76,6 +79,7 @@ class Audit:
             while True:
                 await self._came.wait()
                 self._came = anyio.Event()
+                await anyio.sleep(GATHER_S)
                 await self._flush()
         finally:
             with anyio.CancelScope(shield=True):
