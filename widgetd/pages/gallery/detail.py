@@ -17,7 +17,8 @@ from widgetd.pages.gallery.markup import Markup, data_block, el, fragment
 from widgetd.pages.gallery.problems import Problem
 from widgetd.pages.gallery.shell import bar, choice, copy_button, kept, page, theme_of
 from widgetd.pages.gallery.states import SAMPLE, State, arguments_of, states
-from widgetd.pages.gallery.told import Told, entry, tokens, told
+from widgetd.pages.gallery.told import Told, entry, told
+from widgetd.tools.tokens import tokens_of_tool
 from widgetd.widget.compiled import Widget
 
 WIDTHS = ("320", "400", "768")
@@ -74,7 +75,6 @@ def widget_json(
     definition = widget.definition
     given = arguments_of(widget, _state(widget, query).key) if arguments is None else arguments
     fault = gallery.problems.fault(snapshot, definition.path)
-    listed = entry(gallery.server, widget)
     return {
         **_client(snapshot, widget, told(gallery.server, widget, given)),
         "name": widget.tool,
@@ -83,8 +83,8 @@ def widget_json(
         "path": definition.path,
         "tags": definition.tags,
         "digest": widget.key,
-        "tool": listed,
-        "toolTokens": tokens(listed),
+        "tool": entry(gallery.server, widget),
+        "toolTokens": tokens_of_tool(widget),
         "states": [{"key": one.key, "label": one.label} for one in states(widget)],
         "fault": None if fault is None else problem_json(fault),
         "view": definition.studio.view if definition.studio else None,

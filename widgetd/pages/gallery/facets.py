@@ -10,7 +10,8 @@ from widgetd.pages.gallery.compare import compared
 from widgetd.pages.gallery.gallery import Gallery
 from widgetd.pages.gallery.markup import Child, Markup, el, fragment
 from widgetd.pages.gallery.shell import json_block, text_block
-from widgetd.pages.gallery.told import Told, entry, tokens
+from widgetd.pages.gallery.told import Told
+from widgetd.tools.tokens import tokens_of_tool
 from widgetd.widget.compiled import Widget
 
 TABS = (
@@ -28,7 +29,7 @@ def facets(gallery: Gallery, widget: Widget, call: Told, *, chosen: str) -> Mark
     open_tab = chosen if chosen in dict(TABS) else TABS[0][0]
     panels: dict[str, Child] = {
         "arguments": _arguments(),
-        "model": _model(gallery, widget, call),
+        "model": _model(widget, call),
         "problems": el("p", "Looking for problems.", class_="quiet"),
         "actions": _actions(widget),
         "source": _source(widget),
@@ -101,18 +102,18 @@ def _arguments() -> Markup:
     )
 
 
-def _model(gallery: Gallery, widget: Widget, call: Told) -> Markup:
-    listed = entry(gallery.server, widget)
+def _model(widget: Widget, call: Told) -> Markup:
     paid = call.tokens or {}
     return fragment(
         el("h3", "The tool"),
+        el("p", el("code", widget.tool), " ", el("span", widget.definition.title, class_="quiet")),
         el("p", widget.description, class_="quote"),
         el("h3", "What the model reads of this result"),
         el("p", call.summary or "Nothing: the call fails.", class_="quote", data_field="summary"),
         el("h3", "What it costs, in tokens"),
         el(
             "dl",
-            *_cost("In the list of tools", "", str(tokens(listed))),
+            *_cost("In the list of tools", "", str(tokens_of_tool(widget))),
             *_cost("A result, profile split", "split", _number(paid.get("split"))),
             *_cost("A result, profile chatkit", "chatkit", _number(paid.get("chatkit"))),
             class_="costs",

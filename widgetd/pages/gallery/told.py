@@ -12,10 +12,8 @@ from widgetd.errors import CallError
 from widgetd.store.values import StoredRender
 from widgetd.tools.result import Policy, tool_result
 from widgetd.tools.server import Server
+from widgetd.tools.tokens import CHARACTERS_OF_A_TOKEN
 from widgetd.widget.compiled import Widget
-
-CHARACTERS_OF_A_TOKEN = 4
-"""An estimate that holds within a quarter for JSON in English, whatever the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +42,6 @@ class Told:
 def entry(server: Server, widget: Widget) -> Mapping[str, Any]:
     """The widget's entry in a list of tools, as it goes to clients."""
     return server.toolbox.of(widget).entry("modern")
-
-
-def tokens(value: object) -> int:
-    """About how many tokens `value` is, as JSON."""
-    return len(orjson.dumps(value, default=dict)) // CHARACTERS_OF_A_TOKEN
 
 
 def told(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> Told:
@@ -81,7 +74,8 @@ def _result(render: StoredRender, profile: Any) -> dict[str, Any]:
 
 def _seen(result: Mapping[str, Any]) -> int:
     """What of a result stands before the model, where its host shows structured content to it."""
-    return tokens({key: value for key, value in result.items() if key != "_meta"})
+    text = "".join(block.get("text", "") for block in result["content"])
+    return (len(text) + len(orjson.dumps(result["structuredContent"]))) // CHARACTERS_OF_A_TOKEN
 
 
 def _error(error: CallError) -> dict[str, Any]:
