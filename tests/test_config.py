@@ -69,8 +69,10 @@ def test_profiles_by_client_name_stand_in_the_file(tmp_path: Path) -> None:
             {},
             {},
             "port = 'x'",
-            ("widgetd.toml: port cannot be 'x'; it should be a valid integer, "
-            "unable to parse string as an integer"),
+            (
+                "widgetd.toml: port cannot be 'x'; it should be a valid integer, "
+                "unable to parse string as an integer"
+            ),
         ),
     ],
 )
