@@ -26,43 +26,68 @@ Make = Callable[[Source, Source | None], Widget]
 
 
 def rebuild(
-    before: Mapping[str, Entry], survey: Survey, *, gone: Collection[str], make: Make
-) -> dict[str, Entry]:
-    """What each file came to, given what it came to before.
+    before: Mapping[str, Entry],
+    survey: Survey,
+    *,
+    known: Survey,
+    gone: Collection[str],
+    make: Make,
+) -> Mapping[str, Entry]:
+    """What each file came to, given what it came to before; the same mapping if nothing changed.
 
     Args:
-        before: The entries until now.
+        before: The entries until now, made from `known`.
         survey: The folder as it is.
+        known: The folder as it was.
         gone: Paths in `before` that count as deleted.
         make: Called once for each file whose content, or sidecar, is new.
     """
+    touched = _touched(known, survey)
+    if not (touched or gone or survey.faults):
+        return before
     entries = {path: entry for path, entry in before.items() if path not in gone}
-    for path, source in survey.sources.items():
-        if path.endswith(WIDGET_SUFFIX):
-            sidecar = survey.sources.get(path + ".toml")
-            entry = entries.get(path)
-            if entry is None or entry.key != _key(source, sidecar):
-                entries[path] = _build(entry, source, sidecar, make)
+    for path in touched:
+        source = survey.sources.get(path)
+        if source is None:
+            continue
+        sidecar = survey.sources.get(path + ".toml")
+        entry = entries.get(path)
+        if entry is None or entry.key != _key(source, sidecar):
+            entries[path] = _build(entry, source, sidecar, make)
     for path, error in _unreadable(survey):
         entries[path] = _broken(entries.get(path), path, "", error)
     return entries
 
 
+def _touched(known: Survey, survey: Survey) -> list[str]:
+    """The widget files whose own bytes, or whose sidecar's, may be others than they were."""
+    sources, earlier = survey.sources, known.sources
+    paths = {path for path, source in sources.items() if earlier.get(path) is not source}
+    if len(earlier) + len(paths) > len(sources):
+        paths.update(path for path in earlier if path not in sources)
+    paths.update(known.faults)
+    return sorted({path.removesuffix(".toml") for path in paths})
+
+
 def revive(
-    entries: dict[str, Entry], before: Mapping[str, Entry], copies: Copies, make: Make
-) -> None:
+    entries: Mapping[str, Entry], before: Mapping[str, Entry], copies: Copies, make: Make
+) -> Mapping[str, Entry]:
     """Give a file that was never good in this process the last good widget of an earlier one.
 
     Args:
-        entries: What each file came to; changed in place.
+        entries: What each file came to.
         before: The entries until now: a file that has one was asked for when it was new.
         copies: Where earlier processes kept what was good.
         make: Source and sidecar to a widget.
     """
+    revived: dict[str, Entry] = {}
+    if entries is before:
+        return before
     for path, entry in entries.items():
         if entry.widget is None and path not in before and (copy := copies.recall(path)):
             with suppress(WidgetError):
-                entries[path] = replace(entry, widget=make(*copy))
+                revived[path] = replace(entry, widget=make(*copy))
+    return {**entries, **revived} if revived else entries
 
 
 def _key(source: Source, sidecar: Source | None) -> str:

@@ -79,11 +79,11 @@ class Folder:
         Args:
             paths: Where something may have changed; none stands for everywhere.
         """
-        workshop = self._workshop
+        workshop, before = self._workshop, self._survey
         self._survey = glance(
             workshop.root,
             paths,
-            known=self._survey,
+            known=before,
             suffixes=(WIDGET_SUFFIX, SIDECAR_SUFFIX),
             limit_bytes=workshop.limit_bytes,
             quiet_ms=workshop.quiet_ms,
@@ -93,9 +93,9 @@ class Folder:
         gone: Collection[str] = ()
         if degraded is None:
             gone = self._absence.gone(self._survey, known, time.monotonic())
-        entries = rebuild(known, self._survey, gone=gone, make=workshop.make)
+        entries = rebuild(known, self._survey, known=before, gone=gone, make=workshop.make)
         if workshop.copies is not None:
-            revive(entries, known, workshop.copies, workshop.make)
+            entries = revive(entries, known, workshop.copies, workshop.make)
         if entries != known or degraded != self._current.degraded:
             self._current = snapshot(
                 entries,

@@ -109,8 +109,8 @@ def snapshot(
         widgets=MappingProxyType(widgets),
         faults=MappingProxyType(dict(sorted(faults.items()))),
         degraded=degraded,
-        files=_digest(settings, (f"{path} {entry.key}" for path, entry in ordered.items())),
-        generation=_digest(settings, (f"{tool} {w.key}" for tool, w in widgets.items())),
+        files=_digest(settings, [f"{path} {entry.key}" for path, entry in ordered.items()]),
+        generation=_digest(settings, [f"{tool} {w.key}" for tool, w in widgets.items()]),
     )
 
 
@@ -118,16 +118,17 @@ def _owners(
     entries: Iterable[Entry], selection: Selection
 ) -> tuple[dict[str, Widget], dict[str, Finding]]:
     """Give each tool name to one file; the others are told who has it."""
-    claims: dict[str, list[Widget]] = {}
-    for entry in entries:
-        if entry.widget is not None and selection.admits(entry.widget):
-            claims.setdefault(entry.widget.tool, []).append(entry.widget)
     owners: dict[str, Widget] = {}
-    collisions: dict[str, Finding] = {}
-    for tool, claimants in sorted(claims.items()):
-        if len(claimants) == 1:
-            owners[tool] = claimants[0]
+    contested: dict[str, list[Widget]] = {}
+    for entry in entries:
+        widget = entry.widget
+        if widget is None or not selection.admits(widget):
             continue
+        tool = widget.definition.tool
+        if owners.setdefault(tool, widget) is not widget:
+            contested.setdefault(tool, [owners[tool]]).append(widget)
+    collisions: dict[str, Finding] = {}
+    for tool, claimants in contested.items():
         winner = preferred([widget.definition.path for widget in claimants])
         for widget in claimants:
             path = widget.definition.path
@@ -135,7 +136,7 @@ def _owners(
                 owners[tool] = widget
             else:
                 collisions[path] = _taken(tool, path, winner)
-    return owners, collisions
+    return dict(sorted(owners.items())), collisions
 
 
 def _taken(tool: str, path: str, winner: str) -> Finding:
