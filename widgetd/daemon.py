@@ -10,6 +10,7 @@ ends by itself, and cancellation is the backstop.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -102,7 +103,7 @@ class Daemon:
         """Say that clients can come, and what they will find."""
         snapshot = self.registry.current
         self.supervisor.ready(
-            f"serving {len(snapshot.widgets)} widgets "
+            f"widgets served: {len(snapshot.widgets)} "
             f"({len(snapshot.stale)} kept at last-good, {len(snapshot.refused)} refused)"
         )
 
@@ -157,6 +158,9 @@ async def serve(
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
             async with _live(daemon, server):
+                # Ten thousand widgets are millions of objects that stay; a collector that walks
+                # all of them stops the loop for half a second.
+                gc.freeze()
                 await run()
             tasks.cancel_scope.cancel()
     _log.info("daemon.stopped")
