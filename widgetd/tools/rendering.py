@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from secrets import token_urlsafe
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from fastmcp.tools.base import ToolResult
 
@@ -44,6 +45,7 @@ class Rendering:
         self._policy = policy
         self._store = store
         self._clock = clock
+        self._said: WeakKeyDictionary[Widget, Mapping[str, Any]] = WeakKeyDictionary()
 
     @property
     def caller(self) -> Caller:
@@ -128,6 +130,13 @@ class Rendering:
         ms = round((time.perf_counter() - started_s) * 1000, 3)
         return self._stored(widget, made, generation, ms)
 
+    def _ui(self, widget: Widget) -> Mapping[str, Any]:
+        """What every result of this widget says of how it is shown; made once."""
+        said = self._said.get(widget)
+        if said is None:
+            said = self._said[widget] = ui(widget).wire()
+        return said
+
     def _stored(self, widget: Widget, made: Render, generation: str, ms: float) -> StoredRender:
         definition = widget.definition
         mark = RenderMark(
@@ -145,7 +154,7 @@ class Rendering:
             tree=made.tree,
             text=widget.facts.summary(made.arguments),
             facts=facts | widget.facts.data(made.arguments),
-            ui=ui(widget).wire(),
+            ui=self._ui(widget),
             mark=mark.wire(),
             created=self._clock(),
             size_bytes=made.size_bytes,
