@@ -145,6 +145,7 @@ def _explain(text: str, limits: Limits) -> NoReturn:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
+        _explain_depth(text[: error.pos], limits)
         raise syntax_fault("W1101", text, error) from None
     except RecursionError:
         pass  # the first of the places that are too deep is found below
@@ -153,12 +154,17 @@ def _explain(text: str, limits: Limits) -> NoReturn:
     raise _fault("W1101", "the file is not JSON", _EXPORT)
 
 
-def _explain_places(text: str, limits: Limits) -> None:
-    seen: dict[str, Place] = {}
+def _explain_depth(text: str, limits: Limits) -> None:
     for place in places(text):
         if place.depth >= limits.json_depth and place.lexeme in "{[":
             problem = f"the JSON nests more than {limits.json_depth} levels deep here"
             raise _fault("W1103", problem, "flatten it", text, place.offset)
+
+
+def _explain_places(text: str, limits: Limits) -> None:
+    _explain_depth(text, limits)
+    seen: dict[str, Place] = {}
+    for place in places(text):
         first = seen.setdefault(place.pointer, place)
         if first is not place:
             line, column = line_and_column(text, first.key_offset)

@@ -104,8 +104,7 @@ def _demand_shallow(root: dict[str, Any]) -> None:
     try:
         orjson.dumps(root)
     except orjson.JSONEncodeError:
-        problem = f"the output nests more than {_MOST_LEVELS} levels deep"
-        raise _fault("W1305", problem, "nest fewer components") from None
+        raise _too_deep() from None
 
 
 def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
@@ -114,12 +113,18 @@ def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
     except json.JSONDecodeError as told:
         finding = syntax_fault("W1305", text, told).finding
     except RecursionError:
-        problem = f"the output nests more than {_MOST_LEVELS} levels deep"
-        return _fault("W1305", problem, "nest fewer components")
+        return _too_deep()
     else:
+        if error.msg.startswith("depth"):
+            return _too_deep()
         # What Python reads and no one else does: NaN, Infinity, half a character.
         return _fault("W1305", f"the output is not JSON ({error.msg})", "write what JSON allows")
     return WidgetError(finding)
+
+
+def _too_deep() -> WidgetError:
+    problem = f"the output nests more than {_MOST_LEVELS} levels deep"
+    return _fault("W1305", problem, "nest fewer components")
 
 
 def _no_root(root: object) -> WidgetError:
