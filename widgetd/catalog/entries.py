@@ -80,9 +80,9 @@ def revive(
         copies: Where earlier processes kept what was good.
         make: Source and sidecar to a widget.
     """
-    revived: dict[str, Entry] = {}
     if entries is before:
         return before
+    revived: dict[str, Entry] = {}
     for path, entry in entries.items():
         if entry.widget is None and path not in before and (copy := copies.recall(path)):
             with suppress(WidgetError):

@@ -124,7 +124,7 @@ class Folder:
 
     @property
     def unsettled(self) -> frozenset[str]:
-        """The files that were being written when last looked at; none if it is not about them."""
+        """The files that were being written when last looked at."""
         return self._survey.unsettled
 
 
