@@ -8,7 +8,7 @@ from typing import Literal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.declarations import python, typescript
 from widgetd.declarations.shape import Record, Shaper
-from widgetd.tools.result import envelope_schema
+from widgetd.tools.envelope import envelope_schema
 
 Language = Literal["ts", "python"]
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from widgetd.errors import CallError
 from widgetd.tools.backend import keep_render
-from widgetd.tools.result import failure
+from widgetd.tools.refusal import failure
 from widgetd.tools.server import Server
 from widgetd.widget.jsonvalues import kind
 

@@ -21,8 +21,9 @@ from widgetd.errors import CallError, nearest
 from widgetd.store.contract import Store
 from widgetd.store.values import Awaited
 from widgetd.tools.caller import Caller
+from widgetd.tools.refusal import error_result
 from widgetd.tools.rendering import Rendering
-from widgetd.tools.result import error_result, structured_result
+from widgetd.tools.result import structured_result
 from widgetd.tools.standing import StandingTool
 from widgetd.widget.actions import Offered, actions_of
 from widgetd.widget.arguments.describe import alternatives

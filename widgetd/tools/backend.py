@@ -15,7 +15,8 @@ from widgetd.tools.access import principal_of
 from widgetd.tools.caller import Caller
 from widgetd.tools.calls import observed
 from widgetd.tools.gate import CALLS, admitted
-from widgetd.tools.result import failure, render_uri
+from widgetd.tools.refusal import failure
+from widgetd.tools.result import render_uri
 from widgetd.tools.server import Server
 from widgetd.tools.standing import unknown_widget
 

@@ -19,7 +19,8 @@ from widgetd.errors import CallError
 from widgetd.store.contract import Store
 from widgetd.store.values import StoredRender
 from widgetd.tools.caller import CALLER, Caller
-from widgetd.tools.result import Policy, RenderMark, profile_for, tool_result, ui
+from widgetd.tools.envelope import RenderMark
+from widgetd.tools.result import Policy, profile_for, tool_result, ui
 from widgetd.widget.compiled import Render, Widget
 
 

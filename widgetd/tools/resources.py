@@ -24,7 +24,8 @@ from pydantic import AnyUrl
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.store.values import StoredRender
-from widgetd.tools.result import envelope_schema, ui
+from widgetd.tools.envelope import envelope_schema
+from widgetd.tools.result import ui
 from widgetd.widget.actions import known_actions
 from widgetd.widget.compiled import Widget
 from widgetd.widget.findings import findings

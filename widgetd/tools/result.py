@@ -2,8 +2,7 @@
 
 Three parts, three readers: `content` is a short text for the model,
 `structuredContent` is the widget (profile `chatkit`) or a few facts (profile
-`split`), and `_meta` is for whoever shows the widget. The types here are the
-public shape of that contract.
+`split`), and `_meta` is for whoever shows the widget.
 
 Source: MCP specification, server/tools, "Tool Result"; MCP Apps 2026-01-26.
 """
@@ -18,12 +17,11 @@ from typing import Any, Literal
 import orjson
 from fastmcp.tools.base import ToolResult
 from mcp_types import Annotations, ContentBlock, ResourceLink, TextContent
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 
 from widgetd.errors import CallError
 from widgetd.store.values import StoredRender
 from widgetd.tools.caller import Caller
+from widgetd.tools.envelope import Ui, UiMetadata
 from widgetd.widget.actions import offers_any
 from widgetd.widget.compiled import Widget
 
@@ -75,76 +73,6 @@ class Policy:
     text: Text = "summary"
     strict: bool = False
     inline_max_bytes: int = 256 * 1024
-
-
-class Part(BaseModel):
-    """A part of the envelope: frozen, in camelCase on the wire, without its empty fields."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
-
-    def wire(self) -> dict[str, Any]:
-        """This part as it stands in a result's `_meta`."""
-        return self.model_dump(by_alias=True, exclude_none=True, mode="json")
-
-
-class UiMetadata(Part):
-    """Which component shows the widget, and how it would like to be treated."""
-
-    component: str
-    version: str
-    provider: str | None = None
-    priority: Literal["high", "medium", "low"] = "medium"
-    render_mode: Literal["immediate", "lazy", "progressive"] = "immediate"
-    min_client_version: str | None = None
-    deprecated: bool | None = None
-    migration_guide: str | None = None
-    cache_strategy: Literal["session", "persistent"] | None = None
-    preload: bool | None = None
-
-
-class Ui(Part):
-    """`_meta["widgetd/ui"]`: the type of response, and its metadata."""
-
-    ui_type: str
-    ui_metadata: UiMetadata
-
-
-class RenderMark(Part):
-    """`_meta["widgetd/render"]`: which render this is, and of what."""
-
-    id: str
-    widget: str
-    generation: str
-    digest: str
-    ms: float
-    mended: tuple[str, ...] | None = None
-
-
-class Failure(Part):
-    """`_meta["widgetd/error"]`: why a call failed, for a program to act on."""
-
-    code: str
-    message: str
-    path: str
-    recoverable: bool
-    suggestions: tuple[str, ...]
-    details: tuple[Mapping[str, str], ...] | None = None
-
-
-class Envelope(BaseModel):
-    """Everything that widgetd says in a result's `_meta`."""
-
-    model_config = ConfigDict(frozen=True)
-
-    ui: Ui | None = Field(default=None, alias="widgetd/ui")
-    render: RenderMark | None = Field(default=None, alias="widgetd/render")
-    widget: Mapping[str, Any] | None = Field(default=None, alias="widgetd/widget")
-    error: Failure | None = Field(default=None, alias="widgetd/error")
-
-
-def envelope_schema() -> dict[str, Any]:
-    """The JSON Schema of a result's `_meta`."""
-    return Envelope.model_json_schema(by_alias=True)
 
 
 def ui(widget: Widget) -> Ui:
@@ -271,34 +199,3 @@ def structured_result(answer: dict[str, Any]) -> ToolResult:
     """An answer for programs, and the same as text for models whose host shows only text."""
     text = TextContent(type="text", text=orjson.dumps(answer).decode())
     return ToolResult(content=[text], structured_content=answer)
-
-
-def failure(error: CallError) -> Failure:
-    """Why a call failed, for a program to act on."""
-    slips = tuple({"path": s.path, "expected": s.expected, "got": s.got} for s in error.slips)
-    return Failure(
-        code=error.code,
-        message=error.message,
-        path=error.path,
-        recoverable=error.recoverable,
-        suggestions=error.suggestions,
-        details=slips or None,
-    )
-
-
-def error_result(error: CallError, structured: dict[str, Any] | None = None) -> ToolResult:
-    """A call that failed, for the model to read and for a program to act on.
-
-    Args:
-        error: Why.
-        structured: What else there is to say, for whoever called from within a widget.
-    """
-    place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
-    retry = "yes" if error.recoverable else "no"
-    text = f"[{error.code}] {place}{error.message} (retry: {retry})"
-    return ToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=structured,
-        meta={"widgetd/error": failure(error).wire()},
-        is_error=True,
-    )

@@ -39,9 +39,10 @@ from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.observer import Observer
 from widgetd.tools.principal import LOCAL, Principal
 from widgetd.tools.ready import ReadyLists
+from widgetd.tools.refusal import error_result
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.resources import Resources, render_resource, view_uri
-from widgetd.tools.result import RENDERS, Policy, error_result
+from widgetd.tools.result import RENDERS, Policy
 from widgetd.tools.seam import seam_of
 from widgetd.tools.standing import StandingTool, standing_tools, unknown_widget
 from widgetd.tools.tool import Toolbox

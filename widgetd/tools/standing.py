@@ -16,8 +16,9 @@ from pydantic import PrivateAttr
 
 from widgetd.errors import CallError, nearest
 from widgetd.tools.caller import Caller
+from widgetd.tools.refusal import error_result
 from widgetd.tools.rendering import Rendering
-from widgetd.tools.result import error_result, structured_result
+from widgetd.tools.result import structured_result
 from widgetd.tools.search import Search
 from widgetd.tools.tool import ANNOTATIONS, ListedTool
 from widgetd.widget.actions import known_actions

@@ -23,8 +23,8 @@ from pydantic import PrivateAttr, ValidationError
 from widgetd.catalog.verdicts import Verdicts
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
+from widgetd.tools.refusal import error_result
 from widgetd.tools.rendering import Rendering
-from widgetd.tools.result import error_result
 from widgetd.widget.compiled import Widget, compile_widget
 from widgetd.widget.definition import define
 from widgetd.widget.findings import findings

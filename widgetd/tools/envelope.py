@@ -1,0 +1,82 @@
+"""What widgetd says in a result's `_meta`: the public types of the contract, and their schema.
+
+Knows neither widgets nor how results are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class Part(BaseModel):
+    """A part of the envelope: frozen, in camelCase on the wire, without its empty fields."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    def wire(self) -> dict[str, Any]:
+        """This part as it stands in a result's `_meta`."""
+        return self.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
+class UiMetadata(Part):
+    """Which component shows the widget, and how it would like to be treated."""
+
+    component: str
+    version: str
+    provider: str | None = None
+    priority: Literal["high", "medium", "low"] = "medium"
+    render_mode: Literal["immediate", "lazy", "progressive"] = "immediate"
+    min_client_version: str | None = None
+    deprecated: bool | None = None
+    migration_guide: str | None = None
+    cache_strategy: Literal["session", "persistent"] | None = None
+    preload: bool | None = None
+
+
+class Ui(Part):
+    """`_meta["widgetd/ui"]`: the type of response, and its metadata."""
+
+    ui_type: str
+    ui_metadata: UiMetadata
+
+
+class RenderMark(Part):
+    """`_meta["widgetd/render"]`: which render this is, and of what."""
+
+    id: str
+    widget: str
+    generation: str
+    digest: str
+    ms: float
+    mended: tuple[str, ...] | None = None
+
+
+class Failure(Part):
+    """`_meta["widgetd/error"]`: why a call failed, for a program to act on."""
+
+    code: str
+    message: str
+    path: str
+    recoverable: bool
+    suggestions: tuple[str, ...]
+    details: tuple[Mapping[str, str], ...] | None = None
+
+
+class Envelope(BaseModel):
+    """Everything that widgetd says in a result's `_meta`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ui: Ui | None = Field(default=None, alias="widgetd/ui")
+    render: RenderMark | None = Field(default=None, alias="widgetd/render")
+    widget: Mapping[str, Any] | None = Field(default=None, alias="widgetd/widget")
+    error: Failure | None = Field(default=None, alias="widgetd/error")
+
+
+def envelope_schema() -> dict[str, Any]:
+    """The JSON Schema of a result's `_meta`."""
+    return Envelope.model_json_schema(by_alias=True)
