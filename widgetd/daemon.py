@@ -61,7 +61,7 @@ from widgetd.tools.notify import notify
 from widgetd.tools.principal import ADMIN, GALLERY, METRICS
 from widgetd.tools.resources import Resources
 from widgetd.tools.result import Policy
-from widgetd.tools.server import Server, build
+from widgetd.tools.server import Server, Terms, build
 from widgetd.tracing import tracing
 from widgetd.widget.limits import Limits
 
@@ -287,9 +287,7 @@ def _live(daemon: Daemon, server: Server) -> AbstractAsyncContextManager[None]:
 
 def _build(daemon: Daemon, store: Store) -> Server:
     settings = daemon.settings
-    return build(
-        daemon.registry,
-        store,
+    terms = Terms(
         policy=Policy(
             profile=settings.profile,
             profiles=settings.profiles,
@@ -301,10 +299,10 @@ def _build(daemon: Daemon, store: Store) -> Server:
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin),
         verdicts=_verdicts(settings),
-        auth=daemon.entry.access,
         observers=(daemon.metrics, *([daemon.audit] if daemon.audit else [])),
         otherwise=daemon.entry.otherwise,
     )
+    return build(daemon.registry, store, terms, auth=daemon.entry.access)
 
 
 def _verdicts(settings: Settings) -> Verdicts | None:
@@ -400,7 +398,7 @@ def workshop_for(settings: Settings, folder: Path, server: Server) -> Workshop:
 
 def look(settings: Settings, folder: Path) -> Snapshot:
     """What would be served of `folder` as it is now; found by the same loader, serving nobody."""
-    server = build(Registry(), local_store(), policy=Policy())
+    server = build(Registry(), local_store())
     workshop = workshop_for(settings, folder, server)
     return Folder(replace(workshop, quiet_ms=0)).look()
 

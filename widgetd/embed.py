@@ -18,7 +18,7 @@ from widgetd.files.hints import Hints
 from widgetd.pages.health import Vitals
 from widgetd.store.opening import local_store
 from widgetd.tools.result import Policy
-from widgetd.tools.server import Server, attach
+from widgetd.tools.server import Server, Terms, attach
 
 
 def register(
@@ -54,7 +54,8 @@ def register(
             stop.set()
             await running
 
-    attach(server, Registry(), local_store(), policy=policy or Policy(), lifespan=lifespan)
+    terms = Terms(policy=policy or Policy())
+    attach(server, Registry(), local_store(), terms, lifespan=lifespan)
 
 
 async def _follow(

@@ -16,7 +16,6 @@ from tests.tools.acting import ARGUMENTS, order
 from widgetd.catalog.registry import Registry
 from widgetd.store.opening import local_store
 from widgetd.tools import sdk
-from widgetd.tools.result import Policy
 from widgetd.tools.server import build
 
 PATIENCE_S = 60
@@ -107,7 +106,7 @@ class Story:
 
 
 async def tell(steps: list[str]) -> None:
-    server = build(Registry(ORDER), local_store(), policy=Policy())
+    server = build(Registry(ORDER), local_store())
     lowlevel = sdk.lowlevel_of(server.mcp)
     async with Client(lowlevel) as page, Client(lowlevel) as reader:
         shown = await page.call_tool("order", ARGUMENTS)

@@ -19,7 +19,7 @@ from widgetd.store.opening import local_store
 from widgetd.store.values import Bounds
 from widgetd.tools import sdk
 from widgetd.tools.result import Policy
-from widgetd.tools.server import Server, build
+from widgetd.tools.server import Server, Terms, build
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def store() -> Store:
 
 @pytest.fixture
 def server(store: Store) -> Server:
-    return build(Registry(snapshot_of(order(), widget())), store, policy=Policy())
+    return build(Registry(snapshot_of(order(), widget())), store)
 
 
 @pytest.fixture(params=["legacy", "auto"])
@@ -302,7 +302,7 @@ async def test_a_result_without_actions_names_no_render(client: Client) -> None:
 
 
 async def test_a_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store) -> None:
-    mirroring = build(Registry(snapshot_of(order())), store, policy=Policy(text="json"))
+    mirroring = build(Registry(snapshot_of(order())), store, Terms(policy=Policy(text="json")))
     async with Client(sdk.lowlevel_of(mirroring.mcp)) as client:
         shown = await client.call_tool("order", ARGUMENTS)
 

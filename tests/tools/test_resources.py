@@ -15,8 +15,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.store.opening import local_store
 from widgetd.tools import sdk
 from widgetd.tools.resources import Resources
-from widgetd.tools.result import Policy
-from widgetd.tools.server import Server, build
+from widgetd.tools.server import Server, Terms, build
 
 PICTURE = (
     '{"type":"Card","children":[{"type":"Image","src":"https://images.example.com/a.png"},'
@@ -32,9 +31,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 def server(registry: Registry) -> Server:
-    return build(
-        registry, local_store(), policy=Policy(), resources=Resources("<!doctype html>page")
-    )
+    return build(registry, local_store(), Terms(resources=Resources("<!doctype html>page")))
 
 
 @pytest.fixture(params=["legacy", "auto"])

@@ -17,7 +17,7 @@ from widgetd.store.opening import local_store
 from widgetd.tools import sdk
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.result import Policy
-from widgetd.tools.server import Server, build
+from widgetd.tools.server import Server, Terms, build
 from widgetd.tools.tool import Toolbox
 
 TABLE = {"type": "object", "properties": {"rows": {"type": "array"}}}
@@ -36,7 +36,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 def server(registry: Registry) -> Server:
-    return build(registry, local_store(), policy=Policy())
+    return build(registry, local_store())
 
 
 @pytest.fixture(params=["legacy", "auto"])
@@ -200,7 +200,7 @@ async def test_a_profile_that_does_not_exist_is_refused(client: Client) -> None:
 
 
 async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) -> None:
-    mirrored = build(registry, local_store(), policy=Policy(text="json"))
+    mirrored = build(registry, local_store(), Terms(policy=Policy(text="json")))
     async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
         result = await client.call_tool("greeting", {"who": "Ada"})
 

@@ -5,46 +5,37 @@ message -> seam (who calls, which snapshot) -> provider -> tool -> result
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from fastmcp import FastMCP
-from fastmcp.resources.base import Resource
-from fastmcp.resources.template import ResourceTemplate
 from fastmcp.server.auth import AuthProvider
-from fastmcp.server.providers import Provider
-from fastmcp.tools.base import Tool, ToolResult
-from fastmcp.utilities.versions import VersionSpec
 from mcp.shared.exceptions import MCPError
 from mcp_types import CompletionArgument
-from pydantic import PrivateAttr
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Change, Snapshot
 from widgetd.catalog.verdicts import Verdicts
-from widgetd.errors import CallError
 from widgetd.store.contract import Store
 from widgetd.tools import sdk
 from widgetd.tools.access import principal_of
 from widgetd.tools.actions import action_tools
 from widgetd.tools.audience import Views
-from widgetd.tools.caller import CALLER
 from widgetd.tools.clients import Clients
 from widgetd.tools.gate import LISTS, admitted
 from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.observer import Observer
 from widgetd.tools.principal import LOCAL, Principal
+from widgetd.tools.provider import Lifespan, WidgetProvider
 from widgetd.tools.ready import ReadyLists
-from widgetd.tools.refusal import error_result
 from widgetd.tools.rendering import Rendering
-from widgetd.tools.resources import Resources, render_resource, view_uri
-from widgetd.tools.result import RENDERS, Policy
+from widgetd.tools.resources import Resources, view_uri
+from widgetd.tools.result import Policy
 from widgetd.tools.seam import seam_of
-from widgetd.tools.standing import StandingTool, standing_tools, unknown_widget
+from widgetd.tools.standing import standing_tools
 from widgetd.tools.tool import Toolbox
 
 INSTRUCTIONS = (
@@ -56,19 +47,27 @@ SESSION_IDLE_S = 300
 """A legacy client that vanished without a word is forgotten after this time."""
 
 
-class _Refusing(Tool):
-    """Answers a call with why it is refused, or why there is no such tool."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How widgets are served, whatever they are.
 
-    _result: ToolResult = PrivateAttr()
+    Attributes:
+        policy: How results are shaped.
+        expose: Whether every widget is listed, or the pinned ones.
+        page_size: How many tools stand on one page of a list; 0 for all.
+        resources: What can be read besides.
+        verdicts: What was proven before; None to prove everything.
+        observers: Are told of each call.
+        otherwise: Who calls where no token says it.
+    """
 
-    @classmethod
-    def because(cls, error: CallError) -> _Refusing:
-        tool = cls(name="refusing", parameters={"type": "object"})
-        tool._result = error_result(error)
-        return tool
-
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - whatever they are
-        return self._result
+    policy: Policy = field(default_factory=Policy)
+    expose: Expose = "auto"
+    page_size: int = 0
+    resources: Resources = field(default_factory=Resources)
+    verdicts: Verdicts | None = None
+    observers: Sequence[Observer] = ()
+    otherwise: Principal = LOCAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,102 +151,20 @@ class Server:
         )
 
 
-Lifespan = Callable[[Server], AbstractAsyncContextManager[None]]
-"""What runs as long as a server does."""
-
-
-class WidgetProvider(Provider):
-    """The widgets of the snapshot that the request at hand is answered from.
-
-    Args:
-        server: What is served.
-        standing: The tools that are always there.
-        lifespan: Entered with the server's own.
-    """
-
-    def __init__(
-        self, server: Server, standing: Sequence[StandingTool], lifespan: Lifespan | None
-    ) -> None:
-        super().__init__()
-        self._server = server
-        self._standing = {tool.name: tool for tool in standing}
-        self._lifespan = lifespan
-
-    @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
-        """Whatever must run as long as the server does."""
-        async with self._lifespan(self._server) if self._lifespan else nullcontext():
-            yield
-
-    async def _list_tools(self) -> Sequence[Tool]:
-        return tuple(self._server.listings.of(self._snapshot).tools.values())
-
-    async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:  # noqa: ARG002 - widgets have one version
-        caller = CALLER.get(None)
-        if caller is not None and caller.refusal is not None:
-            return _Refusing.because(caller.refusal)
-        if name in self._standing:
-            return self._standing[name]
-        widgets = self._snapshot.widgets
-        if name in widgets:
-            return self._server.toolbox.of(widgets[name])
-        error = unknown_widget(name, widgets)
-        return _Refusing.because(error) if self._server.alone else None
-
-    async def _list_resources(self) -> Sequence[Resource]:
-        return tuple(self._server.resources.listed(self._snapshot))
-
-    async def _list_resource_templates(self) -> Sequence[ResourceTemplate]:
-        return self._server.resources.templates()
-
-    async def _get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:  # noqa: ARG002 - resources have one version
-        if uri.startswith(RENDERS):
-            try:
-                render = await self._server.rendering.kept(uri.removeprefix(RENDERS))
-            except CallError:
-                return None
-            return render_resource(uri, render)
-        return self._server.resources.find(uri, self._snapshot)
-
-    async def _get_resource_template(
-        self,
-        uri: str,  # noqa: ARG002 - whatever a template leads to is found as a resource
-        version: VersionSpec | None = None,  # noqa: ARG002 - as above
-    ) -> ResourceTemplate | None:
-        return None
-
-    @property
-    def _snapshot(self) -> Snapshot:
-        caller = CALLER.get(None)
-        return self._server.registry.current if caller is None else caller.snapshot
-
-
 def build(
     registry: Registry,
     store: Store,
+    terms: Terms | None = None,
     *,
-    policy: Policy,
-    expose: Expose = "auto",
-    page_size: int = 0,
-    resources: Resources | None = None,
-    verdicts: Verdicts | None = None,
     auth: AuthProvider | None = None,
-    observers: Sequence[Observer] = (),
-    otherwise: Principal = LOCAL,
 ) -> Server:
     """A server whose tools are the registry's widgets, at every moment.
 
     Args:
         registry: Where the widgets are.
         store: Where renders are kept.
-        policy: How results are shaped.
-        expose: Whether every widget is listed, or the pinned ones.
-        page_size: How many tools stand on one page of a list; 0 for all.
-        resources: What can be read besides.
-        verdicts: What was proven before; None to prove everything.
+        terms: How they are served.
         auth: Decides who may come in over HTTP.
-        observers: Are told of each call.
-        otherwise: Who calls where no token says it.
 
     Raises:
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
@@ -260,19 +177,7 @@ def build(
         dereference_schemas=False,
         mask_error_details=True,
     )
-    server = attach(
-        mcp,
-        registry,
-        store,
-        policy=policy,
-        expose=expose,
-        page_size=page_size,
-        resources=resources,
-        verdicts=verdicts,
-        alone=True,
-        observers=observers,
-        otherwise=otherwise,
-    )
+    server = attach(mcp, registry, store, terms, alone=True)
     sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.toolbox))
     return server
 
@@ -281,15 +186,9 @@ def attach(
     mcp: FastMCP,
     registry: Registry,
     store: Store,
+    terms: Terms | None = None,
     *,
-    policy: Policy,
-    expose: Expose = "auto",
-    page_size: int = 0,
-    resources: Resources | None = None,
-    verdicts: Verdicts | None = None,
     alone: bool = False,
-    observers: Sequence[Observer] = (),
-    otherwise: Principal = LOCAL,
     lifespan: Lifespan | None = None,
 ) -> Server:
     """Add the registry's widgets to a FastMCP server, and tell its clients when they change.
@@ -298,38 +197,34 @@ def attach(
         mcp: Anybody's server; it keeps what else it serves.
         registry: Where the widgets are.
         store: Where renders are kept.
-        policy: How results are shaped.
-        expose: Whether every widget is listed, or the pinned ones.
-        page_size: How many tools stand on one page of a list; 0 for all.
-        resources: What can be read besides.
-        verdicts: What was proven before; None to prove everything.
+        terms: How they are served.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
-        observers: Are told of each call.
-        otherwise: Who calls where no token says it.
         lifespan: Entered when the server starts, with what was attached; left when it ends.
 
     Raises:
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
     """
+    terms = terms or Terms()
     sdk.verify(mcp)
-    rendering = Rendering(registry, policy, store)
-    readable = resources or Resources()
+    rendering = Rendering(registry, terms.policy, store)
     toolbox = Toolbox(
-        rendering, view_uri=view_uri if readable.has_view else None, verdicts=verdicts
+        rendering,
+        view_uri=view_uri if terms.resources.has_view else None,
+        verdicts=terms.verdicts,
     )
     standing = (*standing_tools(rendering), *action_tools(rendering, store))
     server = Server(
         registry=registry,
         mcp=mcp,
         rendering=rendering,
-        resources=readable,
+        resources=terms.resources,
         store=store,
         clients=Clients(),
         toolbox=toolbox,
-        listings=Listings(toolbox, standing, expose=expose, page_size=page_size),
+        listings=Listings(toolbox, standing, expose=terms.expose, page_size=terms.page_size),
         alone=alone,
-        observers=tuple(observers),
-        otherwise=otherwise,
+        observers=terms.observers,
+        otherwise=terms.otherwise,
     )
     mcp.add_provider(WidgetProvider(server, standing, lifespan))
     sdk.serve_listen(mcp, server.clients.listen)
