@@ -1,7 +1,7 @@
 """Where a finding is, in the text that it is about, and an excerpt to show it by.
 
-A template is one long line of JSON with lines of its own inside; a finding may
-mean either. It refuses to know who reads the excerpt.
+A template is one long line of JSON with lines of its own inside, and a sidecar is
+TOML; a finding may mean any of them. It refuses to know who reads the excerpt.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import orjson
 
 from widgetd.errors import Finding
 from widgetd.widget.places import locate
+from widgetd.widget.sidecar import SUFFIX, line_of
 
 WIDTH = 76
 """Characters of an excerpt; a template is one long line of JSON."""
@@ -36,6 +37,8 @@ class Spot:
 
 def spot_of(finding: Finding, content: str) -> Spot:
     """Where `finding` is in `content`, the text of its file."""
+    if finding.path.endswith(SUFFIX):
+        return _in_sidecar(finding, content)
     place = locate(content, finding.at) if finding.at else None
     if finding.line is not None and finding.at:
         inner = _value_line(content, finding.at, finding.line)
@@ -44,8 +47,19 @@ def spot_of(finding: Finding, content: str) -> Spot:
                 line=place[0], column=place[1], text=inner, at=finding.column or _first(inner)
             )
     line, column = place or (finding.line or 1, finding.column or 1)
+    return Spot(line=line, column=column, text=_line(content, line), at=column)
+
+
+def _in_sidecar(finding: Finding, content: str) -> Spot:
+    line = finding.line or line_of(content, finding.at) or 1
+    text = _line(content, line)
+    column = finding.column or _first(text)
+    return Spot(line=line, column=column, text=text, at=column)
+
+
+def _line(content: str, line: int) -> str:
     lines = content.splitlines() or [""]
-    return Spot(line=line, column=column, text=lines[min(line, len(lines)) - 1], at=column)
+    return lines[min(line, len(lines)) - 1]
 
 
 def _value_line(content: str, at: str, line: int) -> str | None:
