@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.config import Settings
-from widgetd.daemon import look
 from widgetd.errors import ConfigError, Finding
 from widgetd.tools.tokens import tokens_of_tool
 from widgetd.widget.findings import breaking, findings
+from widgetd.workshop import look
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -405,10 +405,10 @@ def _settle(dir: Path | None, flags: object) -> Settled:
 
 
 def _snapshot(dir: Path | None) -> Snapshot:
-    from widgetd import daemon
+    from widgetd.workshop import look
 
     settings = settle({"dir": dir}, os.environ).settings
-    return daemon.look(settings, folder_of(settings))
+    return look(settings, folder_of(settings))
 
 
 def _widget(snapshot: Snapshot, name: str) -> Widget:

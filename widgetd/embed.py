@@ -13,8 +13,8 @@ from fastmcp import FastMCP
 
 from widgetd.catalog.registry import Registry
 from widgetd.config import Settings, folder_of
-from widgetd.daemon import live
 from widgetd.files.hints import Hints
+from widgetd.live import live
 from widgetd.pages.health import Vitals
 from widgetd.store.opening import local_store
 from widgetd.tools.result import Policy
