@@ -1,0 +1,44 @@
+"""argv -> exit code. Every command is a sentence here and a call into a room.
+
+Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, port or permission.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from widgetd.cli.checks import check, codes, usage
+from widgetd.cli.looking import list_, mock, render, shot, shots_
+from widgetd.cli.printing import complain
+from widgetd.cli.serving import dev, health, serve, settings
+from widgetd.cli.writing import config, new_sidecar, types
+from widgetd.errors import CallError, ConfigError, WidgetError
+
+app = App(
+    name="widgetd",
+    help="Serve ChatKit Studio widgets as typed MCP tools, and reload them as their files change.",
+    help_format="plaintext",
+    version_flags=["--version"],
+)
+for _commands in (
+    (serve, dev, health, settings),
+    (check, usage, codes),
+    (list_, render, mock, shot, shots_),
+    (types, new_sidecar, config),
+):
+    for _command in _commands:
+        app.command(_command)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that `argv` names, and answer the exit code."""
+    try:
+        return app(argv, exit_on_error=False, print_error=False, result_action="return_value") or 0
+    except CycloptsError as error:
+        return complain(str(error), 2)
+    except ConfigError as error:
+        return complain(f"{error.problem}; {error.advice} [{error.code}]", error.exit_code)
+    except (CallError, WidgetError) as error:
+        return complain(str(error), 1)
