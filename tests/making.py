@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.serving import widget_file
 from widgetd.catalog.discovery import load
-from widgetd.catalog.snapshot import Entry, Snapshot, snapshot
+from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import Finding
 from widgetd.files.source import Source
 from widgetd.widget.compiled import Widget
@@ -35,4 +35,4 @@ def entry(made: Widget, fault: Finding | None = None) -> Entry:
 
 def snapshot_of(*widgets: Widget, faults: Mapping[str, Finding] | None = None) -> Snapshot:
     entries = {w.definition.path: entry(w, (faults or {}).get(w.definition.path)) for w in widgets}
-    return snapshot(entries)
+    return Snapshot.empty().followed_by(entries)

@@ -34,7 +34,7 @@ def workshop_for(settings: Settings, folder: Path, server: Server) -> Workshop:
         selection=Selection(
             include=frozenset(settings.include), exclude=frozenset(settings.exclude)
         ),
-        settings=f"strict={settings.strict} include={settings.include} exclude={settings.exclude}",
+        settings=f"{_version(settings)} include={settings.include} exclude={settings.exclude}",
     )
 
 

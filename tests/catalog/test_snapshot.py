@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.making import entry, snapshot_of, widget
+from widgetd.catalog.change import difference
 from widgetd.catalog.selection import Selection
-from widgetd.catalog.snapshot import Entry, difference, snapshot
+from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import Finding
 
 BROKEN = Finding(code="W1301", path="Greeting.widget", problem="it is broken", advice="mend it")
@@ -36,6 +39,32 @@ def test_two_files_with_one_tool_name_have_one_owner_in_every_order() -> None:
         ]
 
 
+MADE = [
+    None,
+    *(entry(widget(name, path=path)) for name in "AB" for path in ("a.widget", "b/a.widget")),
+    entry(widget("A", path="a.widget"), BROKEN),
+    Entry(path="b/a.widget", key="k", widget=None, fault=BROKEN),
+]
+
+
+@given(st.lists(st.sampled_from(MADE), max_size=12))
+def test_whatever_happened_before_a_snapshot_is_that_of_the_files_as_they_are(
+    steps: list[Entry | None],
+) -> None:
+    files: dict[str, Entry] = {}
+    followed = Snapshot.empty()
+    for step in steps:
+        path = step.path if step else next(iter(files), "a.widget")
+        files |= {path: step} if step else {}
+        if step is None:
+            files.pop(path, None)
+        followed = followed.followed_by({path: step})
+
+    assert followed == Snapshot.empty().followed_by(files)
+    for ordered in (followed.entries, followed.claims, followed.widgets, followed.faults):
+        assert list(ordered) == sorted(ordered)
+
+
 def test_replicas_that_see_the_same_files_have_the_same_hashes() -> None:
     one = snapshot_of(widget("A"), widget("B"))
     other = snapshot_of(widget("B"), widget("A"))
@@ -45,7 +74,7 @@ def test_replicas_that_see_the_same_files_have_the_same_hashes() -> None:
 
 def test_a_stale_widget_changes_the_hash_of_the_files_and_not_of_what_is_served() -> None:
     good = snapshot_of(widget())
-    stale = snapshot(
+    stale = Snapshot.empty().followed_by(
         {
             "Greeting.widget": Entry(
                 path="Greeting.widget", key="other", widget=widget(), fault=BROKEN
@@ -60,7 +89,7 @@ def test_a_stale_widget_changes_the_hash_of_the_files_and_not_of_what_is_served(
 
 
 def test_a_file_that_never_was_good_is_refused_and_not_stale() -> None:
-    found = snapshot(
+    found = Snapshot.empty().followed_by(
         {"Greeting.widget": Entry(path="Greeting.widget", key="k", widget=None, fault=BROKEN)}
     )
 
@@ -69,7 +98,8 @@ def test_a_file_that_never_was_good_is_refused_and_not_stale() -> None:
 
 def test_settings_that_matter_are_part_of_both_hashes() -> None:
     entries = {"Greeting.widget": entry(widget())}
-    plain, other = snapshot(entries), snapshot(entries, settings="strict=True")
+    plain = Snapshot.empty().followed_by(entries)
+    other = Snapshot.empty(settings="strict=True").followed_by(entries)
 
     assert plain.files != other.files
     assert plain.generation != other.generation
@@ -89,7 +119,9 @@ def test_a_selection_takes_widgets_by_tag_and_by_name(
     selection: Selection, served: list[str]
 ) -> None:
     made = [widget("A", path="travel/A.widget"), widget("B")]
-    found = snapshot({w.definition.path: entry(w) for w in made}, selection=selection)
+    found = Snapshot.empty(selection=selection).followed_by(
+        {w.definition.path: entry(w) for w in made}
+    )
 
     assert list(found.widgets) == served
 
@@ -115,7 +147,6 @@ def test_a_new_description_is_a_new_entry_in_a_list() -> None:
     change = difference(before, after)
 
     assert change.relisted == ("greeting",)
-    assert change.lists
 
 
 def test_a_field_that_is_newly_required_breaks_callers_and_is_named() -> None:

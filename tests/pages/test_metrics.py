@@ -14,7 +14,7 @@ from tests.pages.asking import ask
 from tests.serving import PATIENCE_S, connected, serving, widget_file
 from widgetd.catalog.observer import Swap
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Change
+from widgetd.catalog.change import Change
 from widgetd.pages.health import Vitals
 from widgetd.pages.metrics import Metrics
 

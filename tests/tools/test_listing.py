@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.making import snapshot_of, widget
+from widgetd.catalog.change import difference
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.store.opening import local_store
@@ -12,6 +15,7 @@ from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.result import Policy
 from widgetd.tools.tool import Toolbox
+from widgetd.widget.compiled import Widget
 
 
 def listings(page_size: int = 0, expose: Expose = "tools") -> Listings:
@@ -99,6 +103,25 @@ def test_auto_decides_once_by_the_number_of_widgets() -> None:
     few, many = listings(expose="auto"), listings(expose="auto")
     crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
 
-    assert len(few.of(made("a")).tools) == 1
-    assert len(few.of(crowd).tools) == 129
-    assert len(many.of(crowd).tools) == 0
+    assert [tool.name for tool in few.of(made("a")).tools()] == ["a"]
+    assert len(names(few.of(crowd).page("modern"))) == 129
+    assert names(many.of(crowd).page("modern")) == []
+
+
+@pytest.mark.parametrize(
+    ("expose", "before", "after", "otherwise"),
+    [
+        ("tools", widget(), widget(text="Bye"), False),
+        ("tools", widget(), widget(sidecar='description = "Greet."'), True),
+        ("search", widget(), widget(sidecar='description = "Greet."'), False),
+        ("search", widget(), widget(sidecar='tags = ["pinned"]'), True),
+        ("search", widget(sidecar='tags = ["pinned"]'), widget(), True),
+        ("search", widget("A"), widget("B"), True),
+    ],
+)
+def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
+    expose: Expose, before: Widget, after: Widget, *, otherwise: bool
+) -> None:
+    was, now = snapshot_of(before), snapshot_of(after)
+
+    assert listings(expose=expose).read_otherwise(was, now, difference(was, now)) is otherwise

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from widgetd.catalog.discovery import discover_widgets
-from widgetd.catalog.snapshot import Entry, Snapshot, snapshot
+from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.config import bundled
 from widgetd.tools.mock import MockState, mocks
 from widgetd.tools.result import Policy
@@ -18,7 +18,7 @@ WIDGETS = discover_widgets(bundled())
 
 def served(widget: Widget) -> Snapshot:
     path = widget.definition.path
-    return snapshot({path: Entry(path=path, key=widget.key, widget=widget)})
+    return Snapshot.empty().followed_by({path: Entry(path=path, key=widget.key, widget=widget)})
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.tool)

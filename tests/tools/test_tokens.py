@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from widgetd.catalog.discovery import discover_widgets
-from widgetd.catalog.snapshot import Entry, snapshot
+from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.config import bundled
 from widgetd.tools.tokens import table, tokens_of_result
 from widgetd.widget.compiled import Widget
 
 WIDGETS = discover_widgets(bundled())
-SERVED = snapshot(
+SERVED = Snapshot.empty().followed_by(
     {
         widget.definition.path: Entry(path=widget.definition.path, key=widget.key, widget=widget)
         for widget in WIDGETS

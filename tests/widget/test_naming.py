@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from widgetd.widget.naming import (
     RESERVED,
+    by_preference,
     camel_case,
     folders,
     kebab_case,
-    preferred,
     slug,
     title,
     tool_name,
@@ -104,8 +104,8 @@ def test_a_name_has_a_class_form_and_a_response_type_form(
 def test_one_tool_name_goes_to_one_file_in_whatever_order_they_come(
     paths: list[str], winner: str
 ) -> None:
-    assert preferred(paths) == winner
-    assert preferred(reversed(paths)) == winner
+    assert by_preference(paths)[0] == winner
+    assert by_preference(reversed(paths))[0] == winner
 
 
 def test_subfolders_become_tags() -> None:

@@ -8,10 +8,11 @@ replaced by an empty one, or by none, takes nothing with it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 
 from widgetd.errors import Finding
 from widgetd.files.survey import Survey
+from widgetd.mappings import missing
 
 GRACE_S = 0.25
 """Longer than any editor's gap between taking a file away and putting the new one in place."""
@@ -42,25 +43,26 @@ class Absence:
             return _degraded(problem, "mount it again; until then everything goes on serving")
         return None
 
-    def gone(self, survey: Survey, known: Collection[str], now_s: float) -> frozenset[str]:
+    def gone(self, survey: Survey, known: Mapping[str, object], now_s: float) -> frozenset[str]:
         """The paths of `known` that count as deleted, given that the survey can be trusted.
 
         Args:
             survey: The folder as it is, not degraded.
-            known: The paths that have an entry.
+            known: By the paths that have an entry.
             now_s: A monotonic clock's reading.
         """
         self._root = survey.root
-        missing = {path for path in known if not _found(path, survey)}
-        self._since_s = {path: self._since_s.get(path, now_s) for path in missing}
+        absent = [path for path in missing(known, survey.sources) if not _blocked(path, survey)]
+        self._since_s = {path: self._since_s.get(path, now_s) for path in absent}
         gone = frozenset(p for p, since_s in self._since_s.items() if now_s - since_s >= GRACE_S)
         for path in gone:
             del self._since_s[path]
         return gone
 
 
-def _found(path: str, survey: Survey) -> bool:
-    return path in survey.sources or path in survey.faults or path in survey.unsettled
+def _blocked(path: str, survey: Survey) -> bool:
+    """Whether there is a file that could not be read."""
+    return path in survey.faults or path in survey.unsettled
 
 
 def _degraded(problem: str, advice: str) -> Finding:

@@ -1,4 +1,4 @@
-"""Make the entries of a snapshot from a survey, touching only what changed.
+"""Say what became of the files that a survey found to be others than they were.
 
 A file that breaks keeps its last good widget; a file that cannot be judged at
 this moment keeps its entry. What counts as gone is decided by the caller, for
@@ -16,6 +16,7 @@ from widgetd.catalog.snapshot import Entry
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.files.survey import Survey
+from widgetd.mappings import differing, missing
 from widgetd.widget.compiled import Widget
 
 WIDGET_SUFFIX = ".widget"
@@ -25,6 +26,10 @@ Make = Callable[[Source, Source | None], Widget]
 """Source and sidecar to a servable widget; raises `WidgetError` where there is none."""
 
 
+Changes = Mapping[str, Entry | None]
+"""What files came to that came to something else before, by path; None for a file that is gone."""
+
+
 def rebuild(
     before: Mapping[str, Entry],
     survey: Survey,
@@ -32,8 +37,8 @@ def rebuild(
     known: Survey,
     gone: Collection[str],
     make: Make,
-) -> Mapping[str, Entry]:
-    """What each file came to, given what it came to before; the same mapping if nothing changed.
+) -> Changes:
+    """What became of the files that are others than they were.
 
     Args:
         before: The entries until now, made from `known`.
@@ -42,52 +47,42 @@ def rebuild(
         gone: Paths in `before` that count as deleted.
         make: Called once for each file whose content, or sidecar, is new.
     """
-    touched = _touched(known, survey)
-    if not (touched or gone or survey.faults):
-        return before
-    entries = {path: entry for path, entry in before.items() if path not in gone}
-    for path in touched:
+    changes: dict[str, Entry | None] = dict.fromkeys(gone)
+    for path in _touched(known, survey):
         source = survey.sources.get(path)
         if source is None:
             continue
         sidecar = survey.sources.get(path + ".toml")
-        entry = entries.get(path)
+        entry = before.get(path)
         if entry is None or entry.key != _key(source, sidecar):
-            entries[path] = _build(entry, source, sidecar, make)
+            changes[path] = _build(entry, source, sidecar, make)
     for path, error in _unreadable(survey):
-        entries[path] = _broken(entries.get(path), path, "", error)
-    return entries
+        changes[path] = _broken(before.get(path), path, "", error)
+    return {path: entry for path, entry in changes.items() if entry != before.get(path)}
 
 
 def _touched(known: Survey, survey: Survey) -> list[str]:
     """The widget files whose own bytes, or whose sidecar's, may be others than they were."""
     sources, earlier = survey.sources, known.sources
-    paths = {path for path, source in sources.items() if earlier.get(path) is not source}
-    if len(earlier) + len(paths) > len(sources):
-        paths.update(path for path in earlier if path not in sources)
-    paths.update(known.faults)
+    paths = {*differing(earlier, sources), *missing(earlier, sources), *known.faults}
     return sorted({path.removesuffix(".toml") for path in paths})
 
 
 def revive(
-    entries: Mapping[str, Entry], before: Mapping[str, Entry], copies: Copies, make: Make
-) -> Mapping[str, Entry]:
-    """Give a file that was never good in this process the last good widget of an earlier one.
+    changes: Changes, before: Mapping[str, Entry], copies: Copies, make: Make
+) -> Iterator[tuple[str, Entry]]:
+    """Each file that was never good in this process, with the last good widget of an earlier one.
 
     Args:
-        entries: What each file came to.
+        changes: What became of the files that are others than they were.
         before: The entries until now: a file that has one was asked for when it was new.
         copies: Where earlier processes kept what was good.
         make: Source and sidecar to a widget.
     """
-    if entries is before:
-        return before
-    revived: dict[str, Entry] = {}
-    for path, entry in entries.items():
-        if entry.widget is None and path not in before and (copy := copies.recall(path)):
+    for path, entry in changes.items():
+        if entry and entry.widget is None and path not in before and (copy := copies.recall(path)):
             with suppress(WidgetError):
-                revived[path] = replace(entry, widget=make(*copy))
-    return {**entries, **revived} if revived else entries
+                yield path, replace(entry, widget=make(*copy))
 
 
 def _key(source: Source, sidecar: Source | None) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from widgetd.catalog.snapshot import Change, Snapshot
+from widgetd.catalog.change import Change
+from widgetd.catalog.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import anyio
 
-from widgetd.catalog.snapshot import Change, Snapshot, difference
+from widgetd.catalog.change import Change, difference
+from widgetd.catalog.snapshot import Snapshot
 
 
 class Registry:

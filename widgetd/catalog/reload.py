@@ -9,7 +9,7 @@ swap, which is one assignment. Knows nothing of clients.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,15 +20,17 @@ import anyio.to_thread
 import structlog
 
 from widgetd.catalog.absence import GRACE_S, Absence
+from widgetd.catalog.change import Change
 from widgetd.catalog.copies import Copies
 from widgetd.catalog.entries import SIDECAR_SUFFIX, WIDGET_SUFFIX, Make, rebuild, revive
 from widgetd.catalog.observer import Observer, Swap
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.selection import EVERYTHING, Selection
-from widgetd.catalog.snapshot import Change, Snapshot, snapshot
+from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
 from widgetd.files.stamp import QUIET_MS
 from widgetd.files.survey import UNKNOWN, glance
+from widgetd.mappings import differing, missing
 
 SETTLING_S = 1.0
 """How long a start waits for files that are being written."""
@@ -66,7 +68,8 @@ class Folder:
         self._workshop = workshop
         self._survey = UNKNOWN
         self._absence = Absence()
-        self._current = Snapshot.empty()
+        self._current = Snapshot.empty(selection=workshop.selection, settings=workshop.settings)
+        self._copied: Mapping[str, Entry] | None = None
 
     @property
     def current(self) -> Snapshot:
@@ -93,27 +96,25 @@ class Folder:
         gone: Collection[str] = ()
         if degraded is None:
             gone = self._absence.gone(self._survey, known, time.monotonic())
-        entries = rebuild(known, self._survey, known=before, gone=gone, make=workshop.make)
+        changes = rebuild(known, self._survey, known=before, gone=gone, make=workshop.make)
         if workshop.copies is not None:
-            entries = revive(entries, known, workshop.copies, workshop.make)
-        if entries != known or degraded != self._current.degraded:
-            self._current = snapshot(
-                entries,
-                selection=workshop.selection,
-                settings=workshop.settings,
-                degraded=degraded,
-            )
+            changes = {**changes, **dict(revive(changes, known, workshop.copies, workshop.make))}
+        if changes or degraded != self._current.degraded:
+            self._current = self._current.followed_by(changes, degraded=degraded)
         return self._current
 
     def keep(self) -> None:
         """Put copies aside of whatever is served as it stands, for the next start."""
         copies, sources = self._workshop.copies, self._survey.sources
-        if copies is None or self._current.degraded or not self._current.entries:
+        entries, copied = self._current.entries, self._copied
+        if copies is None or self._current.degraded or not entries:
             return
-        for path, entry in self._current.entries.items():
-            if entry.fault is None and path in sources:
+        for path in differing(copied or {}, entries):
+            if entries[path].fault is None and path in sources:
                 copies.put(sources[path], sources.get(path + ".toml"))
-        copies.keep_only(self._current.entries)
+        if copied is None or missing(copied, entries):
+            copies.keep_only(entries)
+        self._copied = entries
 
     @property
     def due_s(self) -> float | None:

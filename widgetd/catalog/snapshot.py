@@ -1,7 +1,7 @@
-"""All widgets at one moment, and the difference between two moments.
+"""All widgets at one moment.
 
-A snapshot is made from entries, one for each file, and is never changed. It
-decides which file owns a tool name; it does not read files, and it does not
+A snapshot holds what each file came to, and is never changed: another one follows
+it, at the price of the files that changed. It does not read files, and it does not
 know how a widget looks on a wire.
 """
 
@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from hashlib import blake2b
+from itertools import chain
 from types import MappingProxyType
+from typing import Any
 
+from widgetd.catalog.claims import Claims, reclaimed
 from widgetd.catalog.selection import EVERYTHING, Selection
+from widgetd.catalog.tally import Tally
 from widgetd.errors import Finding
+from widgetd.mappings import patched
 from widgetd.widget.compiled import Widget
-from widgetd.widget.findings import breaking
-from widgetd.widget.naming import preferred
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,174 +44,146 @@ class Snapshot:
 
     Attributes:
         entries: What each file came to, by path, sorted.
+        claims: Which files claim each tool name, the owner first, sorted.
         widgets: The widgets by tool name, sorted.
         faults: Why a file is not served as it stands, by path, sorted.
         degraded: Why the folder as a whole cannot be trusted; None if it can.
-        files: Hash of the files: equal on replicas that see the same folder.
-        generation: Hash of what is served: equal where, besides, nothing is stale.
+        selection: Which widgets are served at all.
+        seen: Hash of the files.
+        served: Hash of what is served.
     """
 
     entries: Mapping[str, Entry]
+    claims: Claims
     widgets: Mapping[str, Widget]
     faults: Mapping[str, Finding]
     degraded: Finding | None
-    files: str
-    generation: str
+    selection: Selection
+    seen: Tally
+    served: Tally
 
     @classmethod
-    def empty(cls) -> Snapshot:
-        """The snapshot before the first survey: it serves nothing and blames nobody."""
-        return snapshot({})
+    def empty(cls, *, selection: Selection = EVERYTHING, settings: str = "") -> Snapshot:
+        """The snapshot before the first survey: it serves nothing and blames nobody.
+
+        Args:
+            selection: Which widgets are served at all, in this snapshot and those that follow it.
+            settings: Whatever else decides what is served, as text; part of both hashes.
+        """
+        nothing: Mapping[str, Any] = MappingProxyType({})
+        tally = Tally(settings=settings)
+        return cls(
+            entries=nothing,
+            claims=nothing,
+            widgets=nothing,
+            faults=nothing,
+            degraded=None,
+            selection=selection,
+            seen=tally,
+            served=tally,
+        )
+
+    @property
+    def files(self) -> str:
+        """Identifies the files: equal on replicas that see the same folder."""
+        return str(self.seen)
+
+    @property
+    def generation(self) -> str:
+        """Identifies what is served: equal where, besides, nothing is stale."""
+        return str(self.served)
 
     @property
     def stale(self) -> tuple[str, ...]:
         """The tools whose file is broken now and whose last good version is served."""
-        return tuple(
-            tool for tool, widget in self.widgets.items() if widget.definition.path in self.faults
-        )
+        return tuple(sorted(tool for tool in map(self._serves, self.faults) if tool))
 
     @property
     def refused(self) -> tuple[Finding, ...]:
         """The faults of files that have no version to serve."""
-        served = {widget.definition.path for widget in self.widgets.values()}
-        return tuple(fault for path, fault in self.faults.items() if path not in served)
+        return tuple(fault for path, fault in self.faults.items() if not self._serves(path))
+
+    def _serves(self, path: str) -> str | None:
+        """The tool that the file at `path` is served as; None if it is not."""
+        entry = self.entries.get(path)
+        if entry is None or entry.widget is None:
+            return None
+        tool = entry.widget.tool
+        return tool if self.widgets.get(tool) is entry.widget else None
 
     def same_as(self, other: Snapshot) -> bool:
         """Whether nobody could tell this snapshot from `other`."""
         return (
-            self.files == other.files
-            and self.generation == other.generation
+            self.seen == other.seen
+            and self.served == other.served
             and self.faults == other.faults
             and self.degraded == other.degraded
         )
 
+    def followed_by(
+        self, changes: Mapping[str, Entry | None], *, degraded: Finding | None = None
+    ) -> Snapshot:
+        """The snapshot that differs from this one in what some files came to.
 
-def snapshot(
-    entries: Mapping[str, Entry],
-    *,
-    selection: Selection = EVERYTHING,
-    settings: str = "",
-    degraded: Finding | None = None,
-) -> Snapshot:
-    """Decide which file owns which tool name, and hash the outcome.
+        Args:
+            changes: What they came to, by path; None for a file that is gone.
+            degraded: Why the folder as a whole cannot be trusted now.
+        """
+        before, entries = self.entries, patched(self.entries, changes)
+        claimed = reclaimed(
+            self.claims,
+            given_up=self._claimed(before.get(path) for path in changes),
+            made=self._claimed(changes.values()),
+        )
+        owned = {
+            tool: entries[paths[0]].widget if paths else None for tool, paths in claimed.items()
+        }
+        claims = patched(self.claims, claimed)
+        told = {*changes, *_paths(self.claims, claimed), *_paths(claims, claimed)}
+        return replace(
+            self,
+            entries=entries,
+            claims=claims,
+            widgets=patched(self.widgets, owned),
+            faults=patched(self.faults, {path: _fault(entries.get(path), claims) for path in told}),
+            degraded=degraded,
+            seen=self.seen.changed(
+                added=(f"{entry.path} {entry.key}" for entry in changes.values() if entry),
+                taken=(f"{path} {before[path].key}" for path in changes if path in before),
+            ),
+            served=self.served.changed(
+                added=(f"{tool} {widget.key}" for tool, widget in owned.items() if widget),
+                taken=(
+                    f"{tool} {self.widgets[tool].key}" for tool in owned if tool in self.widgets
+                ),
+            ),
+        )
 
-    Args:
-        entries: What each file came to, by path.
-        selection: Which widgets are served at all.
-        settings: Whatever else decides what is served, as text; part of both hashes.
-        degraded: Why the folder as a whole cannot be trusted.
-    """
-    ordered = dict(sorted(entries.items()))
-    widgets, collisions = _owners(ordered.values(), selection)
-    faults = {path: entry.fault for path, entry in ordered.items() if entry.fault is not None}
-    for path, collision in collisions.items():
-        faults.setdefault(path, collision)
-    return Snapshot(
-        entries=MappingProxyType(ordered),
-        widgets=MappingProxyType(widgets),
-        faults=MappingProxyType(dict(sorted(faults.items()))),
-        degraded=degraded,
-        files=_digest(settings, [f"{path} {entry.key}" for path, entry in ordered.items()]),
-        generation=_digest(settings, [f"{tool} {w.key}" for tool, w in widgets.items()]),
-    )
-
-
-def _owners(
-    entries: Iterable[Entry], selection: Selection
-) -> tuple[dict[str, Widget], dict[str, Finding]]:
-    """Give each tool name to one file; the others are told who has it."""
-    owners: dict[str, Widget] = {}
-    contested: dict[str, list[Widget]] = {}
-    for entry in entries:
-        widget = entry.widget
-        if widget is None or not selection.admits(widget):
-            continue
-        tool = widget.definition.tool
-        if owners.setdefault(tool, widget) is not widget:
-            contested.setdefault(tool, [owners[tool]]).append(widget)
-    collisions: dict[str, Finding] = {}
-    for tool, claimants in contested.items():
-        winner = preferred([widget.definition.path for widget in claimants])
-        for widget in claimants:
-            path = widget.definition.path
-            if path == winner:
-                owners[tool] = widget
-            else:
-                collisions[path] = _taken(tool, path, winner)
-    return dict(sorted(owners.items())), collisions
+    def _claimed(self, entries: Iterable[Entry | None]) -> Mapping[str, str]:
+        """The tool names that files claim, by path."""
+        return {
+            entry.path: entry.widget.tool
+            for entry in entries
+            if entry and entry.widget and self.selection.admits(entry.widget)
+        }
 
 
-def _taken(tool: str, path: str, winner: str) -> Finding:
+def _paths(claims: Claims, tools: Iterable[str]) -> Iterator[str]:
+    return chain.from_iterable(claims.get(tool, ()) for tool in tools)
+
+
+def _fault(entry: Entry | None, claims: Claims) -> Finding | None:
+    """Why the file is not served as it stands."""
+    if entry is None or entry.widget is None or entry.fault is not None:
+        return None if entry is None else entry.fault
+    tool = entry.widget.tool
+    owner, *others = claims.get(tool, ("",))
+    if entry.path not in others:
+        return None
     return Finding(
         code="W1108",
-        path=path,
+        path=entry.path,
         at="/name",
-        problem=f"the tool name '{tool}' belongs to '{winner}'",
+        problem=f"the tool name '{tool}' belongs to '{owner}'",
         advice="give this widget another name, or remove one of the two files",
     )
-
-
-def _digest(settings: str, lines: Iterable[str]) -> str:
-    return blake2b("\n".join((settings, *lines)).encode(), digest_size=8).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What a swap changed, as clients and operators want to know it.
-
-    Attributes:
-        added: Tools that were not served before, sorted.
-        changed: Tools whose widget is another one now.
-        removed: Tools that are served no more.
-        relisted: The tools of `changed` whose entry in a tool list is another one now.
-        breaking: What callers of a changed tool may stumble over.
-        refused: Faults that were not there before.
-        mended: Paths whose fault is gone.
-    """
-
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    relisted: tuple[str, ...] = ()
-    breaking: tuple[Finding, ...] = ()
-    refused: tuple[Finding, ...] = ()
-    mended: tuple[str, ...] = ()
-
-    @property
-    def tools(self) -> tuple[str, ...]:
-        """Every tool that this change touches."""
-        return self.added + self.changed + self.removed
-
-    @property
-    def lists(self) -> bool:
-        """Whether a list of all tools reads otherwise now."""
-        return bool(self.added or self.removed or self.relisted)
-
-
-def difference(before: Snapshot, after: Snapshot) -> Change:
-    """What happened between two snapshots, whatever lay between them."""
-    changed = tuple(_changed(before.widgets, after.widgets))
-    return Change(
-        added=tuple(tool for tool in after.widgets if tool not in before.widgets),
-        changed=changed,
-        removed=tuple(tool for tool in before.widgets if tool not in after.widgets),
-        relisted=tuple(
-            tool for tool in changed if before.widgets[tool].listing != after.widgets[tool].listing
-        ),
-        breaking=tuple(
-            replace(finding, path=after.widgets[tool].definition.path)
-            for tool in changed
-            for finding in breaking(before.widgets[tool].definition, after.widgets[tool].definition)
-        ),
-        refused=tuple(f for path, f in after.faults.items() if before.faults.get(path) != f),
-        mended=tuple(
-            path for path in before.faults if path not in after.faults and path in after.entries
-        ),
-    )
-
-
-def _changed(before: Mapping[str, Widget], after: Mapping[str, Widget]) -> Iterator[str]:
-    for tool, widget in after.items():
-        earlier = before.get(tool)
-        if earlier is not None and earlier is not widget and earlier.key != widget.key:
-            yield tool

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import orjson
 
+from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.tools.tool import Era, ListedTool, Toolbox
+from widgetd.widget.compiled import Widget
 
 Expose = Literal["tools", "search", "auto"]
 
@@ -32,16 +34,31 @@ class Listing:
     """What is listed of one snapshot, in the order of names.
 
     Args:
-        tools: The listed tools, by name.
+        standing: The tools that are always there, by name.
+        widgets: The listed widgets, by tool name.
+        toolbox: Where a widget's tool is.
         page_size: How many stand on one page; 0 for all.
     """
 
-    def __init__(self, tools: Mapping[str, ListedTool], page_size: int) -> None:
-        self.tools = dict(sorted(tools.items()))
-        self._names = list(self.tools)
+    def __init__(
+        self,
+        standing: Mapping[str, ListedTool],
+        widgets: Mapping[str, Widget],
+        toolbox: Toolbox,
+        page_size: int,
+    ) -> None:
+        self._standing = standing
+        self._widgets = widgets
+        self._toolbox = toolbox
+        self._names = sorted([*standing, *widgets])
         self._page_size = page_size or max(len(self._names), 1)
         self._pages: dict[tuple[Era, int], dict[str, Any]] = {}
         self._ready: dict[int, bytes] = {}
+
+    def tools(self, names: Iterable[str] | None = None) -> Iterator[ListedTool]:
+        """The listed tools that are called `names`, or all of them."""
+        for name in self._names if names is None else names:
+            yield self._standing.get(name) or self._toolbox.of(self._widgets[name])
 
     def page(self, era: Era, after: str = "") -> dict[str, Any]:
         """One page: `{"tools": [...], "nextCursor": "..."}`, the cursor only where more follows.
@@ -74,7 +91,7 @@ class Listing:
 
     def _page(self, era: Era, start: int) -> dict[str, Any]:
         names = self._names[start : start + self._page_size]
-        page: dict[str, Any] = {"tools": [self.tools[name].entry(era) for name in names]}
+        page: dict[str, Any] = {"tools": [tool.entry(era) for tool in self.tools(names)]}
         if names and start + len(names) < len(self._names):
             page["nextCursor"] = names[-1]
         return page
@@ -108,8 +125,6 @@ class Listings:
 
     def of(self, snapshot: Snapshot) -> Listing:
         """What is listed of `snapshot`."""
-        if self._expose == "auto":
-            self._expose = "search" if len(snapshot.widgets) > SEARCH_ABOVE else "tools"
         if self._generation != snapshot.generation:
             self._generation = snapshot.generation
             self._kept.clear()
@@ -119,9 +134,31 @@ class Listings:
                 self._kept.popitem(last=False)
         return self._kept[id(snapshot)][1]
 
+    def read_otherwise(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
+        """Whether clients that know `before` should fetch the list again.
+
+        A widget that came or went is announced though it is not listed: search finds it.
+        """
+        if change.added or change.removed:
+            return True
+        everything = self._lists_everything(after)
+        was, now = before.widgets, after.widgets
+        return any(everything or _is_pinned(now[tool]) for tool in change.relisted) or any(
+            not everything and _is_pinned(was[tool]) != _is_pinned(now[tool])
+            for tool in change.changed
+        )
+
+    def _lists_everything(self, snapshot: Snapshot) -> bool:
+        if self._expose == "auto":
+            self._expose = "search" if len(snapshot.widgets) > SEARCH_ABOVE else "tools"
+        return self._expose == "tools"
+
     def _make(self, snapshot: Snapshot) -> Listing:
-        tools: dict[str, ListedTool] = dict(self._standing)
-        for name, widget in snapshot.widgets.items():
-            if self._expose == "tools" or PINNED in widget.definition.tags:
-                tools[name] = self._toolbox.of(widget)
-        return Listing(tools, self._page_size)
+        widgets = snapshot.widgets
+        if not self._lists_everything(snapshot):
+            widgets = {name: widget for name, widget in widgets.items() if _is_pinned(widget)}
+        return Listing(self._standing, widgets, self._toolbox, self._page_size)
+
+
+def _is_pinned(widget: Widget) -> bool:
+    return PINNED in widget.definition.tags

@@ -13,8 +13,9 @@ from collections.abc import Callable, Collection
 import anyio
 import structlog
 
+from widgetd.catalog.change import Change, difference
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Change, Snapshot, difference
+from widgetd.catalog.snapshot import Snapshot
 from widgetd.tools.clients import Clients, Notice
 from widgetd.tools.observer import Observer
 from widgetd.tools.resources import uris

@@ -55,7 +55,7 @@ class WidgetProvider(Provider):
             yield
 
     async def _list_tools(self) -> Sequence[Tool]:
-        return tuple(self._server.listings.of(self._snapshot).tools.values())
+        return tuple(self._server.listings.of(self._snapshot).tools())
 
     async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:  # noqa: ARG002 - widgets have one version
         caller = CALLER.get(None)

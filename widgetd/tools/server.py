@@ -17,7 +17,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CompletionArgument
 
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Change, Snapshot
 from widgetd.catalog.verdicts import Verdicts
 from widgetd.store.contract import Store
 from widgetd.tools import sdk
@@ -140,15 +139,6 @@ class Server:
                 return self.listings.of(snapshot).ready(after, sdk.modern_envelope(self.mcp))
         except MCPError:
             return None
-
-    def listed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
-        """Whether clients that know `before` should fetch the list again."""
-        if change.added or change.removed:
-            return True
-        shown = self.listings.of(after).tools
-        return any(tool in shown for tool in change.relisted) or (
-            shown.keys() != self.listings.of(before).tools.keys()
-        )
 
 
 def build(

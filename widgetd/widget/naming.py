@@ -88,12 +88,12 @@ def folders(path: str) -> tuple[str, ...]:
     return PurePosixPath(path).parent.parts
 
 
-def preferred(paths: Iterable[str]) -> str:
-    """Which of the files that claim one tool name has it, whatever order they come in.
+def by_preference(paths: Iterable[str]) -> list[str]:
+    """The files that claim one tool name; the first has it, whatever order they come in.
 
     A copy that a browser has numbered, as in `name (1).widget`, never wins against its original.
     """
-    return min(paths, key=lambda path: (_is_copy(path), len(path), path))
+    return sorted(paths, key=lambda path: (_is_copy(path), len(path), path))
 
 
 def _is_copy(path: str) -> bool:

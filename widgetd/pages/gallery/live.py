@@ -12,7 +12,8 @@ import anyio
 import orjson
 
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Snapshot, difference
+from widgetd.catalog.change import difference
+from widgetd.catalog.snapshot import Snapshot
 from widgetd.pages.gallery.gallery import mark_of
 
 HEARTBEAT_S = 15.0
