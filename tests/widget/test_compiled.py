@@ -99,7 +99,21 @@ def test_output_that_is_no_json_is_an_error_of_the_call() -> None:
     assert made.render(who="x") == {"type": "Card", "value": 1}
     with pytest.raises(CallError) as caught:
         made.render(who="y")
+    assert str(caught.value) == (
+        "the template's output is no widget: "
+        'line 1: a comma or a closing bracket is missing at \'…e":"Card","value":2 ▸3}\'; write it'
+    )
     assert caught.value.code == "W2004"
+
+
+def test_output_that_is_no_json_is_not_shown_where_something_in_it_may_be_sensitive() -> None:
+    made = widget(
+        template='{"type":"Card","value":1 {{ who | tojson }}}', sidecar='sensitive = ["who"]'
+    )
+
+    with pytest.raises(CallError) as caught:
+        made.render(who="4242")
+    assert str(caught.value) == "the template's output is no widget"
 
 
 def test_a_summary_is_made_of_the_required_fields_where_nobody_wrote_one() -> None:

@@ -104,10 +104,7 @@ MESSAGES = [
     (
         {"propertyNames": {"maxLength": 2}},
         {"abc": 1},
-        (
-            "x: expected names of properties to be a string of at most 2 characters, "
-            'not "abc", got an object'
-        ),
+        "x.abc: expected a property whose name is a string of at most 2 characters, got 1",
     ),
     ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "x.b: expected a value, got nothing"),
     ({"not": {"type": "null"}}, None, "x: expected anything but null, got null"),
@@ -123,6 +120,11 @@ MESSAGES = [
     ),
     ({"anyOf": [BANK, CARD]}, {"kind": "bank"}, "x.iban: expected a string, got nothing"),
     ({"oneOf": [BANK, CARD]}, {"kind": "cash"}, 'x.kind: expected "bank" or "card", got "cash"'),
+    (
+        {"oneOf": [{"properties": {"kind": {"const": kind}}} for kind in range(100)]},
+        {"kind": "cash"},
+        'x.kind: expected one of 0, 1, 2, 3, 4, 5 and 94 more, got "cash"',
+    ),
     ({"anyOf": [BANK, {"type": "null"}]}, 7, "x: expected an object or null, got 7"),
     (False, 1, "x: expected nothing, got 1"),
     ({"type": "integer"}, "a" * 100, 'x: expected an integer, got "' + "a" * 39 + '…"'),
@@ -153,8 +155,10 @@ FLIGHT = {
         },
         "passport": {"type": "string", "maxLength": 3},
         "traveller": {"type": "object", "properties": {"card": {"type": "string"}}},
+        "tokens": {"type": "object", "propertyNames": {"maxLength": 3}},
     },
     "required": ["number", "legs"],
+    "additionalProperties": False,
 }
 
 
@@ -198,6 +202,30 @@ def test_a_message_stays_under_600_characters_and_ends_with_a_valid_example() ->
     assert f'. Smallest valid example of {long}0: "BS 204 BS 204' in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("keywords", "value"),
+    [
+        ({"properties": {"n" * 700: True}, "additionalProperties": False}, {"n" * 699: "v" * 99}),
+        ({"properties": {"n" * 700: {"const": "c" * 99}}}, {"n" * 700: "v" * 99}),
+        ({"oneOf": [{"properties": {"k": {"const": f"{n}" * 60}}} for n in range(99)]}, {"k": "v"}),
+        ({"propertyNames": {"pattern": "p" * 500}}, {"n" * 700: 1}),
+        ({"enum": ["e" * 500, "f" * 500]}, "v" * 500),
+    ],
+)
+@pytest.mark.parametrize("required", ["r", "r" * 390])
+def test_a_message_stays_under_600_characters_however_long_its_parts_are(
+    keywords: Any, value: Any, required: str
+) -> None:
+    properties = {"x": keywords, required: {"const": "e" * 300}}
+    schema = compile_schema({"properties": properties, "required": [required]})
+
+    with pytest.raises(CallError) as error:
+        schema.check({"x": value})
+
+    assert len(str(error.value)) < 600
+    assert all(len(slip.expected) <= 240 for slip in error.value.slips)
+
+
 SECRETS = [
     (
         {"passport": "X123"},
@@ -219,6 +247,19 @@ SECRETS = [
         {"legs": [{"from": 4242}]},
         ["legs[].from"],
         "legs[0].from: expected a string, got an integer",
+    ),
+    (
+        {"tokens": {"X123": 4242}},
+        ["tokens"],
+        (
+            "tokens: expected a property whose name is a string of at most 3 characters, "
+            "got an integer"
+        ),
+    ),
+    (
+        {"pasport": "X123"},
+        ["passport"],
+        "pasport: expected no such property (did you mean passport?), got a string",
     ),
 ]
 

@@ -159,7 +159,9 @@ class Widget:
         try:
             root = tree(output)
         except WidgetError as error:
-            raise CallError("W2004", f"the template's output is no widget: {error}") from None
+            # What is wrong is shown with the text around it, and with what was sent.
+            told = "" if sensitive else f": {error}"
+            raise CallError("W2004", f"the template's output is no widget{told}") from None
         return Render(tree=root, arguments=filled, size_bytes=len(output), mended=checked.mended)
 
     @cached_property

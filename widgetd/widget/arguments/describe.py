@@ -73,13 +73,24 @@ def alternatives(phrases: Sequence[str]) -> str:
     return f"{', '.join(unique[:-1])} or {unique[-1]}"
 
 
+def choices(phrases: Sequence[str]) -> str:
+    """`phrases`, each once, as what may be chosen from; many of them are counted."""
+    unique = list(dict.fromkeys(phrases))
+    return alternatives(unique) if len(unique) <= MOST_CHOICES else _one_of(unique, len(unique))
+
+
+def _one_of(phrases: Sequence[str], count: int) -> str:
+    more = f" and {count - MOST_CHOICES} more" if count > MOST_CHOICES else ""
+    return f"one of {', '.join(phrases[:MOST_CHOICES])}{more}"
+
+
 def _phrase(document: Document, schema: Subschema, depth: int) -> str:
     if isinstance(schema, bool):
         return "a value" if schema else "nothing"
     if "const" in schema:
         return shown(schema["const"])
-    if isinstance(choices := schema.get("enum"), list):
-        return _choices(choices)
+    if isinstance(offered := schema.get("enum"), list):
+        return _offered(offered)
     if names := types(schema):
         return alternatives([_typed(name, schema) for name in names])
     inner = [*document.targets(schema), *_branches(schema)]
@@ -88,12 +99,10 @@ def _phrase(document: Document, schema: Subschema, depth: int) -> str:
     return _untyped(schema)
 
 
-def _choices(choices: list[object]) -> str:
-    if len(choices) == 1:
-        return shown(choices[0])
-    texts = [shown(choice, 24) for choice in choices[:MOST_CHOICES]]
-    more = len(choices) - len(texts)
-    return f"one of {', '.join(texts)}" + (f" and {more} more" if more else "")
+def _offered(values: list[object]) -> str:
+    if len(values) == 1:
+        return shown(values[0])
+    return _one_of([shown(value, 24) for value in values[:MOST_CHOICES]], len(values))
 
 
 def types(schema: Mapping[str, Json]) -> tuple[str, ...]:

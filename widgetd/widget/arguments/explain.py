@@ -21,7 +21,7 @@ from widgetd.widget.arguments.applicable import (
     needed,
 )
 from widgetd.widget.arguments.assertions import Texts, fails
-from widgetd.widget.arguments.describe import describe, shown
+from widgetd.widget.arguments.describe import describe
 from widgetd.widget.arguments.document import Document
 from widgetd.widget.arguments.faults import NOTHING, Fault, Faults, nearest
 from widgetd.widget.arguments.subschemas import Json, Subschema
@@ -160,11 +160,11 @@ class Descent:
             yield from self._names(schema, value)
 
     def _names(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
-        for name in value:
+        for name, inner in value.items():
             if not self.fits(schema["propertyNames"], name):
                 wanted = describe(self.document, schema["propertyNames"])
-                phrase = f"names of properties to be {wanted}, not {shown(name)}"
-                yield (Fault((), "propertyNames", value, schema, phrase),)
+                phrase = f"a property whose name is {wanted}"
+                yield (Fault((name, ()), "propertyNames", inner, schema, phrase),)
 
     def _undeclared(
         self, schema: Mapping[str, Json], step: str | int, part: Subschema, inner: Json

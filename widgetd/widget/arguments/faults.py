@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
-from widgetd.widget.arguments.describe import alternatives, describe
+from widgetd.widget.arguments.describe import choices, describe
 from widgetd.widget.arguments.document import Document
 from widgetd.widget.arguments.subschemas import Json, Subschema
 from widgetd.widget.jsonvalues import Path
@@ -102,7 +102,7 @@ def _merged(document: Document, branches: Sequence[Faults]) -> Faults:
     marks = [next(filter(_is_mark, faults)) for faults in branches]
     if len({mark.trail for mark in marks}) > 1:
         return ()
-    known = alternatives([mark.expected(document) for mark in marks])
+    known = choices([mark.expected(document) for mark in marks])
     return (marks[0]._replace(phrase=known),)
 
 

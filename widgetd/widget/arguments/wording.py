@@ -20,6 +20,7 @@ from widgetd.widget.jsonvalues import Path, dotted, kind
 LONGEST = 600
 MOST_SLIPS = 5
 LONGEST_PATH = 80
+LONGEST_EXPECTED = 240
 
 
 def slips(
@@ -32,17 +33,18 @@ def slips(
         hidden = _hidden(path, sensitive)
         if hidden is not None:
             path = path[:hidden]
-        place = _shortened(dotted(path))
-        told.setdefault(
-            place, Slip(path=place, expected=fault.expected(document), got=_got(fault, hidden))
-        )
+        # A property that is not declared may be a sensitive one whose name came out wrong.
+        secret = hidden is not None or (bool(sensitive) and fault.keyword == "additionalProperties")
+        place = _shortened(dotted(path), LONGEST_PATH)
+        expected = _shortened(fault.expected(document), LONGEST_EXPECTED)
+        told.setdefault(place, Slip(path=place, expected=expected, got=_got(fault, secret)))
     return tuple(told.values())[:MOST_SLIPS]
 
 
 def refusal(found: Sequence[Slip], example: Json) -> CallError:
     """The error that tells `found`, and ends with `example` where there is room for it."""
-    ending = _ending(found[0].path, example)
     message = str(found[0])
+    ending = _ending(found[0].path, example, LONGEST - len(message))
     for slip in found[1:]:
         if len(f"{message}; {slip}{ending}") >= LONGEST:
             break
@@ -50,13 +52,13 @@ def refusal(found: Sequence[Slip], example: Json) -> CallError:
     return CallError("W2002", message + ending, path=found[0].path, slips=tuple(found))
 
 
-def _got(fault: Fault, hidden: int | None) -> str:
+def _got(fault: Fault, secret: bool) -> str:
     value = fault.value
     if value is NOTHING:
         return "nothing"
     if isinstance(value, list):
         return f"an array of {len(value)}"
-    if isinstance(value, dict) or hidden is not None:
+    if isinstance(value, dict) or secret:
         return kind(value)
     return shown(value)
 
@@ -85,21 +87,28 @@ def _length(path: Path, names: int) -> int:
     return len(path)
 
 
-def _shortened(path: str) -> str:
-    if len(path) <= LONGEST_PATH:
-        return path
-    return f"{path[: LONGEST_PATH // 2]}…{path[1 - LONGEST_PATH // 2 :]}"
+def _shortened(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest // 2]}…{text[1 - longest // 2 :]}"
 
 
-def _ending(path: str, example: Json) -> str:
-    """The smallest valid example: of all arguments, else of the one at fault, else none."""
+def _ending(path: str, example: Json, room: int) -> str:
+    """The smallest valid example: of all arguments, else of the one at fault, else none.
+
+    Args:
+        path: What is at fault first.
+        example: Of all arguments.
+        room: How many characters there are, of which an example may have most.
+    """
     if example is None:
         return ""
+    room = min(room, LONGEST * 2 // 3)
     ending = f". Smallest valid example: {orjson.dumps(example).decode()}"
-    if len(ending) <= LONGEST * 2 // 3:
+    if len(ending) < room:
         return ending
     name = path.partition(".")[0].partition("[")[0]
     if name not in example:
         return ""
     ending = f". Smallest valid example of {name}: {orjson.dumps(example[name]).decode()}"
-    return ending if len(ending) <= LONGEST * 2 // 3 else ""
+    return ending if len(ending) < room else ""

@@ -56,7 +56,8 @@ def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
 
 def _named(sort: str, name: Value, functions: Mapping[str, Filter]) -> Filter:
     if not isinstance(name, str) or name not in functions:
-        raise Failure(f"there is no {sort} '{name}'")
+        # Not named, for the name may be what a caller sent.
+        raise Failure(f"there is no {sort} of this name")
     return functions[name]
 
 
