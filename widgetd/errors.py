@@ -88,6 +88,7 @@ CODES: Mapping[str, Code] = _table(
     ("W1307", "warning", "the exporter lost a value"),
     ("W1308", "warning", "an index of a loop is never bound"),
     ("W1309", "warning", "a comma is missing or stands where none belongs"),
+    ("W1310", "fault", "the template fails whatever it is given"),
     ("W1320", "warning", "the template reads what the schema does not declare"),
     ("W1321", "fault", "under strict rules, the template reads what the schema does not declare"),
     ("W1322", "warning", "the template fails on arguments that the schema admits"),

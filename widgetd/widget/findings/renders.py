@@ -28,7 +28,9 @@ _STATES: Mapping[State, str] = {
 }
 
 _REMEDIES = {
+    "W1305": "correct the template",
     "W1306": "put it into a Card, a ListView or a Basic",
+    "W1310": "correct the template",
     "W1322": "provide for that in the template, or let the schema not admit it",
 }
 
@@ -59,13 +61,13 @@ class Outcome:
         case: The case.
         tree: The widget root; None where it failed.
         fault: Why it failed; empty where it did not.
-        code: W1306 where that is the root, which no change of arguments can help.
+        code: What it is called where it fails so on all arguments; empty where it did not fail.
     """
 
     case: Case
     tree: dict[str, Any] | None = None
     fault: str = ""
-    code: str = "W1322"
+    code: str = ""
 
 
 def generated(widget: Widget) -> Iterator[Case]:
@@ -108,14 +110,16 @@ def outcome(widget: Widget, case: Case) -> Outcome:
         filled = widget.schema.with_defaults(dict(case.arguments))
         return Outcome(case=case, tree=tree(widget.template.render(filled)))
     except CallError as error:
-        return Outcome(case=case, fault=error.message)
+        return Outcome(case=case, fault=error.message, code="W1310")
     except WidgetError as error:
-        code = "W1306" if error.finding.code == "W1306" else "W1322"
-        return Outcome(case=case, fault=error.finding.problem, code=code)
+        return Outcome(case=case, fault=error.finding.problem, code=error.finding.code)
 
 
 def failures(outcomes: Collection[Outcome]) -> Iterator[Finding]:
-    """Each way in which rendering fails, with the cases in which it does (W1322, W1306)."""
+    """Each way in which rendering fails, and in which cases (W1305, W1306, W1310, W1322).
+
+    A root that is none is a fault even where only some arguments make it, for none should.
+    """
     cases: dict[str, list[Outcome]] = {}
     for one in outcomes:
         if one.fault:
@@ -123,11 +127,12 @@ def failures(outcomes: Collection[Outcome]) -> Iterator[Finding]:
     for alike in cases.values():
         always = len(alike) == len(outcomes)
         names = "whatever it is given" if always else alternatives([one.case.name for one in alike])
+        code = alike[0].code if always or alike[0].code == "W1306" else "W1322"
         yield Finding(
-            code=alike[0].code,
+            code=code,
             at="/template",
             problem=f"the template fails on {names}: {alike[0].fault}",
-            advice=_REMEDIES[alike[0].code],
+            advice=_REMEDIES[code],
         )
 
 
