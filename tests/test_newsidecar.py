@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.making import widget
+from tests.making import source, widget
 from tests.serving import widget_file
 from widgetd.catalog.discovery import discover_widgets, load_widget
 from widgetd.cli import main
 from widgetd.config import bundled
 from widgetd.newsidecar import sidecar_text
 from widgetd.widget.compiled import Widget
+from widgetd.widget.sidecar import Sidecar, read_sidecar
 
 
 @pytest.mark.parametrize("made", discover_widgets(bundled()), ids=lambda made: made.tool)
@@ -23,6 +25,19 @@ def test_what_is_written_for_any_widget_is_a_sidecar_that_fits_it(made: Widget) 
 
     assert said["description"] == made.description
     assert made.schema.admits(said["examples"][0]["arguments"])
+
+
+def test_every_key_of_a_sidecar_stands_in_one_that_is_written() -> None:
+    text = re.sub(r"^# ([a-z_]+ = |\[)", r"\1", sidecar_text(widget()), flags=re.MULTILINE)
+
+    assert set(tomllib.loads(text)) == set(Sidecar.model_fields)
+    assert read_sidecar(source("Greeting.widget.toml", text)).min_client_version == "1.5.0"
+
+
+def test_the_actions_of_a_widget_stand_ready_to_be_described() -> None:
+    [flight] = [made for made in discover_widgets(bundled()) if made.tool == "flight_tracker"]
+
+    assert '# [actions."flight.track"]\n# description = "…"\n' in sidecar_text(flight)
 
 
 def test_the_sidecar_of_a_file_survives_a_new_export_over_it(tmp_path: Path) -> None:

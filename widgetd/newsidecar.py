@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from widgetd.errors import ConfigError
+from widgetd.widget.actions import known_actions
 from widgetd.widget.compiled import Widget
 from widgetd.widget.sidecar import SUFFIX
 
@@ -59,6 +60,8 @@ def _lines(widget: Widget) -> Iterator[str]:
     yield '# provider = "flights"'
     yield '# priority = "medium"            # high, medium or low'
     yield '# render_mode = "immediate"      # immediate, lazy or progressive'
+    yield "# preload = true"
+    yield '# min_client_version = "1.5.0"   # clients that say they are older are refused'
     yield '# cache = "none"                 # none, session or persistent'
     yield '# profile = "auto"               # auto, chatkit or split'
     yield "# deprecated = true"
@@ -67,6 +70,11 @@ def _lines(widget: Widget) -> Iterator[str]:
     yield "# More for the model: expressions over the arguments."
     yield "# [summary_data]"
     yield '# total = "items | length"'
+    yield ""
+    yield "# What it means when the user takes an action."
+    for action in sorted({action.type for action in known_actions(widget)}) or ["order.send"]:
+        yield f"# [actions.{_toml(action)}]"
+        yield '# description = "…"'
     if widget.example is not None:
         yield ""
         yield "[[examples]]"
