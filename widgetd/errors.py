@@ -118,6 +118,7 @@ CODES: Mapping[str, Code] = _table(
     ("W2007", "fault", "there is no such render, or not any more"),
     ("W2008", "fault", "the body of a request is too large"),
     ("W2009", "fault", "the body of a request is not JSON"),
+    ("W2010", "fault", "a client is too old for the widget"),
     # W22xx: limits
     ("W2201", "fault", "a principal calls too often"),
     ("W2202", "fault", "a principal has too many calls running at the same time"),

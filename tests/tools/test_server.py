@@ -53,6 +53,10 @@ def asking(profile: str) -> RequestParamsMeta:
     return cast("RequestParamsMeta", {"widgetd/profile": profile})
 
 
+def of_version(version: object) -> RequestParamsMeta:
+    return cast("RequestParamsMeta", {"widgetd/clientVersion": version})
+
+
 def structured(result: CallToolResult) -> dict[str, Any]:
     content: dict[str, Any] | None = result.structured_content
     assert content is not None
@@ -196,6 +200,74 @@ async def test_a_profile_that_does_not_exist_is_refused(client: Client) -> None:
     assert text(result) == (
         '[W2006] _meta.widgetd/profile: expected "auto", "chatkit" or "split", '
         "got 'slit' (retry: no)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("greeting", {"who": "Ada"}),
+        ("render_widget", {"name": "greeting", "arguments": {"who": "Ada"}}),
+    ],
+)
+async def test_a_client_that_says_it_is_too_old_is_told_which_it_takes(
+    client: Client, registry: Registry, tool: str, arguments: dict[str, Any]
+) -> None:
+    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+
+    result = await client.call_tool(tool, arguments, meta=of_version("1.5.0-rc.1"))
+
+    assert result.is_error
+    assert text(result) == (
+        "[W2010] _meta.widgetd/clientVersion: greeting needs a client of version 1.5.0 or later, "
+        "got 1.5.0-rc.1 (retry: no)"
+    )
+    assert result.meta is not None
+    assert result.meta["widgetd/error"] == {
+        "code": "W2010",
+        "message": "greeting needs a client of version 1.5.0 or later, got 1.5.0-rc.1",
+        "path": "_meta.widgetd/clientVersion",
+        "recoverable": False,
+        "suggestions": ["update the client to 1.5.0 or later"],
+    }
+
+
+async def test_a_client_that_is_new_enough_or_says_nothing_is_served(
+    client: Client, registry: Registry
+) -> None:
+    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    for meta in (None, of_version("1.5"), of_version("1.10.0+build.7"), of_version("2.0.0-a")):
+        result = await client.call_tool("greeting", {"who": "Ada"}, meta=meta)
+
+        assert structured(result) == greeting("Hello", "Ada")
+
+
+async def test_a_client_too_old_for_a_widget_is_shown_no_render_of_it(
+    client: Client, registry: Registry
+) -> None:
+    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    made = await client.call_tool("greeting", {"who": "Ada"})
+    assert made.meta is not None
+    render = {"render_id": made.meta["widgetd/render"]["id"]}
+
+    shown = await client.call_tool("show_render", render, meta=of_version("1"))
+
+    assert text(shown) == (
+        "[W2010] _meta.widgetd/clientVersion: greeting needs a client of version 1.5.0 or later, "
+        "got 1 (retry: no)"
+    )
+
+
+@pytest.mark.parametrize("version", ["new", 15, "1.5.0\n", "1" * 40])
+async def test_a_client_version_that_is_none_is_refused_where_one_is_needed(
+    client: Client, registry: Registry, version: object
+) -> None:
+    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta=of_version(version))
+
+    assert text(result) == (
+        '[W2006] _meta.widgetd/clientVersion: expected a version, as in "1.5.0", '
+        f"got {version!r} (retry: no)"
     )
 
 

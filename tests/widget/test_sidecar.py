@@ -116,6 +116,13 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
                 "write words in lower case joined by hyphens, as in 'flight-tracker'"
             ),
         ),
+        (
+            "\nmin_client_version = 'two'",
+            (
+                "line 2: 'min_client_version' cannot be 'two'; "
+                "write numbers joined by dots, as in '1.5.0'"
+            ),
+        ),
         ("[[examples]]\nname = 'a'", "line 1: the key 'examples.1.arguments' is missing; write it"),
         ("actions = { go = 1 }", "line 1: 'actions.go' cannot be an integer; write a table"),
         ("summary_data = ['a']", "line 1: 'summary_data' cannot be an array; write a table"),

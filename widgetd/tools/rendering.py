@@ -20,6 +20,7 @@ from widgetd.store.contract import Store
 from widgetd.store.values import StoredRender
 from widgetd.tools.caller import CALLER, Caller
 from widgetd.tools.envelope import RenderMark
+from widgetd.tools.outdated import check_client
 from widgetd.tools.result import Policy, profile_for, tool_result, ui
 from widgetd.widget.compiled import Render, Widget
 
@@ -57,9 +58,11 @@ class Rendering:
         """Render `widget` for whoever is calling.
 
         Raises:
-            CallError: The arguments do not fit, or the template fails on them.
+            CallError: The client is too old, the arguments do not fit, or the template fails on
+                them.
         """
         caller = self.caller
+        check_client(widget, caller)
         profile = profile_for(self._policy, widget, caller)
         render = await self.render(widget, arguments, caller.snapshot.generation)
         return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
@@ -68,11 +71,14 @@ class Rendering:
         """Show a render that was made before, to whoever is calling now.
 
         Raises:
-            CallError: It is not kept, or not any more (W2007).
+            CallError: It is not kept, or not any more (W2007), or the client is too old.
         """
         caller = self.caller
         render = await self.kept(render_id)
-        profile = profile_for(self._policy, caller.snapshot.widgets.get(render.tool), caller)
+        widget = caller.snapshot.widgets.get(render.tool)
+        if widget is not None:
+            check_client(widget, caller)
+        profile = profile_for(self._policy, widget, caller)
         return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
 
     async def kept(self, render_id: str) -> StoredRender:

@@ -112,7 +112,7 @@ def profile_for(
     if asked not in (None, "auto", "chatkit", "split"):
         raise CallError(
             "W2006",
-            f'expected "auto", "chatkit" or "split", got {asked!r}',
+            f'expected "auto", "chatkit" or "split", got {asked!r:.60}',
             path=f"_meta.{PROFILE_KEY}",
         )
     choices: tuple[Profile | None, ...] = (

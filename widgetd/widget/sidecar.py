@@ -21,12 +21,16 @@ from widgetd.errors import Finding, WidgetError, nearest
 from widgetd.files.source import Source
 from widgetd.widget.jsontext import decode
 from widgetd.widget.jsonvalues import kind
+from widgetd.widget.version import PATTERN as VERSION
 from widgetd.widget.visible import visible
 
 SUFFIX = ".toml"
 """What a sidecar's path adds to its widget's."""
 
 Path = tuple[str | int, ...]
+
+
+_KEBAB = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
 class _Part(BaseModel):
@@ -52,7 +56,7 @@ class Sidecar(_Part):
     description: str | None = None
     title: str | None = None
     tags: tuple[str, ...] = ()
-    ui_type: str | None = Field(default=None, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    ui_type: str | None = Field(default=None, pattern=_KEBAB)
     summary: str | None = None
     summary_fields: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
@@ -62,7 +66,7 @@ class Sidecar(_Part):
     priority: Literal["high", "medium", "low"] = "medium"
     render_mode: Literal["immediate", "lazy", "progressive"] = "immediate"
     preload: bool = False
-    min_client_version: str | None = None
+    min_client_version: str | None = Field(default=None, pattern=VERSION)
     deprecated: bool = False
     migration_guide: str | None = None
     cache: Literal["none", "session", "persistent"] = "none"
@@ -149,14 +153,16 @@ _EXPECTED: Mapping[str, str] = {
     "mapping_type": "a table",
     "dict_type": "a table",
     "model_type": "a table",
-    "string_pattern_mismatch": "words in lower case joined by hyphens, as in 'flight-tracker'",
+    _KEBAB: "words in lower case joined by hyphens, as in 'flight-tracker'",
+    VERSION: "numbers joined by dots, as in '1.5.0'",
 }
 
 
 def _expected(error: ErrorDetails) -> str:
     if error["type"] == "literal_error":
         return str(error["ctx"]["expected"])
-    return _EXPECTED.get(error["type"], "something else")
+    named = error["ctx"]["pattern"] if "pattern" in error.get("ctx", {}) else error["type"]
+    return _EXPECTED.get(named, "something else")
 
 
 def _shown(value: object) -> str:

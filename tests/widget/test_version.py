@@ -1,0 +1,42 @@
+"""Versions are in the order that Semantic Versioning gives them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from widgetd.widget.version import precedence
+
+ORDERED = [
+    "0.9",
+    "1.0.0-alpha",
+    "1.0.0-alpha.1",
+    "1.0.0-alpha.beta",
+    "1.0.0-beta",
+    "1.0.0-beta.2",
+    "1.0.0-beta.11",
+    "1.0.0-rc.1",
+    "1.0.0",
+    "1.0.1",
+    "1.9",
+    "1.10",
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), list(pairwise(ORDERED)))
+def test_a_version_comes_before_the_next(older: str, newer: str) -> None:
+    before, after = precedence(older), precedence(newer)
+
+    assert before is not None
+    assert after is not None
+    assert before < after
+
+
+def test_what_stands_behind_a_plus_and_zeros_at_the_end_are_of_no_account() -> None:
+    assert precedence("1.5") == precedence("1.5.0") == precedence("1.5.0+build.7")
+
+
+@pytest.mark.parametrize("text", ["", "new", "1.", "v1", "1..2", "1.0\n", "1.0-", "²", "9" * 10])
+def test_what_is_no_version_has_no_place_among_them(text: str) -> None:
+    assert precedence(text) is None
