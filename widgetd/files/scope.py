@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from widgetd.files.folder import Folder
@@ -29,12 +29,13 @@ class Scope:
     files: frozenset[str]
     folders: frozenset[str]
 
-    def paths_of(self, known: Iterable[str]) -> Iterator[str]:
+    def paths_of(self, known: Collection[str]) -> Iterator[str]:
         """The paths looked at, and those of `known` that lay in one when that was a folder."""
         looked_at = self.files | self.folders
-        inside = tuple(f"{path}/" for path in looked_at)
         yield from looked_at
-        yield from (path for path in known if path.startswith(inside))
+        # What was known as a file had nothing in it.
+        if inside := tuple(f"{path}/" for path in looked_at if path not in known):
+            yield from (path for path in known if path.startswith(inside))
 
 
 def scope(folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]) -> Scope | None:

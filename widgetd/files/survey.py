@@ -22,6 +22,7 @@ from widgetd.files.scope import Scope, scope
 from widgetd.files.source import Source, Unsettled, read
 from widgetd.files.stamp import QUIET_MS
 from widgetd.files.walk import Listing, walk
+from widgetd.mappings import patched
 
 T = TypeVar("T")
 
@@ -147,7 +148,9 @@ class _Look:
 
     def everywhere(self) -> Survey:
         self._take(walk(self._folder, "", self._suffixes))
-        return self._survey(_sorted(self._sources), _sorted(self._faults), self._empty_since_ns)
+        return self._survey(
+            patched({}, self._sources), patched({}, self._faults), self._empty_since_ns
+        )
 
     def at(self, paths: Collection[str]) -> Survey | None:
         """The known survey but for `paths`; None if it takes a look at everything."""
@@ -172,17 +175,17 @@ class _Look:
 
     def _survey(
         self,
-        sources: dict[str, Source],
-        faults: dict[str, WidgetError],
-        empty_since_ns: dict[str, int],
+        sources: Mapping[str, Source],
+        faults: Mapping[str, WidgetError],
+        empty_since_ns: Mapping[str, int],
     ) -> Survey:
         return Survey(
             root=self._folder.identity,
-            sources=MappingProxyType(sources),
-            faults=MappingProxyType(faults),
+            sources=sources,
+            faults=faults,
             unsettled=frozenset(self._unsettled),
             settles_s=self._settles_s,
-            empty_since_ns=MappingProxyType(empty_since_ns),
+            empty_since_ns=empty_since_ns,
         )
 
     def _take(self, listing: Listing) -> None:
@@ -239,18 +242,9 @@ class _Look:
                     self._keep(below)
 
 
-def _merged(known: Mapping[str, T], found: dict[str, T], where: Scope) -> dict[str, T]:
-    # Of a proxy, dict() makes its copy entry by entry, twenty times as slowly as the proxy's own.
-    merged = known.copy() if isinstance(known, MappingProxyType) else dict(known)
-    for path in where.paths_of(known):
-        if path not in found:
-            merged.pop(path, None)
-    merged.update(found)
-    return merged if found.keys() <= known.keys() else _sorted(merged)
-
-
-def _sorted(entries: dict[str, T]) -> dict[str, T]:
-    return {path: entries[path] for path in sorted(entries)}
+def _merged(known: Mapping[str, T], found: Mapping[str, T], where: Scope) -> Mapping[str, T]:
+    gone: dict[str, None] = dict.fromkeys(where.paths_of(known))
+    return patched(known, {**gone, **found})
 
 
 def _identity(root: str | os.PathLike[str]) -> Identity | None:
