@@ -1,6 +1,8 @@
 /** The one mutable cell of the view: holds what is shown, and draws it anew when it changes. */
 
 import { h, render } from "preact";
+import type { HostContext } from "../host/context";
+import { directionOf } from "../style/direction";
 import { type WidgetNode, walk } from "../tree/node";
 import type { Theme } from "../tree/read";
 import { Page } from "./Page";
@@ -54,7 +56,7 @@ export class Screen {
     const { context, icons, tree } = this.#view;
     return {
       ...this.#services,
-      locale: context.locale ?? (navigator.language || "en"),
+      locale: localeOf(context),
       icons,
       labelled: labelledIn(tree),
     };
@@ -70,12 +72,16 @@ function labelledIn(tree: WidgetNode | undefined): ReadonlySet<string> {
   return new Set(nodes.flatMap((node) => (node.type === "Label" ? String(node.fieldName) : [])));
 }
 
+const localeOf = ({ locale }: HostContext): string => locale ?? (navigator.language || "en");
+
 /** Puts on the document what stylesheets and assistive technology look for there. */
 function dress({ theme, context }: View): void {
   const { documentElement: html } = document;
   html.dataset.theme = theme;
   html.dataset.displayMode = context.displayMode;
-  html.lang = context.locale ?? (navigator.language || "en");
+  const locale = localeOf(context);
+  html.lang = locale;
+  html.dir = directionOf(locale);
   document.title = context.title ?? "Widget";
   const { top, right, bottom, left } = context.insets;
   html.style.padding = `${top}px ${right}px ${bottom}px ${left}px`;

@@ -11,6 +11,7 @@ import {
   today,
   weeksOf,
 } from "../form/dates";
+import { directionOf } from "../style/direction";
 import { Glyph } from "./Glyph";
 
 interface CalendarProps {
@@ -34,7 +35,7 @@ export function Calendar({ value, min, max, choose, close }: CalendarProps) {
   }, [at]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    const move = MOVES[event.key];
+    const move = MOVES[towards(event.key, locale)];
     if (event.key === "Escape") close();
     else if (move) {
       follow.current = true;
@@ -128,6 +129,12 @@ function MonthButton(props: { name: string; label: string; onPress(): void }) {
 
 function focusDay(grid: HTMLElement | null, day: Day): void {
   grid?.querySelector<HTMLElement>(`[data-day="${day}"]`)?.focus({ preventScroll: true });
+}
+
+/** Where lines run from the right, so do the days of a week. */
+function towards(key: string, locale: string): string {
+  if (directionOf(locale) === "ltr") return key;
+  return { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" }[key] ?? key;
 }
 
 const MOVES: Record<string, (day: Day) => Day> = {

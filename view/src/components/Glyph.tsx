@@ -5,10 +5,10 @@ import { iconOf } from "../style/icons";
 
 /** One icon, as large as the text around it unless `class` or the stylesheet says otherwise. */
 export function Glyph({ name, class: className = "" }: { name: string; class?: string }) {
-  const { shapes, outlined } = iconOf(name, useContext(StageContext).icons);
+  const { shapes, outlined, pointing } = iconOf(name, useContext(StageContext).icons);
   return (
     <svg
-      class={`glyph ${outlined ? "outlined" : ""} ${className}`}
+      class={`glyph ${outlined ? "outlined" : ""} ${pointing ? "pointing" : ""} ${className}`}
       viewBox="0 0 24 24"
       aria-hidden="true"
     >

@@ -3,6 +3,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { sides } from "../style/box";
+import { aligned } from "../style/direction";
 import { insets, pixels } from "../style/units";
 import { component } from "../tree/component";
 import { Nodes } from "../tree/Nodes";
@@ -61,7 +62,7 @@ function Cell(props: Props<typeof cellSchema>) {
   const Tag = useContext(HeaderContext) ? "th" : "td";
   const style = {
     width: props.width ?? (props.colSize && COLUMN_SIZES[props.colSize]),
-    textAlign: props.align,
+    textAlign: aligned(props.align),
     "--cell-justify": props.align,
     verticalAlign: VERTICAL[props.vAlign],
     ...sides("padding", props.padding),

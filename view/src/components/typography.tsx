@@ -4,6 +4,7 @@ import { type CSSProperties, h } from "preact";
 import { DEFAULTS } from "../defaults";
 import { labelIdOf, useFieldId } from "../form/field";
 import { color } from "../style/color";
+import { aligned } from "../style/direction";
 import { pixels } from "../style/units";
 import { component } from "../tree/component";
 import { count, flag, oneOf, type Props, text } from "../tree/read";
@@ -109,7 +110,7 @@ function wordsStyle(
   return {
     color: props.color,
     fontWeight: given && `var(--font-weight-${given})`,
-    textAlign: props.textAlign,
+    textAlign: aligned(props.textAlign),
     WebkitLineClamp: props.maxLines,
   } as CSSProperties;
 }

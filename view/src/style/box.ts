@@ -66,12 +66,17 @@ export function boxStyle(props: Props<typeof BOX>): CSSProperties {
   };
 }
 
-/** Returns `{paddingTop, paddingRight, …}` of the sides that are given. */
+/**
+ * Returns `{paddingTop, paddingInlineEnd, …}` of the sides that are given.
+ *
+ * `left` is where lines begin: what was drawn from the left is mirrored where people read from the
+ * right.
+ */
 export function sides(property: string, given: Sides<string> | undefined): CSSProperties {
   return {
     [`${property}Top`]: given?.top,
-    [`${property}Right`]: given?.right,
+    [`${property}InlineEnd`]: given?.right,
     [`${property}Bottom`]: given?.bottom,
-    [`${property}Left`]: given?.left,
+    [`${property}InlineStart`]: given?.left,
   };
 }

@@ -10,6 +10,8 @@ export interface Icon {
   readonly shapes: readonly Shape[];
   /** Outlined icons are strokes; ChatKit's own are filled. */
   readonly outlined: boolean;
+  /** It points along the line, and the other way where lines run the other way. */
+  readonly pointing: boolean;
 }
 
 const TAGS = new Set(["path", "circle", "rect", "line", "polyline", "polygon", "ellipse"]);
@@ -18,8 +20,10 @@ const ATTRIBUTES = new Set(
     " ",
   ),
 );
+const POINTING = /(?:^|[-:])(?:left|right)(?:-|$)|^external-link$/;
 const UNKNOWN: Icon = {
   outlined: true,
+  pointing: false,
   shapes: [
     ["rect", { x: "4", y: "4", width: "16", height: "16", rx: "4", "stroke-dasharray": "3 3" }],
   ],
@@ -27,9 +31,10 @@ const UNKNOWN: Icon = {
 
 /** Returns the icon of that name; one nobody knows is a dashed square. */
 export function iconOf(name: string, sent: IconSet): Icon {
-  if (Object.hasOwn(ICONS, name)) return { shapes: ICONS[name] ?? [], outlined: false };
+  const pointing = POINTING.test(name);
+  if (Object.hasOwn(ICONS, name)) return { shapes: ICONS[name] ?? [], outlined: false, pointing };
   const shapes = sent[name] ?? sent[name.replace(/^lucide:/, "")];
-  return shapes ? { shapes, outlined: true } : UNKNOWN;
+  return shapes ? { shapes, outlined: true, pointing } : UNKNOWN;
 }
 
 /** Returns the icons that were sent along, without any tag or attribute that is not a plain shape. */

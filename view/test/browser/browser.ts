@@ -92,6 +92,21 @@ export async function showInline(
   await page.locator("html[data-ready=true]").waitFor({ state: "attached" });
 }
 
+/** An empty page, and a way to show trees on it. */
+export async function blank(browser: Browser, width = 400) {
+  let html = "";
+  const { page, errors } = await open(browser, { "/inline": () => html }, { width, height: 900 });
+  const show = (inline: unknown) =>
+    showInline(
+      page,
+      (next) => {
+        html = next;
+      },
+      inline,
+    );
+  return { page, errors, show };
+}
+
 let hostScript = "";
 const hostHtml = () => `<!doctype html><title>Host</title><body><script>${hostScript}</script>`;
 

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasBrowser, launch, open, showInline } from "./browser";
+import { blank, hasBrowser, launch } from "./browser";
 import { EVERYTHING } from "./everything";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -36,20 +36,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-async function blank(width = 400) {
-  let html = "";
-  const { page, errors } = await open(browser, { "/inline": () => html }, { width, height: 900 });
-  const show = (inline: unknown) =>
-    showInline(
-      page,
-      (next) => {
-        html = next;
-      },
-      inline,
-    );
-  return { page, errors, show };
-}
-
 /** What axe has to say against the page as it stands. */
 async function objections(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
@@ -72,7 +58,7 @@ describe.skipIf(!hasBrowser).each(THEMES)("in the %s theme", (theme) => {
   test.each([320, 400])(
     "every bundled widget and every real preview draws at %d pixels",
     async (width) => {
-      const { page, errors, show } = await blank(width);
+      const { page, errors, show } = await blank(browser, width);
       for (const { name, widget } of [...BUNDLED, ...CORPUS]) {
         await show({ widget, theme });
         expect(await page.locator("#stage > :not(h1)").count(), name).toBeGreaterThan(0);
@@ -87,7 +73,7 @@ describe.skipIf(!hasBrowser).each(THEMES)("in the %s theme", (theme) => {
   test.each([...EVERYTHING, ...BUNDLED])(
     "axe finds nothing to object to in $name",
     async ({ widget }) => {
-      const { page, errors, show } = await blank();
+      const { page, errors, show } = await blank(browser);
       await show({ widget, theme, title: "A widget" });
       await page.evaluate(
         (background) => {
@@ -115,7 +101,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
       },
     ],
   ])("%s that is open gives axe nothing to object to", async (_what, widget) => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     await show({ widget: card(widget), theme: "light" });
     await page.locator("button.control").click();
     expect(await page.locator(".calendar, .options").count()).toBe(1);
@@ -127,7 +113,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("a field that asks for it has the focus, with its text selected", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     for (const type of ["Input", "Textarea"]) {
       await show(
         card({ type, name: "title", defaultValue: "Draft", autoFocus: true, autoSelect: true }),
@@ -144,7 +130,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("a pattern holds for a textarea too", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     const form = {
       type: "Form",
       onSubmitAction: { type: "x" },
@@ -160,7 +146,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("a date is chosen by keyboard within its bounds", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     await show({
       widget: card({
         type: "DatePicker",
@@ -185,7 +171,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("a long list of options is searched and chosen by keyboard", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     const options = Array.from({ length: 20 }, (_, n) => ({
       value: `v${n}`,
       label: `Option ${n}`,
@@ -203,7 +189,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("a chart says its values under the pointer", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     const data = [
       { m: "Jan", v: 1200 },
       { m: "Feb", v: 3400 },
@@ -219,7 +205,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("a picture that cannot be had leaves its words", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     await show(
       card({
         type: "Image",
@@ -233,7 +219,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("an item beyond the limit shows on request", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     const children = Array.from({ length: 8 }, (_, n) => ({
       type: "ListViewItem",
       children: [{ type: "Text", value: `Item ${n}` }],
@@ -245,7 +231,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("a collapsed card opens", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     await show({
       type: "Card",
       collapsed: true,
@@ -260,7 +246,7 @@ describe.skipIf(!hasBrowser)("a control", () => {
   });
 
   test("nothing moves for those who want no motion", async () => {
-    const { page, show } = await blank();
+    const { page, show } = await blank(browser);
     await page.emulateMedia({ reducedMotion: "reduce" });
     await show(card({ type: "Transition", children: { type: "Text", value: "x" } }));
     expect(

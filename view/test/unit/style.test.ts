@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
 import { border } from "../../src/style/border";
 import { background, color } from "../../src/style/color";
+import { aligned, directionOf } from "../../src/style/direction";
+import { iconOf } from "../../src/style/icons";
 import { insets, pixels, radius, spacing } from "../../src/style/units";
 import { picture } from "../../src/style/url";
 import { draw } from "./draw";
 
 const LIGHT = { theme: "light" } as const;
 const DARK = { theme: "dark" } as const;
+const SENT = { "lucide:arrow-up-right": [], "lucide:arrow-up": [], "lucide:copyright": [] };
 
 test.each([
   ["text", "secondary", "var(--color-text-secondary)"],
@@ -112,3 +115,38 @@ test("icons that came along are drawn as plain shapes only", () => {
   expect(html).toContain('<path d="M0 0"></path><circle cx="1"></circle>');
   expect(html).not.toMatch(/alert|style="fill/);
 });
+
+test.each([
+  ["en-US", "ltr"],
+  ["az", "ltr"],
+  ["az-Arab", "rtl"],
+  ["ar-EG", "rtl"],
+  ["he", "rtl"],
+  ["ur", "rtl"],
+  ["dv", "rtl"],
+  ["zh-TW", "ltr"],
+])("%s is written %s", (locale, direction) => {
+  expect(directionOf(locale)).toBe(direction);
+});
+
+test("words are aligned to the edges of the page", () => {
+  expect(aligned("end")).toBe("var(--end)");
+  expect(aligned(undefined)).toBeUndefined();
+  expect(draw({ type: "Text", value: "x", textAlign: "start" })).toContain(
+    "text-align:var(--start)",
+  );
+});
+
+test.each(["chevron-left", "external-link", "lucide:arrow-up-right"])(
+  "%s points along the line",
+  (name) => {
+    expect(iconOf(name, SENT).pointing).toBe(true);
+  },
+);
+
+test.each(["reload", "lucide:arrow-up", "lucide:copyright", "nobody-knows-left"])(
+  "%s does not point along the line",
+  (name) => {
+    expect(iconOf(name, SENT).pointing).toBe(false);
+  },
+);
