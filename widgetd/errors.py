@@ -48,6 +48,7 @@ CODES: Mapping[str, Code] = _table(
     ("W1002", "fault", "a file is too large"),
     ("W1003", "fault", "a file leads out of the widgets folder"),
     ("W1004", "fault", "a file's name is not UTF-8"),
+    ("W1005", "fault", "widgetd itself failed on a file"),
     # W11xx: the .widget document
     ("W1101", "fault", "the file is not JSON"),
     ("W1102", "fault", "a key stands twice in one object"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.serving import widget_file
 from widgetd.catalog.discovery import load
+from widgetd.catalog.entries import Make
 from widgetd.catalog.reload import Folder, Workshop
 from widgetd.files.source import Source
 from widgetd.widget.compiled import Widget
@@ -23,10 +24,13 @@ class Counting:
         return load(source, sidecar, limits=Limits())
 
 
+def workshop(root: Path, make: Make) -> Workshop:
+    return Workshop(root=root, make=make, limit_bytes=Limits().file_bytes, quiet_ms=0)
+
+
 def folder(root: Path) -> tuple[Folder, Counting]:
     counting = Counting()
-    workshop = Workshop(root=root, make=counting, limit_bytes=Limits().file_bytes, quiet_ms=0)
-    return Folder(workshop), counting
+    return Folder(workshop(root, counting)), counting
 
 
 def write(root: Path, name: str, text: str = "Hello") -> None:
@@ -80,6 +84,25 @@ def test_a_broken_file_keeps_its_last_good_widget_with_its_fault(tmp_path: Path)
     assert broken.widgets["greeting"] is good.widgets["greeting"]
     assert broken.stale == ("greeting",)
     assert list(broken.faults) == ["Greeting.widget"]
+
+
+def test_a_file_that_widgetd_itself_fails_on_harms_no_other(tmp_path: Path) -> None:
+    def failing(source: Source, sidecar: Source | None) -> Widget:
+        if source.path == "Other.widget":
+            raise ZeroDivisionError
+        return load(source, sidecar, limits=Limits())
+
+    write(tmp_path, "Greeting")
+    write(tmp_path, "Other")
+    found = Folder(workshop(tmp_path, failing)).look()
+
+    assert list(found.widgets) == ["greeting"]
+    assert [str(fault) for fault in found.faults.values()] == [
+        (
+            "Other.widget: widgetd itself failed on it (ZeroDivisionError); "
+            "this is a defect of widgetd; report it with this file"
+        )
+    ]
 
 
 def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None:

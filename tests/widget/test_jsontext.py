@@ -63,6 +63,13 @@ def test_what_is_no_strict_json_is_refused_where_it_goes_wrong(
     assert fault(content) == (code, problem, line, column)
 
 
+def test_a_number_of_more_digits_than_python_reads_is_refused_where_it_stands() -> None:
+    content = b'{"a":1,"b":-' + b"9" * 5_000 + b"}"
+    problem = f"-{'9' * 39} is not a number in JSON"
+
+    assert fault(content, Limits()) == ("W1104", problem, 1, 12)
+
+
 @pytest.mark.parametrize(
     ("content", "value"),
     [

@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+import structlog
+
 from widgetd.catalog.copies import Copies
 from widgetd.catalog.snapshot import Entry
 from widgetd.errors import Finding, WidgetError
@@ -25,9 +27,10 @@ SIDECAR_SUFFIX = ".widget.toml"
 Make = Callable[[Source, Source | None], Widget]
 """Source and sidecar to a servable widget; raises `WidgetError` where there is none."""
 
-
 Changes = Mapping[str, Entry | None]
 """What files came to that came to something else before, by path; None for a file that is gone."""
+
+_log = structlog.get_logger()
 
 
 def rebuild(
@@ -95,7 +98,16 @@ def _build(entry: Entry | None, source: Source, sidecar: Source | None, make: Ma
         widget = make(source, sidecar)
     except WidgetError as error:
         return _broken(entry, source.path, key, error)
+    except Exception as error:  # noqa: BLE001 - a defect that one file finds must not end them all
+        _log.exception("widget.crashed", path=source.path)
+        return _broken(entry, source.path, key, _defect(source.path, error))
     return Entry(path=source.path, key=key, widget=widget)
+
+
+def _defect(path: str, error: Exception) -> WidgetError:
+    problem = f"widgetd itself failed on it ({type(error).__name__})"
+    advice = "this is a defect of widgetd; report it with this file"
+    return WidgetError(Finding(code="W1005", problem=problem, advice=advice, path=path))
 
 
 def _broken(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:

@@ -147,8 +147,8 @@ def _explain(text: str, limits: Limits) -> NoReturn:
     except json.JSONDecodeError as error:
         _explain_depth(text[: error.pos], limits)
         raise syntax_fault("W1101", text, error) from None
-    except RecursionError:
-        pass  # the first of the places that are too deep is found below
+    except (RecursionError, ValueError):
+        pass  # too deep, or a number of more digits than Python reads; both are found below
     _explain_places(text, limits)
     _explain_surrogate(text)
     raise _fault("W1101", "the file is not JSON", _EXPORT)
