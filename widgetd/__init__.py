@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from widgetd.catalog.discovery import discover_widgets, get_widget, load_widget
     from widgetd.embed import register
     from widgetd.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
+    from widgetd.tools.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
+    from widgetd.tools.mock import mocks
+    from widgetd.tools.response import Facts, Failed, Response, Shown, guard, response
+    from widgetd.tools.result import Policy
     from widgetd.widget.compiled import Widget
     from widgetd.widget.components import to_chatkit
     from widgetd.widget.definition import Definition
@@ -31,15 +35,28 @@ __all__ = [
     "CallError",
     "ConfigError",
     "Definition",
+    "Envelope",
+    "Facts",
+    "Failed",
+    "Failure",
     "Finding",
+    "Policy",
+    "RenderMark",
+    "Response",
+    "Shown",
+    "Ui",
+    "UiMetadata",
     "Widget",
     "WidgetError",
     "WidgetdError",
     "discover_widgets",
     "get_widget",
+    "guard",
     "json_schema_to_pydantic",
     "load_widget",
+    "mocks",
     "register",
+    "response",
     "to_chatkit",
 ]
 
@@ -47,15 +64,28 @@ _HOMES = {
     "CallError": "widgetd.errors",
     "ConfigError": "widgetd.errors",
     "Definition": "widgetd.widget.definition",
+    "Envelope": "widgetd.tools.envelope",
+    "Facts": "widgetd.tools.response",
+    "Failed": "widgetd.tools.response",
+    "Failure": "widgetd.tools.envelope",
     "Finding": "widgetd.errors",
+    "Policy": "widgetd.tools.result",
+    "RenderMark": "widgetd.tools.envelope",
+    "Response": "widgetd.tools.response",
+    "Shown": "widgetd.tools.response",
+    "Ui": "widgetd.tools.envelope",
+    "UiMetadata": "widgetd.tools.envelope",
     "Widget": "widgetd.widget.compiled",
     "WidgetError": "widgetd.errors",
     "WidgetdError": "widgetd.errors",
     "discover_widgets": "widgetd.catalog.discovery",
     "get_widget": "widgetd.catalog.discovery",
+    "guard": "widgetd.tools.response",
     "json_schema_to_pydantic": "widgetd.widget.model",
     "load_widget": "widgetd.catalog.discovery",
+    "mocks": "widgetd.tools.mock",
     "register": "widgetd.embed",
+    "response": "widgetd.tools.response",
     "to_chatkit": "widgetd.widget.components",
 }
 

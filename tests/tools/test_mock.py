@@ -7,36 +7,29 @@ import json
 import pytest
 
 from widgetd.catalog.discovery import discover_widgets
-from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.config import bundled
 from widgetd.tools.mock import MockState, mocks
-from widgetd.tools.result import Policy
 from widgetd.widget.compiled import Widget
 
 WIDGETS = discover_widgets(bundled())
 
 
-def served(widget: Widget) -> Snapshot:
-    path = widget.definition.path
-    return Snapshot.empty().followed_by({path: Entry(path=path, key=widget.key, widget=widget)})
-
-
 @pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.tool)
 @pytest.mark.parametrize("state", ["sample", "empty", "one", "many", "long"])
 def test_every_bundled_widget_is_mocked_in_every_state(widget: Widget, state: MockState) -> None:
-    made = mocks(widget, served(widget), state=state, seed=7, count=2)
+    made = mocks(widget, state=state, seed=7, count=2)
 
     for call in made:
         assert widget.schema.admits(call["arguments"])
         assert call["result"]["structuredContent"]["type"] in {"Card", "ListView", "Basic"}
         assert call["result"]["_meta"]["widgetd/render"]["ms"] == 0.0
-    again = mocks(widget, served(widget), state=state, seed=7, count=2)
+    again = mocks(widget, state=state, seed=7, count=2)
     assert json.dumps(made) == json.dumps(again)
 
 
 def test_another_seed_is_another_call() -> None:
     widget = WIDGETS[0]
-    first, second = mocks(widget, served(widget), seed=1, count=2)
+    first, second = mocks(widget, seed=1, count=2)
 
     ids = [call["result"]["_meta"]["widgetd/render"]["id"] for call in (first, second)]
     assert ids[0] != ids[1]
@@ -44,8 +37,7 @@ def test_another_seed_is_another_call() -> None:
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.tool)
 def test_in_profile_split_the_tree_is_out_of_the_models_sight(widget: Widget) -> None:
-    policy = Policy(profile="split")
-    (call,) = mocks(widget, served(widget), policy=policy)
+    (call,) = mocks(widget, profile="split")
 
     assert "children" not in call["result"]["structuredContent"]
     assert call["result"]["_meta"]["widgetd/widget"]["type"] in {"Card", "ListView", "Basic"}

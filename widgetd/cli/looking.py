@@ -80,12 +80,11 @@ def mock(
         profile: Who sees the tree.
     """
     from widgetd.tools.mock import mocks
-    from widgetd.tools.result import Policy
 
     snapshot = snapshot_of(dir)
     widget = widget_of(snapshot, name)
-    policy = Policy(profile=profile)
-    print_json(mocks(widget, snapshot, state=state, seed=seed, count=count, policy=policy))
+    made = mocks(widget, state=state, seed=seed, count=count, profile=profile, snapshot=snapshot)
+    print_json(made)
     return 0
 
 

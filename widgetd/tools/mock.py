@@ -12,12 +12,12 @@ from fastmcp.tools.base import ToolResult
 from mcp_types import CallToolResult
 
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Snapshot
+from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
 from widgetd.store.opening import local_store
 from widgetd.tools.caller import Caller
 from widgetd.tools.rendering import Rendering
-from widgetd.tools.result import Policy, profile_for, tool_result
+from widgetd.tools.result import Policy, Profile, profile_for, tool_result
 from widgetd.widget.compiled import Widget
 from widgetd.widget.sample import State, sample
 
@@ -34,22 +34,23 @@ _STATES: dict[MockState, State] = {
 
 def mocks(
     widget: Widget,
-    snapshot: Snapshot,
     *,
     state: MockState = "sample",
     seed: int = 0,
     count: int = 1,
-    policy: Policy | None = None,
+    profile: Profile = "auto",
+    snapshot: Snapshot | None = None,
 ) -> list[dict[str, Any]]:
     """Calls of `widget` with their results, as they would come over the wire.
 
     Args:
         widget: What is called.
-        snapshot: What it is served from; its generation stands in the results.
         state: Which kind of arguments.
         seed: The same seed gives the same calls.
         count: How many calls, from this seed on.
-        policy: How results are shaped.
+        profile: Who sees the tree.
+        snapshot: What it is served from, whose generation stands in the results; by default one
+            that serves nothing else.
 
     Returns:
         `[{"arguments": {...}, "result": {"content": [...], "structuredContent": {...}, ...}}]`.
@@ -57,16 +58,21 @@ def mocks(
     Raises:
         CallError: The schema admits nothing in this state, or the template fails on it.
     """
+    served = _alone(widget) if snapshot is None else snapshot
+    policy = Policy(profile=profile)
     made = []
     for number in range(seed, seed + count):
         arguments = sample(widget.schema, state=_STATES[state], seed=number)
         if arguments is None:
             raise CallError("W2002", f"the schema of {widget.tool} admits nothing for '{state}'")
-        result = answer(
-            widget, snapshot, arguments, policy=policy or Policy(), name=f"{state} {number}"
-        )
+        result = answer(widget, served, arguments, policy=policy, name=f"{state} {number}")
         made.append({"arguments": arguments, "result": result})
     return made
+
+
+def _alone(widget: Widget) -> Snapshot:
+    path = widget.definition.path
+    return Snapshot.empty().followed_by({path: Entry(path=path, key=widget.key, widget=widget)})
 
 
 def answer(

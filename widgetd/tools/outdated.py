@@ -24,7 +24,9 @@ def check_client(widget: Widget, caller: Caller) -> None:
         return
     least, given = precedence(needed), precedence(said) if isinstance(said, str) else None
     if given is None:
-        raise CallError("W2006", f'expected a version, as in "{needed}", got {said!r:.60}', path=_AT)
+        raise CallError(
+            "W2006", f'expected a version, as in "{needed}", got {said!r:.60}', path=_AT
+        )
     if least is not None and given < least:
         raise CallError(
             "W2010",
