@@ -84,6 +84,7 @@ def test_what_is_no_component_stays_as_it_is(value: dict[str, Any]) -> None:
         ("", "there is no JSON, only space; write an object"),
         ('{"type":"Card"', "line 1: the text ends before its JSON does; complete it"),
         ('{"type":"Card","gap":NaN}', "the output is not JSON ("),
+        ('{"type":"Card","gap":' + "9" * 5000 + "}", "the output is not JSON ("),
         ('{"type":"Card","value":"\\ud800"}', "the output is not JSON ("),
         (
             '{"type":"Card","x":' + "[" * 300 + "]" * 300 + "}",

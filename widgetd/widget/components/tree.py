@@ -111,15 +111,15 @@ def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
     try:
         json.loads(text)
     except json.JSONDecodeError as told:
-        finding = syntax_fault("W1305", text, told).finding
+        return WidgetError(syntax_fault("W1305", text, told).finding)
     except RecursionError:
         return _too_deep()
-    else:
-        if error.msg.startswith("depth"):
-            return _too_deep()
-        # What Python reads and no one else does: NaN, Infinity, half a character.
-        return _fault("W1305", f"the output is not JSON ({error.msg})", "write what JSON allows")
-    return WidgetError(finding)
+    except ValueError:
+        pass  # a number of more digits than Python reads
+    if error.msg.startswith("depth"):
+        return _too_deep()
+    # What Python alone reads as well: NaN, Infinity, half a character.
+    return _fault("W1305", f"the output is not JSON ({error.msg})", "write what JSON allows")
 
 
 def _too_deep() -> WidgetError:
