@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from widgetd.catalog.discovery import discover_widgets
 from widgetd.catalog.snapshot import Entry, Snapshot
+from widgetd.cli import main
 from widgetd.config import bundled
 from widgetd.tools.tokens import table, tokens_of_result
 from widgetd.widget.compiled import Widget
@@ -36,6 +38,17 @@ def test_every_example_of_a_bundled_widget_costs_under_100_tokens_in_profile_spl
     widget: Widget, arguments: Mapping[str, Any]
 ) -> None:
     assert tokens_of_result(widget, SERVED, arguments, "split") < 100
+
+
+def test_the_readme_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (bundled().parent / "README.md").read_text(encoding="utf-8")
+    section = readme.partition("\n## What it costs a model\n")[2].partition("\n## ")[0]
+    shown = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
+
+    assert main(["list", "--tokens", "--dir", str(bundled())]) == 0
+
+    printed = [tuple(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert shown == printed
 
 
 def test_the_table_has_a_row_for_each_widget() -> None:
