@@ -9,7 +9,7 @@ import pytest
 
 from widgetd.catalog.discovery import discover_widgets
 from widgetd.config import bundled
-from widgetd.widget.actions import actions_of, known_actions
+from widgetd.widget.actions import actions_of, known_actions, offers_any
 from widgetd.widget.compiled import Widget
 from widgetd.widget.schema import compile_schema
 
@@ -35,3 +35,9 @@ def test_the_smallest_payload_of_each_offered_action_is_accepted(widget: Widget)
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
 def test_every_action_has_a_description(widget: Widget) -> None:
     assert all(action.description for action in known_actions(widget))
+
+
+@pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
+def test_whether_a_tree_offers_anything_is_told_without_saying_what(widget: Widget) -> None:
+    for tree in trees(widget):
+        assert offers_any(tree) is bool(actions_of(tree))

@@ -66,26 +66,18 @@ def offers(tree: Node) -> Iterator[Offer]:
 
 def offers_any(tree: Node) -> bool:
     """Whether `tree` offers any action at all; quick, because every call asks."""
-    return _may_offer(tree) and any(True for _ in _places(tree))
-
-
-def _may_offer(tree: Node) -> bool:
-    """Whether anything in `tree` is named as an action is."""
-    waiting: list[Any] = [tree]
+    waiting = [tree]
     while waiting:
-        value = waiting.pop()
-        if type(value) is dict:
-            for name, inner in value.items():
-                if type(inner) is dict or type(inner) is list:
-                    if name[-6:] in _NAMES:
-                        return True
-                    waiting.append(inner)
-        else:
-            waiting.extend(inner for inner in value if type(inner) is dict or type(inner) is list)
+        node = waiting.pop()
+        nested = [
+            name for name, value in node.items() if type(value) is dict or type(value) is list
+        ]
+        if "children" in nested:
+            waiting.extend(_children(node))
+            nested.remove("children")
+        if nested and node.get("disabled") is not True and any(True for _ in _actions(node)):
+            return True
     return False
-
-
-_NAMES = frozenset({"action", "Action"})
 
 
 def _places(tree: Node) -> Iterator[tuple[Node, str, Node, _Form | None]]:
@@ -146,15 +138,21 @@ def _is_folded(node: Node) -> bool:
 def _actions(node: Node) -> Iterator[tuple[str, Node]]:
     """A component's own actions, `onClickAction` as well as `confirm: {label, action}`."""
     for name, value in node.items():
-        if name in {"children", "payload"} or (name in _FOOTER and _is_folded(node)):
-            continue
-        if (name == "action" or name.endswith("Action")) and _is_action(value):
-            yield name, value
-        for inner in value if isinstance(value, list) else [value]:
-            if isinstance(inner, dict) and _is_action(inner.get("action")):
-                yield name, inner["action"]
+        # Most properties are plain values, and every call comes through here.
+        if type(value) is dict:
+            if name in _APART or (name in _FOOTER and _is_folded(node)):
+                continue
+            if (name == "action" or name.endswith("Action")) and _is_action(value):
+                yield name, value
+            if _is_action(value.get("action")):
+                yield name, value["action"]
+        elif type(value) is list and name not in _APART:
+            for inner in value:
+                if type(inner) is dict and _is_action(inner.get("action")):
+                    yield name, inner["action"]
 
 
+_APART = frozenset({"children", "payload"})
 _FOOTER = frozenset({"confirm", "cancel"})
 
 
