@@ -12,6 +12,8 @@ import pytest
 
 from tests.serving import PATIENCE_S, greeting, serving, widget_file
 
+SOUND = "Greet one person by name. Use when somebody arrives and wants to be seen."
+UNDECLARED = '{"type":"Card","children":[{"type":"Text","value":{{ nobody | tojson }}}]}'
 EVIL = '<script>alert("x")</script>'
 
 
@@ -92,7 +94,7 @@ async def test_each_page_has_a_twin_for_programs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("query", "shown"),
-    [("", ["a", "b"]), ("?q=beta", ["b"]), ("?tag=one", ["a"]), ("?problems=1", ["b"])],
+    [("", ["a", "b"]), ("?q=beta", ["b"]), ("?tag=one", ["a"]), ("?problems=fault", ["b"])],
 )
 async def test_the_index_shows_what_is_asked_for(
     tmp_path: Path, query: str, shown: list[str]
@@ -110,6 +112,31 @@ async def test_the_index_shows_what_is_asked_for(
         rows = (await asking.get(f"/index.json{query}")).json()["widgets"]
 
     assert [row["name"] for row in rows] == shown
+
+
+@pytest.mark.parametrize(
+    ("query", "shown", "refused"),
+    [
+        ("?problems=fault", [], ["Broken.widget"]),
+        ("?problems=warning", ["open"], []),
+        ("?problems=none", ["sound"], []),
+        ("?problems=nonsense", ["open", "sound"], ["Broken.widget"]),
+    ],
+)
+async def test_the_index_tells_the_sound_from_the_doubtful_and_the_broken(
+    tmp_path: Path, query: str, shown: list[str], refused: list[str]
+) -> None:
+    (tmp_path / "Sound.widget").write_text(widget_file("Sound", description=SOUND))
+    (tmp_path / "Sound.widget.toml").write_text(f"description = '{SOUND}'\n")
+    (tmp_path / "Open.widget").write_text(widget_file("Open", template=UNDECLARED))
+    (tmp_path / "Broken.widget").write_text("{")
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        answer = (await asking.get(f"/index.json{query}")).json()
+        page = (await asking.get(f"/{query}")).text
+
+    assert [row["name"] for row in answer["widgets"]] == shown
+    assert [row["path"] for row in answer["refused"]] == refused
+    assert [name for name in ("open", "sound") if f'data-tool="{name}"' in page] == shown
 
 
 async def test_a_stranger_sees_no_gallery(tmp_path: Path) -> None:

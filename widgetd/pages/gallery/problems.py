@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal, get_args
 from weakref import WeakKeyDictionary
 
 import anyio.to_thread
@@ -21,6 +22,11 @@ from widgetd.widget.compiled import Widget
 from widgetd.widget.findings import findings
 from widgetd.widget.limits import Limits
 from widgetd.widget.spots import spot_of, window
+
+Verdict = Literal["fault", "warning", "none"]
+"""The worst that can be said against a widget."""
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,12 @@ class Problems:
             known = await anyio.to_thread.run_sync(find, limiter=self._limiter)
             self._known[widget] = known
         return known
+
+    async def verdict(self, snapshot: Snapshot, widget: Widget) -> Verdict:
+        """The worst that can be said against `widget`; a fault is that of its file as it is now."""
+        if widget.definition.path in snapshot.faults:
+            return "fault"
+        return "warning" if await self.warnings(widget) else "none"
 
     def _text(self, path: str) -> str | None:
         try:

@@ -51,14 +51,14 @@ def _get(path: str, answer: Answer) -> Route:
 
 def _index(gallery: Gallery) -> Answer:
     async def answer(request: Request) -> Response:
-        return index_page(gallery, request.query_params)
+        return await index_page(gallery, request.query_params)
 
     return answer
 
 
 def _index_json(gallery: Gallery) -> Answer:
     async def answer(request: Request) -> Response:
-        return _json(index_json(gallery, request.query_params))
+        return _json(await index_json(gallery, request.query_params))
 
     return answer
 
