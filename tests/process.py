@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +42,21 @@ class Served:
 
 
 @asynccontextmanager
-async def daemon_process(folder: Path, *flags: str) -> AsyncIterator[Served]:
-    """`widgetd serve` on a free port, killed at the end if it still runs."""
-    command = [sys.executable, "-m", "widgetd", "serve", str(folder), "--port", "0", *flags]
+async def daemon_process(
+    folder: Path, *flags: str, port: int = 0, log: Path | None = None
+) -> AsyncIterator[Served]:
+    """`widgetd serve`, killed at the end if it still runs.
+
+    Args:
+        folder: What it serves.
+        flags: Of the command line.
+        port: Where; 0 for any free one.
+        log: A file that its log is appended to; the test's own standard error without one.
+    """
+    command = [sys.executable, "-m", "widgetd", "serve", str(folder), "--port", str(port), *flags]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("WIDGETD_")}
-    process = await anyio.open_process(command, env=environment, stderr=None)
+    with nullcontext() if log is None else log.open("ab") as stderr:
+        process = await anyio.open_process(command, env=environment, stderr=stderr)
     try:
         assert process.stdout is not None
         greeting = ""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import socket
-import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
-from http.client import HTTPConnection
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-CONFIGURATION = Path(__file__).resolve().parents[2] / "deploy" / "nginx.conf"
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+from tests.deploy.balancing import NGINX, Balancer
+
 MODERN = {"MCP-Protocol-Version": "2026-07-28"}
 LEGACY = {"MCP-Protocol-Version": "2025-06-18", "MCP-Session-Id": "4f1d"}
 
@@ -48,49 +43,6 @@ class Replica:
         self._server.server_close()
 
 
-class Balancer:
-    """nginx on a port of its own."""
-
-    def __init__(self, folder: Path, replicas: list[Replica]) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        text = CONFIGURATION.read_text().replace("listen 8788", f"listen 127.0.0.1:{self.port}")
-        for number, replica in enumerate(replicas, start=1):
-            text = text.replace(f"widgetd-{number}:8787", f"127.0.0.1:{replica.port}")
-        configuration = folder / "nginx.conf"
-        configuration.write_text(re.sub(r"/tmp/", f"{folder}/", text))
-        assert NGINX is not None
-        self._process = subprocess.Popen(
-            [NGINX, "-c", configuration, "-g", "daemon off; master_process off;"],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def ask(self, headers: dict[str, str]) -> str:
-        """What a POST with these headers is answered."""
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection:
-            connection.request("POST", "/mcp", b"{}", headers)
-            return connection.getresponse().read().decode()
-
-    def status_of(self, path: str) -> int:
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection:
-            connection.request("GET", path)
-            return connection.getresponse().status
-
-    def starts(self) -> None:
-        """Return when it takes connections."""
-        while self._process.poll() is None:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-        assert self._process.stderr is not None
-        raise AssertionError(self._process.stderr.read())
-
-    def close(self) -> None:
-        self._process.terminate()
-        self._process.communicate(timeout=10)
-
-
 @pytest.fixture
 def replicas() -> Iterator[list[Replica]]:
     with ExitStack() as ends:
@@ -102,7 +54,7 @@ def replicas() -> Iterator[list[Replica]]:
 
 @pytest.fixture
 def balancer(tmp_path: Path, replicas: list[Replica]) -> Iterator[Balancer]:
-    made = Balancer(tmp_path, replicas)
+    made = Balancer(tmp_path, [replica.port for replica in replicas])
     made.starts()
     yield made
     made.close()
