@@ -11,7 +11,7 @@ from widgetd.errors import ConfigError
 
 
 def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
-    """Print types of what widgetd answers and of what each widget takes.
+    """Print types of what each widget takes and answers, with a guard for each type of response.
 
     Args:
         lang: TypeScript, or Python typed dictionaries.

@@ -1,6 +1,6 @@
-"""The envelope of results, and each widget's arguments, as types of another language.
+"""The envelope of results, and each widget's arguments and response, as types of a language.
 
-    JSON Schema -> shape -> TypeScript or Python
+    JSON Schema -> shape -> spelling -> TypeScript or Python
 
 A declaration says what a compiler can hold; bounds, patterns and conditions are
 the schema's alone.

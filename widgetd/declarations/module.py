@@ -1,68 +1,73 @@
-"""One module of declarations for a snapshot: the envelope, then each widget's arguments."""
+"""One module of declarations for a snapshot: the envelope, then each widget's call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.declarations import python, typescript
-from widgetd.declarations.shape import Record, Shaper
+from widgetd.declarations.responses import FAILED, common, response_of
+from widgetd.declarations.shape import Literals, Named, Record, Scalar, Shaper, Union
+from widgetd.declarations.spelling import Language
 from widgetd.tools.envelope import envelope_schema
+from widgetd.widget.compiled import Widget
 
-Language = Literal["ts", "python"]
+LANGUAGES: Mapping[Literal["ts", "python"], Language] = {"ts": typescript, "python": python}
 
 _ENVELOPE = "Meta"
 
 
-def declarations(snapshot: Snapshot, language: Language) -> str:
+def declarations(snapshot: Snapshot, language: Literal["ts", "python"]) -> str:
     """The text of a module that declares what `snapshot` serves.
+
+    For each widget the arguments of a call, its response, and a guard that tells this response
+    from the others; besides them `Response`, which is any of them, and `UiType`.
 
     Args:
         snapshot: The widgets.
         language: `ts` for TypeScript, `python` for typed dictionaries.
     """
-    parts = _typescript(snapshot) if language == "ts" else _python(snapshot)
-    between = "\n\n" if language == "ts" else "\n\n\n"
-    return between.join(parts)
+    spoken = LANGUAGES[language]
+    return spoken.BETWEEN.join(_parts(snapshot, spoken))
 
 
-def _typescript(snapshot: Snapshot) -> Iterator[str]:
-    yield "// What widgetd answers, and what its tools take. Made by `widgetd types --lang ts`."
-    for record in _envelope():
-        yield typescript.declare(record)
-    for tool, records in _arguments(snapshot):
-        yield from (typescript.declare(record) for record in records)
-        definition = snapshot.widgets[tool].definition
-        yield typescript.guard(definition.component, _ENVELOPE, definition.ui_type)
-    ui_types = {f'"{w.definition.ui_type}"': None for w in snapshot.widgets.values()}
-    yield typescript.alias("UiType", list(ui_types))
+def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
+    yield language.HEADER
+    for record in (*_envelope(), *common()):
+        yield language.declare(record)
+    named = _named(snapshot)
+    for name, widget in named.items():
+        arguments = _arguments(widget, f"{name}Arguments")
+        for record in (*arguments.values(), *response_of(widget, name, arguments)):
+            yield language.declare(record)
+        yield language.guard(name, widget.tool, widget.definition.ui_type)
+    responses = Union(tuple(Named(f"{name}Response") for name in (*named, FAILED)))
+    yield language.alias("Response", responses)
+    ui_types = dict.fromkeys(widget.definition.ui_type for widget in named.values())
+    yield language.alias("UiType", Literals(tuple(ui_types)) if ui_types else Scalar("string"))
 
 
-def _python(snapshot: Snapshot) -> Iterator[str]:
-    yield (
-        '"""What widgetd answers, and what its tools take. Made by `widgetd types`."""\n\n'
-        + python.HEADER
-    )
-    for record in _envelope():
-        yield python.declare(record)
-    for _tool, records in _arguments(snapshot):
-        yield from (python.declare(record) for record in records)
-    ui_types = {repr(w.definition.ui_type): None for w in snapshot.widgets.values()}
-    yield f"UiType = Literal[{', '.join(ui_types) or repr('')}]"
+def _named(snapshot: Snapshot) -> dict[str, Widget]:
+    """The widgets under the names that begin their declarations: `FlightTracker`."""
+    named: dict[str, Widget] = {}
+    for widget in snapshot.widgets.values():
+        name, number = widget.definition.component, 2
+        while name in named or name == FAILED:
+            name, number = f"{widget.definition.component}_{number}", number + 1
+        named[name] = widget
+    return named
 
 
-def _envelope() -> list[Record]:
+def _envelope() -> tuple[Record, ...]:
     schema = envelope_schema()
     shaper = Shaper(schema, _ENVELOPE)
     shaper.shape(schema, _ENVELOPE)
-    return list(shaper.records.values())
+    return tuple(shaper.records.values())
 
 
-def _arguments(snapshot: Snapshot) -> Iterator[tuple[str, list[Record]]]:
-    for tool, widget in snapshot.widgets.items():
-        name = f"{widget.definition.component}Arguments"
-        shaper = Shaper(widget.schema.advertised, name)
-        shaper.shape(widget.schema.advertised, name)
-        shaper.records.setdefault(name, Record(name, ()))
-        yield tool, list(shaper.records.values())
+def _arguments(widget: Widget, name: str) -> dict[str, Record]:
+    schema = widget.schema.advertised
+    shaper = Shaper(schema, name)
+    shaper.shape(schema, name)
+    return {**shaper.records, name: shaper.records.get(name, Record(name, ()))}

@@ -6,18 +6,31 @@ import json
 import re
 from collections.abc import Iterator
 
-from widgetd.declarations.shape import (
-    ListOf,
-    Literals,
-    MapOf,
-    Named,
-    Record,
-    Scalar,
-    Shape,
-    Union,
-)
+from widgetd.declarations.shape import Record, Shape
+from widgetd.declarations.spelling import Words, spell
+
+HEADER = "// What widgetd answers, and what its tools take. Made by `widgetd types --lang ts`."
+BETWEEN = "\n\n"
 
 _PLAIN = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def _literals(values: tuple[object, ...]) -> str:
+    return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
+
+
+_WORDS = Words(
+    scalars={
+        "string": "string",
+        "number": "number",
+        "boolean": "boolean",
+        "null": "null",
+        "any": "unknown",
+    },
+    list_of="Array<{}>",
+    map_of="Record<string, {}>",
+    literals=_literals,
+)
 
 
 def declare(record: Record) -> str:
@@ -25,16 +38,18 @@ def declare(record: Record) -> str:
     return "\n".join(_lines(record))
 
 
-def alias(name: str, options: list[str]) -> str:
+def alias(name: str, shape: Shape) -> str:
     """`export type Name = A | B`."""
-    return f"export type {name} = {' | '.join(options) or 'never'};"
+    return f"export type {name} = {spell(shape, _WORDS)};"
 
 
-def guard(name: str, of: str, ui_type: str) -> str:
-    """A function that tells whether a result's `_meta` is of one type of response."""
+def guard(name: str, tool: str, ui_type: str) -> str:  # noqa: ARG001 - the name is in camel case here
+    """`isName(response)`, which narrows to `NameResponse`."""
     return (
-        f"export function is{name}(meta: {of}): boolean {{\n"
-        f'  return meta["widgetd/ui"]?.uiType === {json.dumps(ui_type)};\n}}'
+        f"export function is{name}(response: {{ _meta?: object }}): "
+        f"response is {name}Response {{\n"
+        f"  const meta = response._meta as Meta | undefined;\n"
+        f'  return meta?.["widgetd/ui"]?.uiType === {json.dumps(ui_type)};\n}}'
     )
 
 
@@ -44,23 +59,5 @@ def _lines(record: Record) -> Iterator[str]:
         if field.description:
             yield f"  /** {' '.join(field.description.split()).replace('*/', '* /')} */"
         key = field.name if _PLAIN.fullmatch(field.name) else json.dumps(field.name)
-        yield f"  {key}{'' if field.required else '?'}: {_type(field.shape)};"
+        yield f"  {key}{'' if field.required else '?'}: {spell(field.shape, _WORDS)};"
     yield "}"
-
-
-def _type(shape: Shape) -> str:
-    match shape:
-        case Scalar(name):
-            return "unknown" if name == "any" else name
-        case Literals(values):
-            return " | ".join(json.dumps(value, ensure_ascii=False) for value in values)
-        case ListOf(element):
-            return f"Array<{_type(element)}>"
-        case MapOf(value):
-            return f"Record<string, {_type(value)}>"
-        case Named(name):
-            return name
-        case Union(options):
-            return " | ".join(map(_type, options))
-        case Record():
-            return shape.name
