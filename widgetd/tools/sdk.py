@@ -37,6 +37,10 @@ Next = Callable[[Context], Awaitable[Any]]
 Seam = Callable[[Context, Next], Awaitable[Any]]
 """A layer around every message: it answers itself, or hands the context on."""
 
+Handler = Callable[[Context, Any], Awaitable[Any]]
+"""What answers one method, given its parameters."""
+
+_CALLS = "tools/call"
 _LISTEN = "subscriptions/listen"
 
 
@@ -53,6 +57,8 @@ def verify(server: FastMCP) -> None:
     _require("fastmcp", "FastMCP._mcp_server", isinstance(lowlevel, Server))
     for name in ("middleware", "get_tool_input_schema", "add_request_handler"):
         _require("mcp", f"Server.{name}", hasattr(lowlevel, name))
+    answers = isinstance(lowlevel, Server) and lowlevel.get_request_handler(_CALLS) is not None
+    _require("fastmcp", "answer to tools/call", answers)
     connection = Connection.from_envelope(LATEST_MODERN_VERSION, None, None)
     session = ServerSession(cast("Any", None), connection)
     _require("mcp", "ServerSession._connection", hasattr(session, "_connection"))
@@ -118,6 +124,14 @@ def serve_subscribe(
     lowlevel.add_request_handler(
         "resources/unsubscribe", UnsubscribeRequestParams, answering(unsubscribe)
     )
+
+
+def answer_calls(server: FastMCP, layer: Callable[[Handler], Handler]) -> None:
+    """Put `layer` around FastMCP's own answer to `tools/call`."""
+    lowlevel = lowlevel_of(server)
+    known = lowlevel.get_request_handler(_CALLS)
+    assert known is not None  # noqa: S101 - `verify` has seen it
+    lowlevel.add_request_handler(_CALLS, known.params_type, layer(known.handler))
 
 
 def answer_schemas_from(server: FastMCP, lookup: Callable[[str], Mapping[str, Any] | None]) -> None:

@@ -24,6 +24,7 @@ from widgetd.tools.access import principal_of
 from widgetd.tools.actions import action_tools
 from widgetd.tools.audience import Views
 from widgetd.tools.clients import Clients
+from widgetd.tools.direct import direct
 from widgetd.tools.gate import LISTS, admitted
 from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.observer import Observer
@@ -169,6 +170,7 @@ def build(
     )
     server = attach(mcp, registry, store, terms, alone=True)
     sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.toolbox))
+    sdk.answer_calls(mcp, partial(direct, server.toolbox))
     return server
 
 
