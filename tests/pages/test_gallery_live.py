@@ -129,20 +129,6 @@ async def test_a_changed_argument_is_drawn_and_stands_in_the_address(tmp_path: P
         assert box["width"] == 320
 
 
-async def test_what_a_widget_sends_is_logged(tmp_path: Path) -> None:
-    (tmp_path / "Form.widget").write_text(form("Heading"))
-    async with serving(tmp_path, gallery=True) as url, browsing() as page:
-        await page.goto(f"{url.removesuffix('/mcp')}/w/form?tab=actions")
-        await drawn(page).get_by_placeholder("Note").fill("hello")
-        await drawn(page).get_by_role("button", name="Send").click()
-        sent = page.locator("#log li", has_text="note.send").first
-        await sent.wait_for()
-        await page.locator("#log .kind", has_text="To the server").wait_for()
-        payload = await page.locator("#log pre").first.inner_text()
-
-    assert json.loads(payload) == {"note": "hello"}
-
-
 async def test_a_dropped_file_lands_in_the_folder(tmp_path: Path) -> None:
     async with serving(tmp_path, gallery=True, allow_upload=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/")

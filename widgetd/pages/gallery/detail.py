@@ -29,11 +29,11 @@ CARRIED = ("state", "theme", "width", "tab")
 """What of the address goes along to the next widget."""
 
 
-def widget_page(gallery: Gallery, widget: Widget, query: QueryParams) -> Response:
+async def widget_page(gallery: Gallery, widget: Widget, query: QueryParams) -> Response:
     """One widget as a page."""
     snapshot = gallery.snapshot
     shown = _state(widget, query)
-    call = told(gallery.server, widget, arguments_of(widget, shown.key))
+    call = await told(gallery.server, widget, arguments_of(widget, shown.key))
     fault = gallery.problems.fault(snapshot, widget.definition.path)
     body = fragment(
         bar(_trail(gallery, widget, query), query=query, mark=gallery.mark),
@@ -60,7 +60,7 @@ def widget_page(gallery: Gallery, widget: Widget, query: QueryParams) -> Respons
     return page(widget.definition.title, body, script="widget.js", query=query)
 
 
-def widget_json(
+async def widget_json(
     gallery: Gallery, widget: Widget, query: QueryParams, arguments: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Everything the page says, but for the warnings, which take longer to find.
@@ -76,7 +76,7 @@ def widget_json(
     given = arguments_of(widget, _state(widget, query).key) if arguments is None else arguments
     fault = gallery.problems.fault(snapshot, definition.path)
     return {
-        **_client(snapshot, widget, told(gallery.server, widget, given)),
+        **_client(snapshot, widget, await told(gallery.server, widget, given)),
         "name": widget.tool,
         "title": definition.title,
         "description": widget.description,
@@ -103,6 +103,7 @@ def _client(snapshot: Snapshot, widget: Widget, call: Told) -> dict[str, Any]:
         "ms": call.ms,
         "mended": call.mended,
         "tokens": call.tokens,
+        "renderId": call.render_id,
         "generation": snapshot.generation,
     }
 

@@ -31,7 +31,7 @@ def facets(gallery: Gallery, widget: Widget, call: Told, *, chosen: str) -> Mark
         "arguments": _arguments(),
         "model": _model(widget, call),
         "problems": el("p", "Looking for problems.", class_="quiet"),
-        "actions": _actions(widget),
+        "actions": _actions(widget, call),
         "source": _source(widget),
         "changes": _changes(gallery, widget),
     }
@@ -142,14 +142,30 @@ def _timing(call: Told) -> str:
     return f"Rendered in {call.ms:.1f} ms." if call.result is not None else ""
 
 
-def _actions(widget: Widget) -> Markup:
+def _actions(widget: Widget, call: Told) -> Markup:
     notes = widget.definition.sidecar.actions
     return fragment(
         el(
+            "div",
+            el("p", "Use the widget: what it sends is listed here, and reaches whoever waits."),
+            el(
+                "p",
+                el("code", "await_widget_action"),
+                " with ",
+                el("code", call.render_id, id="render-id"),
+                el("button", "Copy id", type="button", class_="copy", data_copy_from="render-id"),
+                class_="row",
+            ),
+            class_="quiet stack",
+            id="render",
+            hidden=not call.render_id,
+        ),
+        el(
             "p",
-            "Use the widget: what it sends to its server is listed here.",
+            "There is nothing to press or to fill in here.",
             class_="quiet",
             id="no-actions",
+            hidden=bool(call.render_id),
         ),
         el("ol", id="log", class_="log", aria_live="polite", aria_label="Actions taken"),
         el("h3", "Described in the sidecar") if notes else None,

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 import anyio
 import orjson
 
-from widgetd.catalog.registry import Registry
 from widgetd.catalog.change import difference
+from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.pages.gallery.gallery import mark_of
 

@@ -20,7 +20,10 @@ from widgetd.pages.gallery.index import index_json, index_page
 from widgetd.pages.gallery.live import events
 from widgetd.pages.gallery.missing import missing_page
 from widgetd.pages.gallery.shell import HEADERS, STATIC, remembered, static
+from widgetd.pages.gallery.states import SAMPLE, arguments_of
+from widgetd.pages.gallery.told import glimpsed
 from widgetd.pages.gallery.upload import LIMITS, RefusedError, take, too_long
+from widgetd.tools.viewer import take_action
 from widgetd.widget.compiled import Widget
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -36,6 +39,8 @@ def gallery_routes(gallery: Gallery) -> list[Route]:
         _get("/w/{tool}/problems.json", _problems_json(gallery)),
         _get("/w/{tool}/problems", _problems(gallery)),
         _get("/w/{tool}", _widget(gallery)),
+        Route("/w/{tool}/action", _action(gallery), methods=["POST"]),
+        _get("/gallery/tile/{tool}", _tile(gallery)),
         _get("/gallery/frame/{tool}", _frame(gallery)),
         _get("/gallery/live", _live(gallery)),
         _get(STATIC + "/{name}", _static),
@@ -80,22 +85,19 @@ def _of_widget(gallery: Gallery, found: OfWidget, *, page: bool = False) -> Answ
 
 def _widget(gallery: Gallery) -> Answer:
     async def found(request: Request, widget: Widget) -> Response:
-        return widget_page(gallery, widget, request.query_params)
+        return await widget_page(gallery, widget, request.query_params)
 
     return _of_widget(gallery, found, page=True)
 
 
 def _widget_json(gallery: Gallery) -> Answer:
     async def found(request: Request, widget: Widget) -> Response:
-        arguments: Any = None
+        arguments = None
         if request.method == "POST":
-            try:
-                arguments = orjson.loads(await _body(request))
-            except (orjson.JSONDecodeError, RefusedError):
-                return _json({"error": "the body is not JSON, or too long"}, 400)
-            if not isinstance(arguments, dict):
-                return _json({"error": "the arguments are no JSON object"}, 400)
-        return _json(widget_json(gallery, widget, request.query_params, arguments))
+            arguments = await _object(request)
+            if arguments is None:
+                return _json(_NO_OBJECT, 400)
+        return _json(await widget_json(gallery, widget, request.query_params, arguments))
 
     return _of_widget(gallery, found)
 
@@ -110,6 +112,25 @@ def _problems(gallery: Gallery) -> Answer:
 def _problems_json(gallery: Gallery) -> Answer:
     async def found(_request: Request, widget: Widget) -> Response:
         return _json([problem_json(one) for one in await gallery.problems.warnings(widget)])
+
+    return _of_widget(gallery, found)
+
+
+def _action(gallery: Gallery) -> Answer:
+    async def found(request: Request, _widget: Widget) -> Response:
+        if not _is_ours(request):
+            return _json({"error": "only this gallery's own pages may act in a widget"}, 403)
+        arguments = await _object(request)
+        if arguments is None:
+            return _json(_NO_OBJECT, 400)
+        return _json(await take_action(gallery.server, arguments))
+
+    return _of_widget(gallery, found)
+
+
+def _tile(gallery: Gallery) -> Answer:
+    async def found(_request: Request, widget: Widget) -> Response:
+        return _json(glimpsed(gallery.server, widget, arguments_of(widget, SAMPLE)))
 
     return _of_widget(gallery, found)
 
@@ -164,6 +185,18 @@ def _is_ours(request: Request) -> bool:
     """Whether a page of this very origin asks; the guard lets other loopback ports in."""
     host = request.headers.get("host", "")
     return request.headers.get("origin") in (f"http://{host}", f"https://{host}")
+
+
+_NO_OBJECT = {"error": "the body is no JSON object, or too long"}
+
+
+async def _object(request: Request) -> dict[str, Any] | None:
+    """The JSON object in the request's body; None where it holds none."""
+    try:
+        given = orjson.loads(await _body(request))
+    except (orjson.JSONDecodeError, RefusedError):
+        return None
+    return given if isinstance(given, dict) else None
 
 
 async def _body(request: Request) -> bytes:

@@ -13,6 +13,7 @@ from widgetd.store.values import StoredRender
 from widgetd.tools.result import Policy, tool_result
 from widgetd.tools.server import Server
 from widgetd.tools.tokens import CHARACTERS_OF_A_TOKEN
+from widgetd.tools.viewer import keep_shown, on_wire
 from widgetd.widget.compiled import Widget
 
 
@@ -28,6 +29,7 @@ class Told:
         ms: How long rendering took.
         mended: What was mended in the arguments, as sentences.
         tokens: What the model pays for a result, by profile.
+        render_id: By which what is done in it can be waited for; empty where nothing can be done.
     """
 
     arguments: Mapping[str, Any]
@@ -37,6 +39,7 @@ class Told:
     ms: float = 0.0
     mended: tuple[str, ...] = ()
     tokens: Mapping[str, int] | None = None
+    render_id: str = ""
 
 
 def entry(server: Server, widget: Widget) -> Mapping[str, Any]:
@@ -44,8 +47,8 @@ def entry(server: Server, widget: Widget) -> Mapping[str, Any]:
     return server.toolbox.of(widget).entry("modern")
 
 
-def told(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> Told:
-    """Call `widget` with `arguments`, for somebody who looks at what comes of it."""
+async def told(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> Told:
+    """Call `widget` for somebody who looks at what comes of it, and may act in it."""
     try:
         render = server.rendering.make(widget, arguments, server.registry.current.generation)
     except CallError as error:
@@ -59,17 +62,22 @@ def told(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> Told:
         ms=render.mark["ms"],
         mended=tuple(render.mark.get("mended") or ()),
         tokens={"chatkit": _seen(plain), "split": _seen(shown)},
+        render_id=render.id if await keep_shown(server, render) else "",
     )
+
+
+def glimpsed(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"result", "error"}` of a call, for a small picture that nobody can act in."""
+    try:
+        render = server.rendering.make(widget, arguments, server.registry.current.generation)
+    except CallError as error:
+        return {"result": None, "error": _error(error)}
+    return {"result": _result(render, "split"), "error": None}
 
 
 def _result(render: StoredRender, profile: Any) -> dict[str, Any]:
-    made = tool_result(
-        render, profile, policy=Policy(inline_max_bytes=render.size_bytes), protocol=""
-    )
-    content = [
-        block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in made.content
-    ]
-    return {"content": content, "structuredContent": made.structured_content, "_meta": made.meta}
+    policy = Policy(inline_max_bytes=render.size_bytes)
+    return on_wire(tool_result(render, profile, policy=policy, protocol=""))
 
 
 def _seen(result: Mapping[str, Any]) -> int:

@@ -7,6 +7,7 @@
 const PROTOCOL = "2026-01-26";
 const ABILITIES = { openLinks: {}, serverTools: {}, message: {}, updateModelContext: {}, logging: {} };
 const METHOD_NOT_FOUND = -32601;
+const INTERNAL_ERROR = -32603;
 
 /** A new picture is handed to the frame, which redraws in place: scroll and typed values stay. */
 export class Frame {
@@ -17,10 +18,11 @@ export class Frame {
 
   /**
    * @param {{tool: string, title: string, theme: string, locale?: string,
-   *          sized?: (height: number) => void, sent?: (what: object) => void}} options
+   *          sized?: (height: number) => void, sent?: (what: object) => void,
+   *          act?: (action: object) => Promise<object>}} options
    */
-  constructor({ tool, title, theme, locale, sized = () => {}, sent = () => {} }) {
-    this.#told = { sized, sent };
+  constructor({ tool, title, theme, locale, sized = () => {}, sent = () => {}, act }) {
+    this.#told = { sized, sent, act };
     this.#context = {
       theme,
       locale: locale || navigator.language,
@@ -55,8 +57,16 @@ export class Frame {
   #receive = ({ source, data }) => {
     if (source !== this.element.contentWindow || data?.jsonrpc !== "2.0") return;
     if (data.id === undefined) this.#hear(data.method, data.params ?? {});
-    else if (data.method) this.#post({ id: data.id, ...this.#answer(data.method, data.params ?? {}) });
+    else if (data.method) void this.#reply(data.id, data.method, data.params ?? {});
   };
+
+  async #reply(id, method, params) {
+    try {
+      this.#post({ id, ...(await this.#answer(method, params)) });
+    } catch (error) {
+      this.#post({ id, error: { code: INTERNAL_ERROR, message: error.message } });
+    }
+  }
 
   #hear(method, params) {
     if (method === "ui/notifications/size-changed") this.#told.sized(params.height);
@@ -65,7 +75,7 @@ export class Frame {
     if (this.#result) this.#notify("tool-result", this.#result);
   }
 
-  #answer(method, params) {
+  async #answer(method, params) {
     switch (method) {
       case "ui/initialize":
         return {
@@ -77,8 +87,7 @@ export class Frame {
           },
         };
       case "tools/call":
-        this.#told.sent({ kind: "action", ...params.arguments });
-        return { result: { content: [{ type: "text", text: "Noted in the gallery." }] } };
+        return { result: await this.#told.act(params.arguments) };
       case "ui/message":
         this.#told.sent({ kind: "message", text: textOf(params.content) });
         return { result: {} };

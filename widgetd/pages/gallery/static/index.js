@@ -41,7 +41,7 @@ function fit(stage, { element }, height) {
 }
 
 async function draw(tool) {
-  const response = await fetch(`/w/${tool}.json`);
+  const response = await fetch(`/gallery/tile/${tool}`);
   if (!response.ok) return;
   const { result, error } = await response.json();
   const frame = frames.get(tool);

@@ -7,7 +7,6 @@ const MOST = 100;
 let total = 0;
 
 export function log(sent) {
-  document.getElementById("no-actions").hidden = true;
   const list = document.getElementById("log");
   list.prepend(make("li", {}, ...TOLD[sent.kind](sent)));
   if (list.children.length > MOST) list.lastElementChild.remove();
@@ -24,9 +23,10 @@ const head = (kind, name) =>
   );
 
 const TOLD = {
-  action: ({ action, payload }) => [
-    head("To the server", action),
+  action: ({ action, payload, problem }) => [
+    head(problem ? "Refused" : "Queued", action),
     make("pre", { tabIndex: 0 }, make("code", { textContent: JSON.stringify(payload, null, 2) })),
+    make("p", { className: problem ? "problem" : "quiet", textContent: problem || "For await_widget_action to read." }),
   ],
   message: ({ text }) => [head("A turn for the model", ""), make("p", { className: "quote", textContent: text })],
   context: ({ text }) => [head("Context for the model", ""), make("p", { className: "quote", textContent: text })],

@@ -59,6 +59,7 @@ function openFrames() {
         size.textContent = `${theme}, ${frame.element.clientWidth} × ${height}`;
       },
       sent: log,
+      act,
     });
     const panel = document.createElement("figure");
     panel.dataset.theme = theme;
@@ -68,6 +69,15 @@ function openFrames() {
     return frame;
   });
   resize(remembered("width", "400"));
+}
+
+/** Takes an action the way that every host does; whoever waits for one in this render hears of it. */
+async function act(taken) {
+  const response = await fetch(`/w/${tool}/action`, { method: "POST", body: JSON.stringify(taken) });
+  const result = await response.json();
+  if (!response.ok) throw new Error(result.error);
+  log({ kind: "action", ...taken, problem: result.isError ? result.content[0].text : "" });
+  return result;
 }
 
 function resize(width) {
@@ -118,6 +128,9 @@ function tellFields() {
     const field = document.querySelector(`[data-field="${name}"]`);
     if (field) field.textContent = value;
   }
+  document.getElementById("render-id").textContent = shown.renderId;
+  document.getElementById("render").hidden = !shown.renderId;
+  document.getElementById("no-actions").hidden = Boolean(shown.renderId);
 }
 
 // --- what is typed
