@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import orjson
 from fastmcp.tools.base import Tool, ToolResult
@@ -74,15 +74,19 @@ class ListedTool(Tool):
 
 
 class WidgetTool(ListedTool):
-    """One widget as a tool: the author's schema, verbatim, and a call that renders."""
+    """One widget as a tool: the author's schema, verbatim, and a call that renders.
 
-    _widget: Widget = PrivateAttr()
+    It is kept for as long as its widget is, and so must not keep the widget. Whoever calls does:
+    they hold the snapshot that it stands in.
+    """
+
+    _widget: ReferenceType[Widget] = PrivateAttr()
     _rendering: Rendering = PrivateAttr()
     _wants_headers: bool = PrivateAttr()
 
     def __init__(self, widget: Widget, rendering: Rendering, **fields: Any) -> None:
         super().__init__(**fields)
-        self._widget = widget
+        self._widget = ref(widget)
         self._rendering = rendering
         self._wants_headers = _HEADER_ANNOTATION in orjson.dumps(self.parameters)
 
@@ -93,8 +97,12 @@ class WidgetTool(ListedTool):
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Validate, render, and shape the result for the caller; errors are results too."""
+        widget = self._widget()
+        if widget is None:
+            gone = f"this '{self.name}' is not served any more; ask again"
+            return error_result(CallError("W2001", gone))
         try:
-            return await self._rendering.call(self._widget, arguments)
+            return await self._rendering.call(widget, arguments)
         except CallError as error:
             return error_result(error)
 

@@ -1,0 +1,28 @@
+"""The tool of each widget is kept as long as the widget is, and no longer."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from tests.making import widget
+from widgetd.catalog.registry import Registry
+from widgetd.store.opening import local_store
+from widgetd.tools.server import build
+
+
+async def test_a_widget_that_is_served_no_more_is_kept_by_nobody() -> None:
+    toolbox = build(Registry(), local_store()).toolbox
+    made = widget("Greeting")
+    kept = weakref.ref(made)
+    toolbox.admit(made)
+    tool = toolbox.of(made)
+    assert toolbox.of(made) is tool
+
+    del made
+    gc.collect()
+    result = await tool.run({"who": "Ada"})
+
+    assert kept() is None
+    assert result.is_error
+    assert "this 'greeting' is not served any more; ask again" in str(result.content)
