@@ -59,12 +59,21 @@ def verdicts_for(settings: Settings) -> Verdicts | None:
     except OSError as error:
         problem = f"{folder} cannot be made ({error.strerror})"
         raise ConfigError("W0006", problem, "name another with --state-dir", exit_code=3) from None
-    return Verdicts(folder, _version(settings))
+    return Verdicts(folder, _judges(settings))
 
 
 def copies_for(settings: Settings) -> Copies | None:
     """What was served before, where there is a folder to keep it in."""
     return None if settings.state_dir is None else Copies(settings.state_dir, _version(settings))
+
+
+def _judges(settings: Settings) -> str:
+    """Of all that decides whether a file can be served, and how it is then listed."""
+    return " ".join([_version(settings), *(f"{name}={version(name)}" for name in _JUDGES)])
+
+
+_JUDGES = ("jinja2", "jsonschema-rs", "fastmcp", "mcp")
+"""The libraries that have a say in it."""
 
 
 def _version(settings: Settings) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.making import source
 from tests.serving import greeting, widget_file
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.verdicts import FILE, Verdicts
+from widgetd.catalog.verdicts import FILE, ROOM, Verdicts
 from widgetd.errors import WidgetError
 from widgetd.store.opening import local_store
 from widgetd.tools.rendering import Rendering
@@ -18,33 +19,70 @@ from widgetd.tools.tool import Toolbox
 from widgetd.widget.compiled import Widget
 from widgetd.widget.limits import Limits
 
+TEMPLATE_THAT_FAILS = "{% if %}"
 
-def load(verdicts: Verdicts, text: str) -> Widget:
+
+def load(
+    verdicts: Verdicts, text: str, *, path: str = "Greeting.widget", digest: str = ""
+) -> Widget:
     toolbox = Toolbox(Rendering(Registry(), Policy(), local_store()), verdicts=verdicts)
-    return toolbox.load(source("Greeting.widget", text), None, limits=Limits(), strict=False)
+    file = source(path, text)
+    file = replace(file, digest=digest or file.digest)
+    return toolbox.load(file, None, limits=Limits(), strict=False)
 
 
-def parts(widget: Widget) -> set[str]:
-    """Which parts were compiled."""
-    return {"template", "schema", "facts"} & vars(widget).keys()
-
-
-def test_a_file_proven_before_is_served_without_being_compiled(tmp_path: Path) -> None:
+def test_a_file_proven_before_is_served_without_being_looked_into(tmp_path: Path) -> None:
     first = load(Verdicts(tmp_path, "1"), widget_file())
-    again = load(Verdicts(tmp_path, "1"), widget_file())
+    again = load(Verdicts(tmp_path, "1"), "no JSON at all", digest=first.key)
 
-    assert parts(first) == {"template", "schema", "facts"}
-    assert parts(again) == set()
-    assert again.description == first.description
-    assert again.call({"who": "Ada"}).tree == greeting("Hello", "Ada")
+    assert (again.tool, again.description) == (first.tool, first.description)
+    assert again.listing == first.listing
+
+
+def test_a_widget_proven_before_is_compiled_when_it_is_called(tmp_path: Path) -> None:
+    load(Verdicts(tmp_path, "1"), widget_file())
+
+    assert load(Verdicts(tmp_path, "1"), widget_file()).call({"who": "Ada"}).tree == greeting(
+        "Hello", "Ada"
+    )
 
 
 def test_another_content_is_proven_anew(tmp_path: Path) -> None:
     load(Verdicts(tmp_path, "1"), widget_file())
 
-    assert parts(load(Verdicts(tmp_path, "1"), widget_file(text="Bye"))) != set()
     with pytest.raises(WidgetError):
-        load(Verdicts(tmp_path, "1"), widget_file(template="{% if %}"))
+        load(Verdicts(tmp_path, "1"), widget_file(template=TEMPLATE_THAT_FAILS))
+
+
+def test_another_path_is_proven_anew_for_it_may_name_the_widget(tmp_path: Path) -> None:
+    load(Verdicts(tmp_path, "1"), widget_file("Untitled widget"), path="One.widget")
+
+    assert (
+        load(Verdicts(tmp_path, "1"), widget_file("Untitled widget"), path="Two.widget").tool
+        == "two"
+    )
+
+
+def test_of_one_file_only_the_last_verdict_is_kept(tmp_path: Path) -> None:
+    for text in ("Hello", "Bye"):
+        load(Verdicts(tmp_path, "1"), widget_file(text=text))
+
+    kept = Verdicts(tmp_path, "1")
+    assert len(kept) == 1
+    assert load(kept, widget_file(text="Bye")).call({"who": "Ada"}).tree == greeting("Bye", "Ada")
+
+
+def test_the_file_of_verdicts_is_written_anew_before_it_grows_for_ever(tmp_path: Path) -> None:
+    digest = load(Verdicts(tmp_path, "1"), widget_file()).key
+    verdicts = Verdicts(tmp_path, "1")
+    verdict = verdicts.take("Greeting.widget", digest)
+    assert verdict is not None
+
+    for _ in range(3 * ROOM):
+        verdicts.add("Greeting.widget", digest, verdict)
+
+    assert (tmp_path / FILE).read_bytes().count(b"\n") < 2 * ROOM
+    assert len(Verdicts(tmp_path, "1")) == 1
 
 
 def test_another_version_of_widgetd_believes_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import orjson
@@ -55,9 +55,9 @@ class Listing:
         self._pages: dict[tuple[Era, int], dict[str, Any]] = {}
         self._ready: dict[int, bytes] = {}
 
-    def tools(self, names: Iterable[str] | None = None) -> Iterator[ListedTool]:
-        """The listed tools that are called `names`, or all of them."""
-        for name in self._names if names is None else names:
+    def tools(self) -> Iterator[ListedTool]:
+        """The listed tools."""
+        for name in self._names:
             yield self._standing.get(name) or self._toolbox.of(self._widgets[name])
 
     def page(self, era: Era, after: str = "") -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Listing:
         start = bisect_right(self._names, after)
         page = self._pages.get((era, start))
         if page is None:
-            page = self._page(era, start)
+            page = self._page(era, start, orjson.loads)
             if self._is_regular(start):
                 self._pages[era, start] = page
         return page
@@ -80,7 +80,7 @@ class Listing:
         start = bisect_right(self._names, after)
         ready = self._ready.get(start)
         if ready is None:
-            ready = orjson.dumps({**self.page("modern", after), **envelope})
+            ready = orjson.dumps({**self._page("modern", start, orjson.Fragment), **envelope})
             if self._is_regular(start):
                 self._ready[start] = ready
         return ready
@@ -89,12 +89,17 @@ class Listing:
         """Whether to keep the page from `start` on: a caller may send any cursor, and as many."""
         return start % self._page_size == 0
 
-    def _page(self, era: Era, start: int) -> dict[str, Any]:
+    def _page(self, era: Era, start: int, read: Callable[[bytes], Any]) -> dict[str, Any]:
         names = self._names[start : start + self._page_size]
-        page: dict[str, Any] = {"tools": [tool.entry(era) for tool in self.tools(names)]}
+        page: dict[str, Any] = {"tools": [read(self._entry(name, era)) for name in names]}
         if names and start + len(names) < len(self._names):
             page["nextCursor"] = names[-1]
         return page
+
+    def _entry(self, name: str, era: Era) -> bytes:
+        if name in self._standing:
+            return self._standing[name].entry(era)
+        return self._toolbox.entry(self._widgets[name], era)
 
 
 class Listings:

@@ -84,7 +84,7 @@ def _rarity(word: str, counts: Mapping[Widget, Counter[str]]) -> float:
 
 def _count(widget: Widget) -> Counter[str]:
     definition = widget.definition
-    properties = widget.schema.advertised.get("properties")
+    properties = widget.advertised.get("properties")
     fields = " ".join(properties) if isinstance(properties, Mapping) else ""
     counted: Counter[str] = Counter()
     for weight, text in (

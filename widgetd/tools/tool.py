@@ -20,17 +20,21 @@ from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import PrivateAttr, ValidationError
 
+from widgetd.catalog.verdict import Verdict
 from widgetd.catalog.verdicts import Verdicts
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.tools.refusal import error_result
 from widgetd.tools.rendering import Rendering
 from widgetd.widget.compiled import Widget, compile_widget
-from widgetd.widget.definition import define
+from widgetd.widget.definition import Definition, define, digest, redefine
 from widgetd.widget.findings import findings
 from widgetd.widget.limits import Limits
 
 Era = Literal["legacy", "modern"]
+
+Entries = tuple[bytes, bytes]
+"""A tool as it stands in a list, as JSON: for legacy clients, for modern ones."""
 
 _VERSIONS: Mapping[Era, str] = {
     "legacy": LATEST_HANDSHAKE_VERSION,
@@ -52,21 +56,17 @@ ANNOTATIONS = ToolAnnotations(
 class ListedTool(Tool):
     """A tool that knows its own entry in a list, in each era."""
 
-    _entries: dict[Era, dict[str, Any]] = PrivateAttr(default_factory=dict)
-
-    def entry(self, era: Era) -> dict[str, Any]:
+    def entry(self, era: Era) -> bytes:
         """This tool as it stands in `tools/list`: `{"name": ..., "inputSchema": {...}, ...}`.
 
         Raises:
             ValidationError: The SDK would not send a list with this tool in it.
         """
-        if era not in self._entries:
-            wire = self.to_mcp_tool(name=self.name)
-            entry = wire.model_dump(by_alias=True, mode="json", exclude_none=True)
-            answer = {"tools": [entry], **_ENVELOPES[era]}
-            sent = serialize_server_result("tools/list", _VERSIONS[era], answer)
-            self._entries[era] = sent["tools"][0]
-        return self._entries[era]
+        wire = self.to_mcp_tool(name=self.name)
+        entry = wire.model_dump(by_alias=True, mode="json", exclude_none=True)
+        answer = {"tools": [entry], **_ENVELOPES[era]}
+        sent = serialize_server_result("tools/list", _VERSIONS[era], answer)
+        return orjson.dumps(sent["tools"][0])
 
     def get_meta(self) -> dict[str, Any]:
         """Our own metadata, without the bookkeeping that FastMCP would add."""
@@ -108,7 +108,7 @@ class WidgetTool(ListedTool):
 
 
 class Toolbox:
-    """The tool of each widget, made once and kept as long as the widget is.
+    """The tool of each widget, made when it is first called, and kept as long as the widget is.
 
     Args:
         rendering: Answers their calls.
@@ -127,6 +127,7 @@ class Toolbox:
         self._view_uri = view_uri
         self._verdicts = verdicts
         self._tools: WeakKeyDictionary[Widget, WidgetTool] = WeakKeyDictionary()
+        self._entries: WeakKeyDictionary[Widget, Entries] = WeakKeyDictionary()
 
     def of(self, widget: Widget) -> WidgetTool:
         """The tool of `widget`."""
@@ -134,6 +135,13 @@ class Toolbox:
         if tool is None:
             tool = self._tools[widget] = self._make(widget)
         return tool
+
+    def entry(self, widget: Widget, era: Era) -> bytes:
+        """How `widget` stands in a list of tools, as JSON."""
+        entries = self._entries.get(widget)
+        if entries is None:
+            entries = self._entries[widget] = self.admit(widget)
+        return entries[era == "modern"]
 
     def load(
         self, source: Source, sidecar: Source | None, *, limits: Limits, strict: bool
@@ -149,37 +157,47 @@ class Toolbox:
         Raises:
             WidgetError: There is none that could be served.
         """
-        definition = define(source, sidecar, limits=limits)
-        verdicts = self._verdicts
-        proven = verdicts.description(definition.digest) if verdicts is not None else None
-        if proven is not None:
-            return Widget(definition, limits=limits, description=proven)
+        path, content, verdicts = source.path, digest(source, sidecar), self._verdicts
+        verdict = None if verdicts is None else verdicts.take(path, content)
+        if verdict is None:
+            verdict = self.prove(define(source, sidecar, limits=limits), limits, strict=strict)
+            if verdicts is not None:
+                verdicts.add(path, content, verdict)
+        definition = redefine(source, sidecar, verdict.names)
+        widget = Widget(definition, limits=limits, proof=verdict.proof)
+        self._entries[widget] = verdict.entries
+        return widget
+
+    def prove(self, definition: Definition, limits: Limits, *, strict: bool) -> Verdict:
+        """Whatever can fail of a widget, done once.
+
+        Raises:
+            WidgetError: It failed.
+        """
         widget = compile_widget(definition, limits=limits)
-        self.admit(widget)
+        entries = self.admit(widget)
         if strict:
             for finding in findings(widget, strict=True):
                 if finding.level == "fault":
                     raise WidgetError(finding)
-        if verdicts is not None:
-            verdicts.add(widget.key, widget.description)
-        return widget
+        return Verdict(names=definition.names, proof=widget.prove(), entries=entries)
 
-    def admit(self, widget: Widget) -> None:
-        """Prove that a list with this widget in it can be sent, to clients of either era.
+    def admit(self, widget: Widget) -> Entries:
+        """Prove that a list with this widget in it can be sent: its entry in each era.
 
         Raises:
             WidgetError: It cannot; every other widget would vanish with it (W1206).
         """
-        problem = find_invalid_x_mcp_header(widget.schema.advertised)
+        problem = find_invalid_x_mcp_header(widget.advertised)
         if problem:
             raise _poison(widget, f"its header annotation is not one ({problem})")
         try:
-            tool = self.of(widget)
-            for era in _VERSIONS:
-                tool.entry(era)
+            tool = self._make(widget)
+            legacy, modern = tool.entry("legacy"), tool.entry("modern")
         except ValidationError as error:
             place = ".".join(str(part) for part in error.errors()[0]["loc"])
             raise _poison(widget, f"MCP does not allow it at {place}") from None
+        return legacy, legacy if modern == legacy else modern
 
     def _make(self, widget: Widget) -> WidgetTool:
         definition = widget.definition
@@ -192,7 +210,7 @@ class Toolbox:
             name=definition.tool,
             title=definition.title,
             description=widget.description,
-            parameters=dict(widget.schema.advertised),
+            parameters=dict(widget.advertised),
             annotations=ANNOTATIONS,
             meta=meta,
         )

@@ -4,7 +4,8 @@
 
 It knows one widget and nothing of folders, tools or time. A widget never changes;
 each part is a pure function of the definition, made when it is first used. Before
-a widget is served, all of them were made once, so that none can fail in a call.
+a widget is served, all of them were made once, so that none can fail in a call;
+what was made for the proof is then let go, for most of many widgets are not called.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from widgetd.widget.facts import Facts, compile_facts
 from widgetd.widget.limits import Limits
 from widgetd.widget.model import json_schema_to_pydantic, signature_of
 from widgetd.widget.purpose import purpose
-from widgetd.widget.schema import Schema, compile_schema
+from widgetd.widget.schema import Schema, advertised, compile_schema
 from widgetd.widget.template import Template, compile_template
 
 _BEGINNING = re.compile(r'\s*\{\s*"type"\s*:\s*"([^"{\\]*)"')
@@ -53,6 +54,19 @@ class Render:
     mended: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What is kept of the parts that proved a widget.
+
+    Attributes:
+        description: What the widget is for, in a sentence or two, for a model to choose by.
+        listing: Identifies what a list of tools says of it.
+    """
+
+    description: str
+    listing: str
+
+
 class Widget:
     """One widget, as served.
 
@@ -61,11 +75,11 @@ class Widget:
     """
 
     def __init__(
-        self, definition: Definition, *, limits: Limits, description: str | None = None
+        self, definition: Definition, *, limits: Limits, proof: Proof | None = None
     ) -> None:
         self.definition = definition
         self._limits = limits
-        self._described = description
+        self._proof = proof
 
     @cached_property
     def template(self) -> Template:
@@ -88,18 +102,44 @@ class Widget:
         """What a model is told of a render."""
         return compile_facts(self.definition, self.schema, limits=self._limits)
 
-    @cached_property
+    @property
+    def advertised(self) -> Mapping[str, Any]:
+        """The schema as clients are told it; where the file has one, nothing is compiled."""
+        written = None if "schema" in vars(self) else self.definition.schema
+        return self.schema.advertised if written is None else advertised(written)
+
+    @property
     def description(self) -> str:
         """What the widget is for, in a sentence or two, for a model to choose by."""
-        return self._described or purpose(self.definition, self.schema)
+        return self.prove().description
 
-    def prove(self) -> None:
-        """Compile every part, so that none can fail later.
+    @property
+    def listing(self) -> str:
+        """Identifies what a list of tools says of this widget."""
+        return self.prove().listing
+
+    def prove(self) -> Proof:
+        """Compile every part, so that none can fail later; once, if nobody did before.
 
         Raises:
             WidgetError: One does; the finding says where in the file and why.
         """
-        _ = self.template, self.schema, self.facts, self.description
+        if self._proof is None:
+            _ = self.template, self.schema, self.facts
+            description = purpose(self.definition, self.schema)
+            self._proof = Proof(description=description, listing=self._listing(description))
+        return self._proof
+
+    def _listing(self, description: str) -> str:
+        definition = self.definition
+        said = (
+            self.tool,
+            definition.title,
+            description,
+            self.schema.advertised,
+            definition.tags,
+        )
+        return blake2b(orjson.dumps(said), digest_size=8).hexdigest()
 
     @contextmanager
     def _placed(self, pointer: str) -> Iterator[None]:
@@ -121,18 +161,6 @@ class Widget:
     def key(self) -> str:
         """Identifies the content that this widget was compiled from."""
         return self.definition.digest
-
-    @cached_property
-    def listing(self) -> str:
-        """Identifies what a list of tools says of this widget."""
-        said = (
-            self.tool,
-            self.definition.title,
-            self.description,
-            self.schema.advertised,
-            self.definition.tags,
-        )
-        return blake2b(orjson.dumps(said), digest_size=8).hexdigest()
 
     @cached_property
     def example(self) -> Mapping[str, Any] | None:

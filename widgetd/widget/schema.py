@@ -187,9 +187,13 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
     _refuse_no_object(document)
     if reason := impossible(document):
         raise _fault("W1207", reason.at, reason.problem, "let some arguments fit")
-    typed = verbatim if "type" in verbatim else {"type": "object", **verbatim}
-    advertised = {**typed, "properties": typed.get("properties", {})}
-    return Schema(advertised, document, validator, limits)
+    return Schema(advertised(verbatim), document, validator, limits)
+
+
+def advertised(schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """`schema` with `type` and `properties` at the root, where they were missing."""
+    typed = schema if "type" in schema else {"type": "object", **schema}
+    return {**typed, "properties": typed.get("properties", {})}
 
 
 def _compiled(schema: dict[str, Json]) -> jsonschema_rs.Validator:

@@ -9,7 +9,8 @@ import orjson
 
 from widgetd.errors import Finding, nearest
 from widgetd.widget.arguments.subschemas import pointer
-from widgetd.widget.definition import KNOWN, OPTIONAL, READ_BY_MODELS, Definition
+from widgetd.widget.definition import Definition
+from widgetd.widget.export import KNOWN, OPTIONAL, READ_BY_MODELS
 from widgetd.widget.jsontext import decode
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.visible import hidden
