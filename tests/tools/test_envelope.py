@@ -1,0 +1,182 @@
+"""What stands in `_meta` of a result, and of every call that failed, over a real connection."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import jsonschema_rs
+import pytest
+from mcp_types import CallToolResult, RequestParamsMeta, TextContent, TextResourceContents
+
+from tests.serving import Connection, connected, serving, widget_file
+
+EVERYTHING = """
+ui_type = "social-greeting"
+title = "A greeting"
+version = "1.2.0"
+provider = "social"
+priority = "high"
+render_mode = "progressive"
+preload = true
+min_client_version = "1.5.0"
+deprecated = true
+migration_guide = "https://example.com/new"
+cache = "session"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Plain.widget").write_text(widget_file("Plain"))
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    (tmp_path / "Greeting.widget.toml").write_text(EVERYTHING)
+    (tmp_path / "Dividing.widget").write_text(
+        widget_file("Dividing", template='{"type":"Card","children":[{{ 1 / (who | length) }}]}')
+    )
+    counted = {"type": "object", "properties": {"times": {"type": "integer"}}}
+    plain = '{"type":"Card","children":[]}'
+    (tmp_path / "Counting.widget").write_text(
+        widget_file("Counting", schema=counted, template=plain)
+    )
+    return tmp_path
+
+
+@pytest.fixture(params=["legacy", "modern"])
+async def client(folder: Path, request: pytest.FixtureRequest) -> AsyncIterator[Connection]:
+    async with serving(folder) as url, connected(url, request.param) as connection:
+        yield connection
+
+
+def meta_of(result: CallToolResult) -> dict[str, Any]:
+    """What widgetd says in `_meta`."""
+    return {key: said for key, said in (result.meta or {}).items() if key.startswith("widgetd/")}
+
+
+async def test_a_widget_without_a_sidecar_says_what_it_is(client: Connection) -> None:
+    said = meta_of(await client.call("plain", who="Ada"))
+
+    version = said["widgetd/ui"]["uiMetadata"].pop("version")
+    assert re.fullmatch(r"0\.0\.0\+[0-9a-f]{8}", version)
+    assert said["widgetd/ui"] == {
+        "uiType": "plain",
+        "uiMetadata": {
+            "component": "Plain",
+            "priority": "medium",
+            "renderMode": "immediate",
+        },
+    }
+    assert set(said) == {"widgetd/ui", "widgetd/render"}
+    assert set(said["widgetd/render"]) == {"id", "widget", "generation", "digest", "ms"}
+    assert said["widgetd/render"]["widget"] == "plain"
+
+
+async def test_whatever_a_sidecar_says_of_the_view_stands_in_the_envelope(
+    client: Connection,
+) -> None:
+    result = await client.call("greeting", who="Ada")
+
+    assert meta_of(result)["widgetd/ui"] == {
+        "uiType": "social-greeting",
+        "uiMetadata": {
+            "component": "Greeting",
+            "version": "1.2.0",
+            "provider": "social",
+            "priority": "high",
+            "renderMode": "progressive",
+            "minClientVersion": "1.5.0",
+            "deprecated": True,
+            "migrationGuide": "https://example.com/new",
+            "cacheStrategy": "session",
+            "preload": True,
+        },
+    }
+
+
+async def test_a_priority_is_an_annotation_of_the_content_too(client: Connection) -> None:
+    [high] = (await client.call("greeting", who="Ada")).content
+    [medium] = (await client.call("plain", who="Ada")).content
+
+    assert isinstance(high, TextContent)
+    assert high.annotations is not None
+    assert high.annotations.priority == 1.0
+    assert isinstance(medium, TextContent)
+    assert medium.annotations is None
+
+
+async def test_a_deprecated_widget_says_so_where_models_choose(client: Connection) -> None:
+    tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
+
+    described = tools["greeting"].description or ""
+    assert described.endswith("Deprecated; see https://example.com/new")
+
+
+async def test_what_was_mended_is_said(client: Connection) -> None:
+    result = await client.call("counting", times="3")
+
+    assert not result.is_error
+    assert meta_of(result)["widgetd/render"]["mended"] == [
+        "times: a number in quotes was read as a number"
+    ]
+
+
+FAILING: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("nothing", {}, {}),
+    ("plain", {"who": 7}, {}),
+    ("plain", {}, {}),
+    ("dividing", {"who": ""}, {}),
+    ("plain", {"who": "Ada"}, {"widgetd/profile": "all"}),
+    ("greeting", {"who": "Ada"}, {"widgetd/clientVersion": "1.4.9"}),
+    ("render_widget", {"name": "plian", "arguments": {}}, {}),
+    ("render_widget", {"name": "plain", "arguments": {"who": 7}}, {}),
+    ("render_widget", {}, {}),
+    ("show_render", {"render_id": "r_gone"}, {}),
+    ("search_widgets", {"limit": 0}, {}),
+    ("get_widget_details", {"names": 7}, {}),
+    ("await_widget_action", {"render_id": "r_gone", "timeout_s": -1}, {}),
+    (
+        "widget_action",
+        {"render_id": "r_gone", "action": "a.b", "payload": {}, "idempotency_key": "k"},
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "meta"), FAILING)
+async def test_every_failing_call_says_its_code_its_path_and_whether_to_try_again(
+    client: Connection, tool: str, arguments: dict[str, Any], meta: dict[str, Any]
+) -> None:
+    result = await client.client.call_tool(
+        tool, arguments, meta=cast("RequestParamsMeta", meta) or None
+    )
+
+    assert result.is_error
+    assert set(meta_of(result)) == {"widgetd/error"}
+    error = meta_of(result)["widgetd/error"]
+    assert {"code", "message", "path", "recoverable", "suggestions"} <= set(error)
+    assert set(error) <= {"code", "message", "path", "recoverable", "suggestions", "details"}
+    [text] = result.content
+    assert isinstance(text, TextContent)
+    place = "" if error["message"].startswith(error["path"]) else f"{error['path']}: "
+    retry = "yes" if error["recoverable"] else "no"
+    assert text.text == f"[{error['code']}] {place}{error['message']} (retry: {retry})"
+
+
+async def test_the_schema_of_the_envelope_admits_every_result(client: Connection) -> None:
+    read = await client.client.read_resource("widgetd://schemas/result")
+    [content] = read.contents
+    assert isinstance(content, TextResourceContents)
+    schema = jsonschema_rs.Draft202012Validator(json.loads(content.text))
+
+    results = [
+        await client.call("plain", who="Ada"),
+        await client.call("greeting", who="Ada"),
+        await client.call("counting", times="3"),
+        *[await client.client.call_tool(tool, arguments) for tool, arguments, _ in FAILING],
+    ]
+
+    for result in results:
+        schema.validate(meta_of(result))
