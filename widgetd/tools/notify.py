@@ -60,5 +60,5 @@ def notice_of(before: Snapshot, after: Snapshot, listed: Listed) -> Notice:
     return Notice(
         tools=listed(before, after, change),
         resources=bool(change.added or change.removed),
-        updated=tuple(uri for tool in change.tools for uri in uris(tool)),
+        updated=tuple(dict.fromkeys(uri for tool in change.tools for uri in uris(tool))),
     )

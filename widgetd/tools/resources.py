@@ -70,6 +70,9 @@ PARTS: Mapping[str, tuple[str, Part]] = {
 }
 """What can be read of a widget, by name: its type, and how it is found."""
 
+UI_TYPES = "widgetd://ui-types"
+"""Every type of response that is served."""
+
 _LISTED = ("template", "encoded")
 _WIDGET = re.compile(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
 _VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
@@ -95,7 +98,7 @@ class Ready(Resource):
 
 def uris(tool: str) -> tuple[str, ...]:
     """The URIs whose content a change of this widget may change."""
-    return (_uri(tool), *(_uri(tool, part) for part in PARTS))
+    return (_uri(tool), *(_uri(tool, part) for part in PARTS), view_uri(tool), UI_TYPES)
 
 
 def view_uri(tool: str) -> str:
@@ -145,7 +148,7 @@ class Resources:
 
     def find(self, uri: str, snapshot: Snapshot) -> Resource | None:
         """The resource at `uri`, renders excepted; None if there is none."""
-        if uri == "widgetd://ui-types":
+        if uri == UI_TYPES:
             return _ui_types(snapshot)
         if uri == "widgetd://schemas/result":
             return _envelope()
@@ -230,7 +233,7 @@ def _ui_types(snapshot: Snapshot) -> Resource:
                 "deprecated": bool(said.ui_metadata.deprecated),
             }
         )
-    return Ready("widgetd://ui-types", name="ui_types", mime_type=JSON, content=_json(rows) or "")
+    return Ready(UI_TYPES, name="ui_types", mime_type=JSON, content=_json(rows) or "")
 
 
 def _envelope() -> Resource:
