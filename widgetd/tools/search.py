@@ -1,26 +1,36 @@
 """Find widgets by what they are for. Knows nothing of MCP.
 
-Scores are BM25 over the words of name, title, tags, description and fields,
-each weighed by how much a match there means. A widget's words are counted once.
+Scores are BM25 over the words of name, title, tags, description and fields, each
+weighed by how much a match there means. A search looks only at the widgets that
+have one of its words, and a swap costs the words of the widgets that changed.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from heapq import nsmallest
+from itertools import islice
+from math import log
+from typing import Self
+
+from anyio import to_thread
 
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.mappings import differing, missing
+from widgetd.tools.listing import MOST_KEPT
 from widgetd.widget.compiled import Widget
 
 _WORD = re.compile(r"[^\W_]+")
 _SATURATION = 1.2
 _LENGTH = 0.75
+
+MANY = 200
+"""So many widgets are read in a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,49 +47,94 @@ class Hit:
 
 
 class Search:
-    """Remembers each widget's words for as long as the widget lives."""
+    """Remembers the words of what each audience sees."""
 
     def __init__(self) -> None:
-        self._counted: WeakKeyDictionary[Widget, Counter[str]] = WeakKeyDictionary()
+        self._indices: OrderedDict[Hashable, _Index] = OrderedDict()
 
-    def find(self, snapshot: Snapshot, query: str, limit: int) -> tuple[list[Hit], int]:
+    async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
+        """Read the words of many widgets beside the event loop, where they were never searched."""
+        if len(snapshot.widgets) > MANY and audience not in self._indices:
+            index = await to_thread.run_sync(_Index().following, snapshot.widgets)
+            self._indices.setdefault(audience, index)
+
+    def find(
+        self, snapshot: Snapshot, query: str, limit: int, *, audience: Hashable = None
+    ) -> tuple[list[Hit], int]:
         """The best `limit` widgets for `query`, and how many fit at all.
 
         An empty query fits every widget, in the order of names.
+
+        Args:
+            snapshot: What is searched.
+            query: Some words.
+            limit: The most to answer with.
+            audience: Whose view `snapshot` is; the next one's is likely to be much the same.
         """
         wanted = tuple(dict.fromkeys(_stem(word) for word in _words(query)))
+        widgets = snapshot.widgets
         if not wanted:
-            hits = [Hit(widget=widget, score=0.0) for widget in snapshot.widgets.values()]
-            return hits[:limit], len(hits)
-        counts = {widget: self._count(widget) for widget in snapshot.widgets.values()}
-        hits = list(_score(counts, wanted))
-        hits.sort(key=lambda hit: (-hit.score, hit.widget.tool))
-        return hits[:limit], len(hits)
+            first = islice(widgets.values(), limit)
+            return [Hit(widget=widget, score=0.0) for widget in first], len(widgets)
+        scores = self._index(audience).following(widgets).scores(wanted)
+        best = nsmallest(limit, scores, key=lambda tool: (-scores[tool], tool))
+        return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
 
-    def _count(self, widget: Widget) -> Counter[str]:
-        counted = self._counted.get(widget)
-        if counted is None:
-            counted = self._counted[widget] = _count(widget)
-        return counted
-
-
-def _score(counts: Mapping[Widget, Counter[str]], wanted: tuple[str, ...]) -> Iterator[Hit]:
-    average = sum(count.total() for count in counts.values()) / max(len(counts), 1)
-    weights = {word: _rarity(word, counts) for word in wanted}
-    for widget, count in counts.items():
-        length = _SATURATION * (1 - _LENGTH + _LENGTH * count.total() / average)
-        score = sum(
-            weight * count[word] * (_SATURATION + 1) / (count[word] + length)
-            for word, weight in weights.items()
-            if word in count
-        )
-        if score > 0:
-            yield Hit(widget=widget, score=round(score, 3))
+    def _index(self, audience: Hashable) -> _Index:
+        index = self._indices.setdefault(audience, _Index())
+        self._indices.move_to_end(audience)
+        if len(self._indices) > MOST_KEPT:
+            self._indices.popitem(last=False)
+        return index
 
 
-def _rarity(word: str, counts: Mapping[Widget, Counter[str]]) -> float:
-    having = sum(word in count for count in counts.values())
-    return math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
+class _Index:
+    """Which widgets have a word, and how much it means there."""
+
+    def __init__(self) -> None:
+        self._widgets: Mapping[str, Widget] = {}
+        self._having: dict[str, dict[str, int]] = {}
+        self._lengths: dict[str, int] = {}
+        self._length = 0
+
+    def following(self, widgets: Mapping[str, Widget]) -> Self:
+        """Itself, brought up to date with `widgets`."""
+        before, self._widgets = self._widgets, widgets
+        for tool in missing(before, widgets):
+            self._drop(tool, before[tool])
+        for tool in differing(before, widgets):
+            if tool in before:
+                self._drop(tool, before[tool])
+            self._add(tool, widgets[tool])
+        return self
+
+    def scores(self, wanted: Iterable[str]) -> Mapping[str, float]:
+        """How well the widgets that have one of the words fit, by tool name."""
+        scores: dict[str, float] = {}
+        average = self._length / max(len(self._lengths), 1)
+        for word in wanted:
+            having = self._having.get(word, {})
+            rarity = log(1 + (len(self._lengths) - len(having) + 0.5) / (len(having) + 0.5))
+            for tool, weight in having.items():
+                length = _SATURATION * (1 - _LENGTH + _LENGTH * self._lengths[tool] / average)
+                score = rarity * weight * (_SATURATION + 1) / (weight + length)
+                scores[tool] = scores.get(tool, 0) + score
+        return {tool: round(score, 3) for tool, score in scores.items()}
+
+    def _add(self, tool: str, widget: Widget) -> None:
+        counted = _count(widget)
+        self._lengths[tool] = counted.total()
+        self._length += self._lengths[tool]
+        for word, weight in counted.items():
+            self._having.setdefault(word, {})[tool] = weight
+
+    def _drop(self, tool: str, widget: Widget) -> None:
+        self._length -= self._lengths.pop(tool)
+        for word in _count(widget):
+            having = self._having[word]
+            del having[tool]
+            if not having:
+                del self._having[word]
 
 
 def _count(widget: Widget) -> Counter[str]:

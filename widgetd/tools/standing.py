@@ -155,7 +155,11 @@ def _tool(
 
 async def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     """`{"items": [{"name", "title", "description", "score"}], "total"}`, best first."""
-    hits, total = search.find(caller.snapshot, arguments.get("query", ""), arguments["limit"])
+    snapshot, audience = caller.snapshot, caller.principal.audience
+    await search.prepare(snapshot, audience=audience)
+    hits, total = search.find(
+        snapshot, arguments.get("query", ""), arguments["limit"], audience=audience
+    )
     items = [
         {
             "name": hit.widget.tool,
