@@ -1,0 +1,27 @@
+"""What a name was meant to be, among few and among many."""
+
+from __future__ import annotations
+
+import pytest
+
+from widgetd.errors import nearest
+
+FEW = ("flight_tracker", "weather_current", "weather_forecast")
+MANY = tuple(f"widget_{number:04}" for number in range(5000)) + FEW
+
+
+@pytest.mark.parametrize("known", [FEW, MANY])
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("flight_traker", "flight_tracker"),
+        ("wether_current", "weather_current"),
+        ("flihgt_tracker", "flight_tracker"),
+        ("leather_forecast", "weather_forecast"),
+        ("zzz", None),
+    ],
+)
+def test_a_slip_of_the_pen_is_recognised(
+    known: tuple[str, ...], name: str, meant: str | None
+) -> None:
+    assert nearest(name, known) == meant
