@@ -64,6 +64,35 @@ def test_render_explains_arguments_that_do_not_fit(
     assert capsys.readouterr().err.startswith("widgetd: who: expected a string, got 5")
 
 
+@pytest.mark.parametrize("state", ["sample", "empty", "one", "many", "long"])
+def test_mock_prints_the_same_bytes_for_the_same_seed(
+    folder: Path, capsys: pytest.CaptureFixture[str], state: str
+) -> None:
+    command = ["mock", "greeting", "--dir", str(folder), "--state", state, "--count", "3"]
+    printed = []
+    for seed in ("7", "7", "8"):
+        assert main([*command, "--seed", seed]) == 0
+        printed.append(capsys.readouterr().out)
+
+    assert printed[0] == printed[1]
+    assert printed[0] != printed[2]
+    calls = json.loads(printed[0])
+    assert len(calls) == 3
+    for call in calls:
+        assert set(call) == {"arguments", "result"}
+        assert call["result"]["structuredContent"] == greeting("Hello", call["arguments"]["who"])
+        assert call["result"]["_meta"]["widgetd/render"]["ms"] == 0
+
+
+def test_mock_of_an_unknown_widget_names_the_nearest(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mock", "greetign", "--dir", str(folder)]) == 1
+    assert capsys.readouterr().err == (
+        "widgetd: there is no widget 'greetign'; did you mean 'greeting'?\n"
+    )
+
+
 def test_check_shows_the_place_with_a_caret_and_fails_on_a_fault(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
