@@ -37,6 +37,11 @@ class Entry:
     widget: Widget | None
     fault: Finding | None = None
 
+    @property
+    def may_have_sidecar(self) -> bool:
+        """Whether a sidecar stands beside the file; where they cannot be read, nobody knows."""
+        return not self.key or "+" in self.key
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:

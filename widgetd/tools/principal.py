@@ -5,7 +5,7 @@ A value; how it was proven is the business of `access`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from widgetd.catalog.selection import EVERYTHING, Selection
 from widgetd.errors import CallError
@@ -34,6 +34,11 @@ class Audience:
     elevated: bool = True
     selection: Selection = EVERYTHING
 
+    @property
+    def sees_everything(self) -> bool:
+        """Whether nothing is hidden from them."""
+        return self.elevated and self.selection == EVERYTHING
+
     def sees(self, widget: Widget) -> bool:
         """Whether the widget exists for them."""
         open_to_all = widget.definition.sidecar.permission != "elevated"
@@ -48,11 +53,15 @@ class Principal:
         name: As the token's line, or its issuer, names them; empty for whoever needs no token.
         scopes: What they may do.
         selection: Which widgets they may see at all.
+        proof: Digest of the token that says so; empty for whoever needs no token.
+        until: When the token ends, in seconds since the epoch; None if it does not by itself.
     """
 
     name: str = ""
     scopes: frozenset[str] = SCOPES
     selection: Selection = EVERYTHING
+    proof: bytes = field(default=b"", repr=False)
+    until: float | None = None
 
     @property
     def audience(self) -> Audience:
