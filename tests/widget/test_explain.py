@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -278,10 +279,81 @@ def test_a_sensitive_value_is_never_shown(
 
 
 def test_a_fault_far_down_in_a_long_array_is_found() -> None:
-    legs = [{"from": "KHI", "to": "DXB"} for _ in range(500)]
-    legs[450] = {"from": "KHI", "to": 5}  # type: ignore[dict-item]  # the slip
+    legs = [{"from": "KHI", "to": "DXB"} for _ in range(20_000)]
+    legs[19_450] = {"from": "KHI", "to": 5}  # type: ignore[dict-item]  # the slip
 
-    assert refused({"number": "PA", "legs": legs}).path == "legs[450].to"
+    assert refused({"number": "PA", "legs": legs}).path == "legs[19450].to"
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"items": {"$ref": "#/$defs/a%20b"}},
+        {"items": {"$ref": "n"}, "$id": "https://example.com/w", "$defs": {"n": {"$id": "n"}}},
+        {"items": {"$ref": "n"}, "$id": "w", "$defs": {"n": {"$id": "n"}}},
+        {"items": {"$ref": "#/$defs/n"}, "$schema": "http://json-schema.org/draft-07/schema#"},
+        {"prefixItems": [True, True], "items": {"$ref": "#/$defs/n"}},
+        {"contains": {"not": {"$ref": "#/$defs/n"}}, "maxContains": 0},
+    ],
+)
+def test_a_long_array_is_searched_wherever_its_elements_are_described(root: Any) -> None:
+    root = json.loads(json.dumps(root))
+    definitions = root.pop("$defs", {"n": {}, "a b": {}})
+    naming = {key: root.pop(key) for key in ("$id", "$schema") if key in root}
+    for definition in definitions.values():
+        definition["type"] = "integer"
+    schema = compile_schema({**naming, "properties": {"x": root}, "$defs": definitions})
+
+    with pytest.raises(CallError) as error:
+        schema.check({"x": [*range(300), "300", *range(300)]}, strict=True)
+
+    assert str(error.value).startswith(
+        'x[300]: expected an integer, got "300".'
+        if "items" in root
+        else "x: expected an array with at most 0 of this kind: another value, got an array of 601."
+    )
+
+
+def kinds(count: int) -> dict[str, Any]:
+    """A recursive union of objects that their `kind` tells apart."""
+    branches = [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": f"k{index}"}, "c": {"$ref": "#/$defs/node"}},
+            "required": ["kind"],
+        }
+        for index in range(count)
+    ]
+    return {
+        "properties": {"x": {"$ref": "#/$defs/node"}},
+        "$defs": {"node": {"oneOf": [*branches, {"type": "null"}]}},
+    }
+
+
+def test_in_a_deep_union_of_many_kinds_the_slip_is_found_where_it_is() -> None:
+    schema = compile_schema(kinds(150))
+    value: Any = 5
+    for level in range(60):
+        value = {"kind": f"k{level}", "c": value}
+
+    with pytest.raises(CallError) as error:
+        schema.check({"x": value})
+
+    assert len(error.value.slips) == 1
+    assert ".c: expected an object or null, got 5" in str(error.value)
+
+
+def test_in_a_deep_union_an_unknown_kind_is_told_with_the_known_ones() -> None:
+    schema = compile_schema(kinds(600))
+    value: Any = {"kind": "k600"}
+    for level in range(55):
+        value = {"kind": f"k{level}", "c": value}
+
+    with pytest.raises(CallError) as error:
+        schema.check({"x": value})
+
+    assert '.c.kind: expected one of "k0", "k1"' in str(error.value)
+    assert 'and 594 more, got "k600"' in str(error.value)
 
 
 def test_where_the_budget_does_not_reach_the_likeliest_alternative_is_explained() -> None:

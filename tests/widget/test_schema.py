@@ -283,6 +283,63 @@ def test_a_schema_that_cannot_be_used_is_refused_with_where_and_why(
     assert f"{finding.problem}; {finding.advice}" == message
 
 
+BAD_KEYWORDS = [
+    ({"type": "strin"}, "type", "'strin' is no type; did you mean 'string'?"),
+    (
+        {"type": ["string", "any"]},
+        "type",
+        "'any' is no type; write one of string, integer, number, boolean, object, array, null",
+    ),
+    (
+        {"type": None},
+        "type",
+        "null is no type; write one of string, integer, number, boolean, object, array, null",
+    ),
+    (
+        {"items": [{"type": "string"}]},
+        "items",
+        (
+            '[{"type":"string"}] is not of types "boolean", "object"; '
+            "write 'prefixItems' for a list of schemas, one for each place"
+        ),
+    ),
+    (
+        {"required": True},
+        "required",
+        "true is not of type \"array\"; write it as a list of names, beside 'properties'",
+    ),
+    (
+        {"minimum": "5"},
+        "minimum",
+        '"5" is not of type "number"; write the keyword as JSON Schema wants it',
+    ),
+]
+
+
+@pytest.mark.parametrize(("keywords", "at", "message"), BAD_KEYWORDS)
+def test_what_an_author_meant_by_a_bad_keyword_is_told(
+    keywords: Any, at: str, message: str
+) -> None:
+    with pytest.raises(WidgetError) as refused:
+        compile_schema({"properties": {"x": keywords}})
+
+    finding = refused.value.finding
+    assert finding.at == f"/properties/x/{at}"
+    assert f"{finding.problem}; {finding.advice}" == message
+
+
+@pytest.mark.parametrize("draft", [{}, {"$schema": "https://json-schema.org/draft/2020-12/schema"}])
+def test_a_reference_with_characters_that_no_uri_has_is_told_from_an_unknown_draft(
+    draft: Any,
+) -> None:
+    with pytest.raises(WidgetError) as refused:
+        compile_schema({**draft, "$defs": {"a b": {}}, "$ref": "#/$defs/a b"})
+
+    finding = refused.value.finding
+    assert finding.problem.startswith("a reference is no URI (Invalid URI reference '#/$defs/a b'")
+    assert finding.advice == "write %20 for a space and %25 for a percent sign"
+
+
 def test_a_bad_keyword_is_pointed_at() -> None:
     with pytest.raises(WidgetError) as refused:
         compile_schema({"properties": {"a/b": {"minLength": "two"}}})

@@ -12,8 +12,9 @@ import anyio.to_thread
 import pytest
 
 from widgetd.errors import CallError, WidgetError
+from widgetd.widget.arguments.explain import BUDGET, Descent
 from widgetd.widget.model import json_schema_to_pydantic
-from widgetd.widget.schema import Schema, compile_schema
+from widgetd.widget.schema import Schema, Texts, compile_schema
 
 SOON_S = 10.0
 NODE = {"$ref": "#/$defs/node"}
@@ -200,6 +201,42 @@ async def test_the_work_of_an_explanation_is_bounded_whatever_the_schema() -> No
 
     assert descent.exhausted
     assert "expected" in await soon(schema, {"x": chain(60, 5)})
+
+
+NAMES = [str(number) for number in range(50_000)]
+LARGE: dict[str, tuple[Any, Any]] = {
+    "duplicates": (
+        {"anyOf": [{"uniqueItems": True, "contains": {"const": n}} for n in range(9)]},
+        NAMES,
+    ),
+    "constants": ({"anyOf": [{"const": [n] * 50} for n in range(400)]}, NAMES),
+    "patterns": (
+        {"patternProperties": {f"^{n}x": False for n in range(150)}, "required": ["x"]},
+        dict.fromkeys(NAMES, 1),
+    ),
+    "names": ({"propertyNames": {"minLength": 2}}, dict.fromkeys(NAMES, 1)),
+    "contains": ({"contains": {"const": "x"}}, NAMES),
+    "unevaluated": ({"contains": {"const": "1"}, "unevaluatedItems": False}, NAMES),
+}
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_explaining_much_data_ends_when_there_has_been_enough(case: str) -> None:
+    keywords, value = LARGE[case]
+    schema = compile_schema({"properties": {"x": keywords}})
+    matches = 0
+
+    class Counting(Texts):
+        def matches(self, pattern: str, text: str) -> bool:
+            nonlocal matches
+            matches += 1
+            return super().matches(pattern, text)
+
+    descent = Descent(schema.document, Counting(), schema.decider)
+    descent.faults(schema.document.root, {"x": value})
+
+    assert matches <= BUDGET
+    assert descent.effort.left > -BUDGET - len(NAMES)
 
 
 async def test_two_ways_to_one_schema_are_not_four_a_level_deeper() -> None:

@@ -86,6 +86,18 @@ def too_deep(value: Json, deepest: int) -> bool:
     return bool(level)
 
 
+def nodes(value: Json, most: int) -> int:
+    """Of how many values `value` is made, itself included; counted little further than `most`."""
+    count = 1
+    waiting = [value]
+    while waiting and count <= most:
+        inner = waiting.pop()
+        if isinstance(inner, (dict, list)):
+            count += len(inner)
+            waiting.extend(inner.values() if isinstance(inner, dict) else inner)
+    return count
+
+
 def unsayable(value: Json) -> tuple[Path, str] | None:
     """The first place in `value`, not too deep itself, that JSON cannot say; and what is there."""
     if why := _unsayable_here(value):

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from widgetd.errors import CallError
 from widgetd.widget.arguments.applicable import element_part, held_to, property_parts
 from widgetd.widget.arguments.explain import Descent
+from widgetd.widget.arguments.faults import unexplained
 from widgetd.widget.arguments.subschemas import Json, Subschema
 from widgetd.widget.arguments.wording import refusal, slips
 from widgetd.widget.jsonvalues import copied
@@ -27,7 +28,7 @@ from widgetd.widget.models.hints import AsItCame, Hint, Hints
 from widgetd.widget.models.shapes import properties, required
 from widgetd.widget.schema import Schema, compile_schema, refuse_what_is_no_json
 
-JUDGEMENTS = 100_000
+JUDGEMENTS = 500_000
 
 
 def json_schema_to_pydantic(
@@ -162,8 +163,13 @@ class _Maker:
 
     def _check_part(self, schema: Mapping[str, Json], sent: Json) -> None:
         refuse_what_is_no_json(sent)
-        if faults := self._schema.descent(JUDGEMENTS).faults(schema, sent):
-            raise refusal(slips(self._document, faults, ()), None)
+        decides = self._schema.decider(schema)
+        if decides is not None and decides(sent):
+            return
+        faults = self._schema.descent(JUDGEMENTS).faults(schema, sent)
+        if faults or decides is not None:
+            told = faults or (unexplained(schema, sent),)
+            raise refusal(slips(self._document, told, ()), None)
 
     def _inside(self, schemas: list[Subschema], value: Json, judge: Descent) -> Json:
         """`value`, held to all of `schemas`, with models in it, though not itself one."""

@@ -19,8 +19,8 @@ State = Literal["required", "full", "empty", "one", "two", "many", "long", "null
 
 ATTEMPTS = 3
 # What judging may cost, see `explain.BUDGET`: an error's example is wanted soon.
-JUDGEMENTS = 60_000
-JUDGEMENTS_FOR_SMALLEST = 6_000
+JUDGEMENTS = 300_000
+JUDGEMENTS_FOR_SMALLEST = 30_000
 
 
 class Admitting(Protocol):

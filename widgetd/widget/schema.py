@@ -13,19 +13,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypedDict
+from urllib.parse import quote
 
 import jsonschema_rs
 
-from widgetd.errors import CallError, Finding, Slip, WidgetError, nearest
+from widgetd.errors import CallError, Slip
+from widgetd.widget.arguments.asking import Decides
 from widgetd.widget.arguments.defaults import Filler
-from widgetd.widget.arguments.describe import TYPES, shown, types
 from widgetd.widget.arguments.document import Document, read_document
 from widgetd.widget.arguments.explain import BUDGET, Descent
 from widgetd.widget.arguments.faults import Faults, unexplained
 from widgetd.widget.arguments.impossible import impossible
 from widgetd.widget.arguments.mending import mended
 from widgetd.widget.arguments.patterns import Weight, refuse_patterns
-from widgetd.widget.arguments.subschemas import Json, pointer
+from widgetd.widget.arguments.references import fault
+from widgetd.widget.arguments.subschemas import Json, Subschema
+from widgetd.widget.arguments.unusable import bad_keyword, no_uri, refuse_no_object, unknown_draft
 from widgetd.widget.arguments.wording import refusal, slips
 from widgetd.widget.jsonvalues import copied, dotted, is_json, too_deep, unsayable
 from widgetd.widget.limits import Limits
@@ -44,9 +47,11 @@ LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
 OPTIONS: _Options = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
 
 # What finding the alternatives that bring defaults may cost; see `explain.BUDGET`.
-FILLING = 20_000
-# What guessing at faults may cost; most of it goes for glances, which are cheap.
-GUESSING = 6_000
+FILLING = 100_000
+# What guessing at faults may cost, where the budget of an explanation did not suffice.
+GUESSING = 10_000
+# Where a schema lies that has no address of its own, while its parts are compiled.
+ADDRESS = "https://schema.invalid/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +105,7 @@ class Schema:
         self._validator = validator
         self._limits = limits
         self._has_defaults = any("default" in part for part in document.subschemas())
+        self._deciders: dict[int, Decides | None] = {}
 
     def admits(self, arguments: Json) -> bool:
         """Whether `arguments` fit, exactly as the schema's draft says."""
@@ -130,14 +136,14 @@ class Schema:
         repair = None if strict else mended(arguments, faults, descent, self.admits)
         if repair:
             return Checked(arguments=repair[0], mended=repair[1])
-        found = faults or self._guessed(arguments)
+        found = (self._guessed(arguments) if descent.exhausted else ()) or faults
+        found = found or (unexplained(self.document.root, arguments),)
         raise refusal(slips(self.document, found, sensitive), self.smallest)
 
     def _guessed(self, arguments: Json) -> Faults:
         """What is probably at fault, where the budget did not suffice to be sure."""
-        descent = Descent(self.document, Texts(), GUESSING, greedy=True)
-        found = descent.faults(self.document.root, arguments)
-        return found or (unexplained(self.document.root, arguments),)
+        descent = Descent(self.document, Texts(), self.decider, GUESSING, greedy=True)
+        return descent.faults(self.document.root, arguments)
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """`arguments` with the schema's defaults where properties are absent, at any depth."""
@@ -154,7 +160,16 @@ class Schema:
 
     def descent(self, budget: int = BUDGET) -> Descent:
         """A judge of this schema's parts, with a budget of its own."""
-        return Descent(self.document, Texts(), budget)
+        return Descent(self.document, Texts(), self.decider, budget)
+
+    def decider(self, schema: Subschema) -> Decides | None:
+        """What decides whether a value fits `schema`, a part of this one; None where it cannot.
+
+        Compiled on first use. A part that a dynamic reference leads out of is judged by itself.
+        """
+        if id(schema) not in self._deciders:
+            self._deciders[id(schema)] = _part_decider(self.document, schema)
+        return self._deciders[id(schema)]
 
 
 def refuse_what_is_no_json(arguments: Json, deepest: int = Limits().json_depth) -> None:
@@ -163,6 +178,8 @@ def refuse_what_is_no_json(arguments: Json, deepest: int = Limits().json_depth) 
     Raises:
         CallError: `arguments` nest too deeply (W2003), or hold what JSON cannot say (W2002).
     """
+    if is_json(arguments, deepest):
+        return
     if too_deep(arguments, deepest):
         raise CallError("W2003", f"the arguments nest deeper than {deepest} levels")
     if found := unsayable(arguments):
@@ -180,13 +197,13 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
     limits = limits or Limits()
     verbatim = copied(schema, limits.json_depth)
     if not isinstance(verbatim, dict):
-        raise _fault("W1204", "", f"the schema is {verbatim}", 'write {"type": "object", …}')
+        raise fault("W1204", "", f"the schema is {verbatim}", 'write {"type": "object", …}')
     document = read_document(verbatim, limits)
     refuse_patterns(document, _weight)
     validator = _compiled(verbatim)
-    _refuse_no_object(document)
+    refuse_no_object(document)
     if reason := impossible(document):
-        raise _fault("W1207", reason.at, reason.problem, "let some arguments fit")
+        raise fault("W1207", reason.at, reason.problem, "let some arguments fit")
     return Schema(advertised(verbatim), document, validator, limits)
 
 
@@ -201,34 +218,32 @@ def _compiled(schema: dict[str, Json]) -> jsonschema_rs.Validator:
         return jsonschema_rs.validator_for(schema, **OPTIONS)
     except jsonschema_rs.ValidationError as error:
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
-            # Every reference was resolved before, so it is the draft that is unknown.
-            raise _unknown_draft(schema) from None
-        raise _not_compilable(error) from None
+            # Every reference was resolved before, so it is the draft that is unknown, or a
+            # reference that leads somewhere and yet is none.
+            raise (
+                no_uri(error.message) if _is_known_draft(schema) else unknown_draft(schema)
+            ) from None
+        raise bad_keyword(error.instance_path, error.instance, error.message) from None
 
 
-def _unknown_draft(schema: Mapping[str, Json]) -> WidgetError:
-    problem = f"{shown(schema.get('$schema'))} is no known draft of JSON Schema"
-    advice = 'write "https://json-schema.org/draft/2020-12/schema", or leave it out'
-    return _fault("W1201", "/$schema", problem, advice)
+def _part_decider(document: Document, schema: Subschema) -> Decides | None:
+    address = document.root.get("$id", ADDRESS)
+    whole = jsonschema_rs.Registry([(address, dict(document.root))])
+    part = {"$ref": f"{address}#{quote(document.at(schema))}"}
+    if "$schema" in document.root:
+        part["$schema"] = document.root["$schema"]
+    try:
+        return jsonschema_rs.validator_for(part, registry=whole, **OPTIONS).is_valid
+    except jsonschema_rs.ValidationError:  # an address that is relative to nothing
+        return None
 
 
-def _not_compilable(error: jsonschema_rs.ValidationError) -> WidgetError:
-    at = pointer(*error.instance_path)
-    if error.instance_path[-1:] == ["type"] and isinstance(error.instance, str):
-        meant = nearest(error.instance, tuple(TYPES))
-        advice = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
-        return _fault("W1201", at, f"'{error.instance}' is no type", advice)
-    problem = error.message.partition("\n")[0][:200]
-    return _fault("W1201", at, problem, "write the keyword as JSON Schema wants it")
-
-
-def _refuse_no_object(document: Document) -> None:
-    root = document.root
-    named = types(root)
-    if named and named != ("object",):
-        said = shown(root["type"], 80)
-        advice = 'write "type": "object", and what is wanted as one of its properties'
-        raise _fault("W1204", "/type", f"the arguments are said to be {said}", advice)
+def _is_known_draft(schema: Mapping[str, Json]) -> bool:
+    try:
+        jsonschema_rs.validator_for({"$schema": schema.get("$schema", "")}, offline=True)
+    except jsonschema_rs.ValidationError:
+        return False
+    return True
 
 
 def _weight(pattern: str) -> Weight:
@@ -247,7 +262,3 @@ def _accepts(
     except jsonschema_rs.ValidationError:
         return False
     return True
-
-
-def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))

@@ -102,7 +102,7 @@ def declared_parts(judge: Judge, schema: Mapping[str, Json], name: str) -> Itera
     if name in named:
         yield named[name]
     for pattern, part in schema.get("patternProperties", {}).items():
-        if judge.matches(pattern, name):
+        if not judge.exhausted and judge.matches(pattern, name):
             yield part
 
 
@@ -151,5 +151,5 @@ def _seen_by(
 def _contained(judge: Judge, schema: Mapping[str, Json], value: list[Json]) -> Iterator[int]:
     if "contains" in schema:
         for index, element in enumerate(value):
-            if judge.fits(schema["contains"], element):
+            if judge.exhausted or judge.fits(schema["contains"], element):
                 yield index

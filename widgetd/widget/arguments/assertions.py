@@ -50,6 +50,17 @@ def identity(value: Json) -> Hashable:
     return (bool, value) if isinstance(value, bool) else value
 
 
+def equal(one: Json, other: Json) -> bool:
+    """Whether JSON Schema holds two values equal: 1 and 1.0, but not 1 and true."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)
+
+
 def _type(value: Json, names: Json, *_: Json) -> bool:
     named = names if isinstance(names, list) else [names]
     return any(is_type(value, name) for name in named)
@@ -113,8 +124,8 @@ def _unique(value: Json, wanted: Json, *_: Json) -> bool:
 
 
 QUESTIONS: Mapping[str, Question] = {
-    "const": lambda value, only, *_: identity(value) == identity(only),
-    "enum": lambda value, choices, *_: identity(value) in map(identity, choices),
+    "const": lambda value, only, *_: equal(value, only),
+    "enum": lambda value, choices, *_: any(equal(value, choice) for choice in choices),
     "minimum": _above,
     "maximum": _below,
     "exclusiveMinimum": _strictly_above,

@@ -3,13 +3,15 @@
 The validator decides; this descends with the value to the keywords that fail,
 and of several alternatives takes the one that came nearest. Each subschema is
 held against each value once, so a recursive union costs what it has branches,
-not two to the power of its depth. It refuses to say anything about a value that
-the validator admits.
+not two to the power of its depth; an alternative whose mark is not the value's is
+not entered, and of a long array only the elements at fault are. It refuses to say
+anything about a value that the validator admits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from widgetd.errors import nearest as nearest_name
 from widgetd.widget.arguments.applicable import (
@@ -20,21 +22,28 @@ from widgetd.widget.arguments.applicable import (
     evaluated,
     needed,
 )
+from widgetd.widget.arguments.asking import Asking, Decides
 from widgetd.widget.arguments.assertions import Texts, fails
 from widgetd.widget.arguments.describe import describe
 from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.effort import (
+    COMPARED,
+    HOLDING,
+    HOLDING_SCALAR,
+    MARK,
+    Effort,
+)
 from widgetd.widget.arguments.faults import NOTHING, Fault, Faults, nearest
+from widgetd.widget.arguments.glances import Glances
 from widgetd.widget.arguments.subschemas import Json, Subschema
 from widgetd.widget.jsonvalues import steps
 
-# Holding a subschema against an object or array costs 4, against anything else 1: some 15 ms.
-BUDGET = 4_000
+# In units of `effort`.
+BUDGET = 12_000
 # More than a message has room for, fewer than a large array can have.
 MOST_FAULTS = 8
 # Questions within questions before they are asked from a fresh stack, far below Python's limit.
 DEEPEST = 40
-# What a value of another type costs, when alternatives are compared from outside.
-MISFIT = 1_000
 
 
 class _TooDeepError(Exception):
@@ -51,32 +60,51 @@ class Descent:
     Args:
         document: The schema.
         texts: Decides about patterns and formats.
-        budget: What all the holding of subschemas against values may cost.
-        greedy: Whether of several alternatives only the one is looked into that seems nearest.
+        decider: Makes what decides about one part of the schema; nothing where it cannot.
+        budget: What it may cost, in units of `effort`.
+        greedy: Whether of several alternatives only the one is looked into that seems nearest,
+            and what is missing is told before anything else.
     """
 
     def __init__(
-        self, document: Document, texts: Texts, budget: int = BUDGET, *, greedy: bool = False
+        self,
+        document: Document,
+        texts: Texts,
+        decider: Callable[[Subschema], Decides | None],
+        budget: int = BUDGET,
+        *,
+        greedy: bool = False,
     ) -> None:
         self.document = document
         self._texts = texts
-        self._left = budget
+        self.effort = Effort(budget)
         self._depth = 0
         self._greedy = greedy
         # By identity, which is a name only while its bearer lives; so both bearers are kept.
-        self._known: dict[tuple[int, int], tuple[Subschema, Json, Faults]] = {}
-        self._likely: dict[tuple[int, int], Subschema] = {}
+        self._asked: dict[tuple[int, int], tuple[Subschema, Json]] = {}
+        self._known: dict[tuple[int, int], Faults] = {}
+        self._asking = Asking(decider, self.effort)
+        self._glances = Glances(document, texts, self.effort)
         self.targets = document.targets
-        self.matches = texts.matches
 
     @property
     def exhausted(self) -> bool:
         """Whether the budget ran out, so that what was not looked at counts as fitting."""
-        return self._left < 0
+        return self.effort.exhausted
+
+    @property
+    def _over(self) -> bool:
+        """Whether there is no point in going on; who is greedy still tells what was found."""
+        return self.exhausted and not self._greedy
 
     def fits(self, schema: Subschema, value: Json) -> bool:
         """Whether `value` fits `schema`, as far as the budget could tell."""
         return not self.faults(schema, value)
+
+    def matches(self, pattern: str, text: str) -> bool:
+        """Whether `text` holds a match of `pattern`."""
+        self.effort.left -= 1
+        return self._texts.matches(pattern, text)
 
     def faults(self, schema: Subschema, value: Json) -> Faults:
         """Why `value` does not fit `schema`, at most eight reasons; none where it fits."""
@@ -103,25 +131,32 @@ class Descent:
             schema = target
         key = (id(schema), id(value))
         if key not in self._known:
+            if key not in self._asked and not self._affords(schema, value):
+                return ()
+            self._asked[key] = (schema, value)
             if self._depth == DEEPEST:
                 raise _TooDeepError(schema, value)
             self._depth += 1
             try:
-                self._known[key] = (schema, value, self._decide(schema, value))
+                self._known[key] = self._decide(schema, value)
             finally:
                 self._depth -= 1
-        return self._known[key][2]
+        return self._known[key]
+
+    def _affords(self, schema: Mapping[str, Json], value: Json) -> bool:
+        """Pay for holding `value` against `schema`; whether enough was left."""
+        self.effort.left -= HOLDING if isinstance(value, (dict, list)) else HOLDING_SCALAR
+        if schema.get("uniqueItems") is True:
+            self.effort.all_of(value, COMPARED)
+        return not self.exhausted
 
     def _decide(self, schema: Mapping[str, Json], value: Json) -> Faults:
-        self._left -= 4 if isinstance(value, (dict, list)) else 1
-        if self.exhausted:
-            return ()
         if keyword := fails(schema, value, self._texts):
             return (Fault((), keyword, value, schema),)
         found: list[Fault] = []
         for faults in self._applied(schema, value):
             found += faults
-            if len(found) >= MOST_FAULTS:
+            if len(found) >= MOST_FAULTS or self._over:
                 break
         return tuple(found[:MOST_FAULTS])
 
@@ -144,23 +179,36 @@ class Descent:
         return tuple(Fault((step, fault.trail), *fault[1:]) for fault in self.faults(schema, value))
 
     def _properties(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
-        absent = set(needed(schema, value)) - value.keys()
+        absent = sorted(set(needed(schema, value)) - value.keys())
         # In the author's order, so that the first faults told are those a caller meets first.
-        for name in dict.fromkeys([*schema.get("properties", ()), *sorted(absent), *value]):
-            parts = list(declared_parts(self, schema, name))
-            if name in absent:
-                yield (Fault((name, ()), "required", NOTHING, next(iter(parts), True)),)
-            elif name in value:
-                for part in parts:
-                    yield self._inside(name, part, value[name])
-                if not parts and "additionalProperties" in schema:
-                    further = schema["additionalProperties"]
-                    yield self._undeclared(schema, name, further, value[name])
+        known = [*schema.get("properties", ()), *absent]
+        for name in dict.fromkeys([*absent, *known] if self._greedy else known):
+            if name in value:
+                yield from self._property(schema, name, value[name])
+            elif name in absent:
+                wanted = next(declared_parts(self, schema, name), True)
+                yield (Fault((name, ()), "required", NOTHING, wanted),)
+        declared = frozenset(known)
+        for name, inner in value.items():
+            if self.exhausted:
+                return
+            if name not in declared:
+                yield from self._property(schema, name, inner)
         if "propertyNames" in schema:
             yield from self._names(schema, value)
 
+    def _property(self, schema: Mapping[str, Json], name: str, inner: Json) -> Iterator[Faults]:
+        self.effort.left -= 1
+        parts = list(declared_parts(self, schema, name))
+        for part in parts:
+            yield self._inside(name, part, inner)
+        if not parts and "additionalProperties" in schema:
+            yield self._undeclared(schema, name, schema["additionalProperties"], inner)
+
     def _names(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
         for name, inner in value.items():
+            if self.exhausted:
+                return
             if not self.fits(schema["propertyNames"], name):
                 wanted = describe(self.document, schema["propertyNames"])
                 phrase = f"a property whose name is {wanted}"
@@ -178,13 +226,17 @@ class Descent:
         return (Fault((step, ()), "additionalProperties", inner, schema, phrase),)
 
     def _elements(self, schema: Mapping[str, Json], value: list[Json]) -> Iterator[Faults]:
-        for index, element in enumerate(value):
-            yield self._undeclared(schema, index, element_part(schema, index), element)
+        for index in self._asking.suspects(schema, value, MOST_FAULTS):
+            self.effort.left -= 1
+            yield self._undeclared(schema, index, element_part(schema, index), value[index])
         if "contains" in schema:
             yield self._contained(schema, value)
 
     def _contained(self, schema: Mapping[str, Json], value: list[Json]) -> Faults:
-        fitting = sum(self.fits(schema["contains"], element) for element in value)
+        decides = self._asking.about(schema["contains"], value)
+        if self.exhausted:
+            return ()
+        fitting = sum(map(decides or partial(self.fits, schema["contains"]), value))
         least, most = schema.get("minContains", 1), schema.get("maxContains", fitting)
         if least <= fitting <= most or self.exhausted:
             return ()
@@ -196,6 +248,9 @@ class Descent:
     def _unevaluated(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
         if keyword in schema and isinstance(value, (dict, list)):
+            self.effort.left -= len(value)
+            if self.exhausted:
+                return
             seen = evaluated(self, schema, value, but=keyword)
             for step, inner in steps(value):
                 if step not in seen:
@@ -209,33 +264,21 @@ class Descent:
 
     def _alternatives(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         for keyword in ("anyOf", "oneOf"):
-            parts = schema.get(keyword, ())
+            alternatives = parts = schema.get(keyword, ())
             if parts and self._greedy:
-                parts = [self._likeliest(parts, value)]
-            branches = [self.faults(part, value) for part in parts]
+                parts = self._glances.likeliest(parts, value)
+            branches = [self._branch(part, value) for part in parts]
             fitting = sum(not faults for faults in branches)
             if parts and not fitting:
-                yield nearest(self.document, parts, value, branches)
+                yield nearest(self.document, alternatives, value, branches)
             elif keyword == "oneOf" and fitting > 1 and not self.exhausted:
                 phrase = f"a value that fits one of {len(branches)} alternatives, not {fitting}"
                 yield (Fault((), keyword, value, schema, phrase),)
 
-    def _likeliest(self, parts: list[Subschema], value: Json) -> Subschema:
-        key = (id(parts), id(value))
-        if key not in self._likely:
-            self._likely[key] = min(parts, key=lambda part: self._misfit(part, value))
-        return self._likely[key]
-
-    def _misfit(self, schema: Subschema, value: Json) -> int:
-        """How badly `value` fits `schema`, seen from outside."""
-        cost = 0
-        waiting = [schema]
-        while waiting:
-            part = waiting.pop()
-            self._left -= 1
-            if part is False or (isinstance(part, Mapping) and fails(part, value, self._texts)):
-                return MISFIT
-            if isinstance(part, Mapping) and isinstance(value, dict):
-                cost += sum(name not in value for name in needed(part, value))
-            waiting += self.targets(part)
-        return cost
+    def _branch(self, schema: Subschema, value: Json) -> Faults:
+        """Why `value` does not fit one of several alternatives; its mark alone where that tells."""
+        if self._over:
+            return ()
+        self.effort.left -= MARK
+        mark = self._glances.other_mark(schema, value)
+        return (mark,) if mark else self.faults(schema, value)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from widgetd.errors import Finding, WidgetError
+from widgetd.errors import WidgetError
 from widgetd.widget.arguments.document import Document
+from widgetd.widget.arguments.references import fault
 from widgetd.widget.arguments.subschemas import pointer
 
 Weight = Literal["small", "large", "backtracking", "refused"]
@@ -28,7 +29,7 @@ def refuse_patterns(document: Document, weigh: Callable[[str], Weight]) -> None:
     large = 0
     for count, (at, pattern) in enumerate(_patterns(document), start=1):
         if count > MOST:
-            raise _fault("W1203", at, f"there are more than {MOST} patterns", "use formats")
+            raise fault("W1203", at, f"there are more than {MOST} patterns", "use formats")
         weight = weigh(pattern)
         if weight == "large":
             large += 1
@@ -36,7 +37,7 @@ def refuse_patterns(document: Document, weigh: Callable[[str], Weight]) -> None:
             raise _unusable(at, pattern, weight)
         if large > MOST_LARGE:
             problem = f"more than {MOST_LARGE} patterns are large once written out"
-            raise _fault("W1203", at, problem, "use maxLength for long repetitions")
+            raise fault("W1203", at, problem, "use maxLength for long repetitions")
 
 
 def _patterns(document: Document) -> Iterator[tuple[str, str]]:
@@ -57,8 +58,4 @@ def _unusable(at: str, pattern: str, weight: Weight) -> WidgetError:
     else:
         problem = f"the pattern '{shown}' is no regular expression, or too large a one"
         advice = "write one that can be matched in linear time"
-    return _fault("W1205", at, problem, advice)
-
-
-def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))
+    return fault("W1205", at, problem, advice)
