@@ -127,21 +127,3 @@ async def test_a_changed_argument_is_drawn_and_stands_in_the_address(tmp_path: P
         box = await page.locator("#frames iframe").first.bounding_box()
         assert box is not None
         assert box["width"] == 320
-
-
-async def test_a_dropped_file_lands_in_the_folder(tmp_path: Path) -> None:
-    async with serving(tmp_path, gallery=True, allow_upload=True) as url, browsing() as page:
-        await page.goto(f"{url.removesuffix('/mcp')}/")
-        await page.wait_for_selector("[data-live=live]")
-        transfer = await page.evaluate_handle(
-            """text => {
-                const transfer = new DataTransfer();
-                transfer.items.add(new File([text], "Dropped.widget"));
-                return transfer;
-            }""",
-            widget_file("Dropped"),
-        )
-        await page.dispatch_event("body", "drop", {"dataTransfer": transfer})
-        await page.locator(".tile[data-tool=dropped]").wait_for()
-
-    assert (tmp_path / "Dropped.widget").read_text() == widget_file("Dropped")

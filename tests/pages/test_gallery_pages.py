@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import anyio
 import httpx2 as httpx
@@ -165,78 +163,6 @@ async def test_open_streams_do_not_hold_up_the_end(tmp_path: Path) -> None:
         async with anyio.create_task_group() as tasks, serving(tmp_path, gallery=True) as url:
             tasks.start_soon(listen, url)
             await opened.wait()
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.rglob("*"))
-
-
-async def put(asking: httpx.AsyncClient, url: str, name: str, text: str, query: str = "") -> Any:
-    answer = await asking.put(f"/gallery/files/{name}{query}", content=text, headers=origin(url))
-    return answer.status_code, answer.json()
-
-
-async def test_an_upload_is_judged_before_it_lands(tmp_path: Path) -> None:
-    (tmp_path / "A.widget").write_text(widget_file("A"))
-    async with serving(tmp_path, gallery=True, allow_upload=True) as url, client(url) as asking:
-        broken = await put(asking, url, "Broken.widget", "{")
-        taken = await put(asking, url, "Other.widget", widget_file("A"))
-        there = await put(asking, url, "A.widget", widget_file("A", text="New"))
-        long = await put(asking, url, "Long.widget", " " * 300_000)
-        replaced = await put(asking, url, "A.widget", widget_file("A", text="New"), "?replace=1")
-
-    assert broken[0] == 422
-    assert taken == (
-        409,
-        {
-            "code": "W1108",
-            "problem": "the tool name 'a' belongs to 'A.widget'",
-            "advice": "give this widget another name",
-        },
-    )
-    assert there[0] == 409
-    assert long[0] == 413
-    assert replaced == (201, {"tool": "a", "page": "/w/a"})
-    assert names(tmp_path) == ["A.widget"]
-    assert json.loads((tmp_path / "A.widget").read_text()) == json.loads(
-        widget_file("A", text="New")
-    )
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["..%2Fout.widget", "%2Fout.widget", ".hidden.widget", "a%00.widget", "a.toml", "-x.widget"],
-)
-async def test_an_upload_never_leaves_the_folder(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / "inside"
-    folder.mkdir()
-    async with serving(folder, gallery=True, allow_upload=True) as url, client(url) as asking:
-        answer = await asking.put(
-            f"/gallery/files/{name}", content=widget_file("A"), headers=origin(url)
-        )
-
-    assert answer.status_code in {400, 404, 405}
-    assert names(tmp_path) == ["inside"]
-
-
-@pytest.mark.parametrize("headers", [{}, {"origin": "http://127.0.0.1:1"}, {"origin": "null"}])
-async def test_only_our_own_page_may_upload(tmp_path: Path, headers: dict[str, str]) -> None:
-    async with serving(tmp_path, gallery=True, allow_upload=True) as url, client(url) as asking:
-        answer = await asking.put(
-            "/gallery/files/A.widget", content=widget_file("A"), headers=headers
-        )
-
-    assert answer.status_code == 403
-    assert names(tmp_path) == []
-
-
-async def test_nothing_can_be_uploaded_unless_it_is_allowed(tmp_path: Path) -> None:
-    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
-        answer = await asking.put(
-            "/gallery/files/A.widget", content=widget_file("A"), headers=origin(url)
-        )
-
-    assert answer.status_code == 404
 
 
 async def test_the_changes_to_the_version_before_are_shown(tmp_path: Path) -> None:

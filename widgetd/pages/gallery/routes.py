@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from widgetd.pages.gallery.asked import NO_OBJECT, decoded, is_ours, json_object
 from widgetd.pages.gallery.detail import widget_json, widget_page
 from widgetd.pages.gallery.faults import problem_json, problem_list
 from widgetd.pages.gallery.frame import frame_page
@@ -22,7 +23,7 @@ from widgetd.pages.gallery.missing import missing_page
 from widgetd.pages.gallery.shell import HEADERS, STATIC, remembered, static
 from widgetd.pages.gallery.states import SAMPLE, arguments_of
 from widgetd.pages.gallery.told import glimpsed
-from widgetd.pages.gallery.upload import LIMITS, RefusedError, take, too_long
+from widgetd.pages.gallery.upload import RefusedError, take
 from widgetd.tools.viewer import take_action
 from widgetd.widget.compiled import Widget
 
@@ -46,7 +47,7 @@ def gallery_routes(gallery: Gallery) -> list[Route]:
         _get(STATIC + "/{name}", _static),
     ]
     if gallery.upload:
-        routes.append(Route("/gallery/files/{name}", _upload(gallery), methods=["PUT"]))
+        routes.append(Route("/gallery/files", _upload(gallery), methods=["POST"]))
     return routes
 
 
@@ -94,9 +95,9 @@ def _widget_json(gallery: Gallery) -> Answer:
     async def found(request: Request, widget: Widget) -> Response:
         arguments = None
         if request.method == "POST":
-            arguments = await _object(request)
+            arguments = await json_object(request)
             if arguments is None:
-                return _json(_NO_OBJECT, 400)
+                return _json(NO_OBJECT, 400)
         return _json(await widget_json(gallery, widget, request.query_params, arguments))
 
     return _of_widget(gallery, found)
@@ -118,11 +119,11 @@ def _problems_json(gallery: Gallery) -> Answer:
 
 def _action(gallery: Gallery) -> Answer:
     async def found(request: Request, _widget: Widget) -> Response:
-        if not _is_ours(request):
+        if not is_ours(request):
             return _json({"error": "only this gallery's own pages may act in a widget"}, 403)
-        arguments = await _object(request)
+        arguments = await json_object(request)
         if arguments is None:
-            return _json(_NO_OBJECT, 400)
+            return _json(NO_OBJECT, 400)
         return _json(await take_action(gallery.server, arguments))
 
     return _of_widget(gallery, found)
@@ -164,53 +165,19 @@ async def _static(request: Request) -> Response:
 
 def _upload(gallery: Gallery) -> Answer:
     async def answer(request: Request) -> Response:
-        name, replace = request.path_params["name"], request.query_params.get("replace") == "1"
-        if not _is_ours(request):
-            return _json({"problem": "only this gallery's own pages may put files here"}, 403)
+        if not is_ours(request):
+            return _json({"error": "only this gallery's own pages may put files here"}, 403)
+        files = decoded(await json_object(request))
+        if files is None:
+            return _json(NO_OBJECT, 400)
+        replace = request.query_params.get("replace") == "1"
         try:
-            content = await _body(request)
-            tool = await anyio.to_thread.run_sync(
-                lambda: take(gallery, name, content, replace=replace)
-            )
+            tool = await anyio.to_thread.run_sync(lambda: take(gallery, files, replace=replace))
         except RefusedError as error:
-            finding = error.finding
-            said = {"code": finding.code, "problem": finding.problem, "advice": finding.advice}
-            return _json(said, error.status)
+            return _json(error.wire(), error.status)
         return _json({"tool": tool, "page": f"/w/{tool}"}, 201)
 
     return answer
-
-
-def _is_ours(request: Request) -> bool:
-    """Whether a page of this very origin asks; the guard lets other loopback ports in."""
-    host = request.headers.get("host", "")
-    return request.headers.get("origin") in (f"http://{host}", f"https://{host}")
-
-
-_NO_OBJECT = {"error": "the body is no JSON object, or too long"}
-
-
-async def _object(request: Request) -> dict[str, Any] | None:
-    """The JSON object in the request's body; None where it holds none."""
-    try:
-        given = orjson.loads(await _body(request))
-    except (orjson.JSONDecodeError, RefusedError):
-        return None
-    return given if isinstance(given, dict) else None
-
-
-async def _body(request: Request) -> bytes:
-    """The request's body.
-
-    Raises:
-        RefusedError: It is longer than a widget may be.
-    """
-    content = b""
-    async for part in request.stream():
-        content += part
-        if len(content) > LIMITS.file_bytes:
-            raise too_long(request.path_params.get("name", ""))
-    return content
 
 
 def _json(value: Mapping[str, Any] | list[Any], status: int = 200) -> Response:

@@ -166,6 +166,7 @@ export class Controls {
     const input = long
       ? make("textarea", { value: text, rows: 3 })
       : make("input", { type: INPUT_TYPES[node.format] ?? "text", value: text, spellcheck: false });
+    input.dir = "auto";
     if (input.type === "date" && input.value !== text) input.type = "text";
     if (input.value !== text) input.value = text;
     input.dataset.path = path.join("/");

@@ -1,9 +1,11 @@
-/** Takes `.widget` files that are dropped onto the page into the folder, each judged on its own. */
+/** Takes files that are dropped onto the page into the folder: each widget with its sidecar. */
 
 import { make, toast } from "./ui.js";
 
+const SIDECAR = ".toml";
+
 export function acceptFiles() {
-  const veil = make("div", { className: "veil", hidden: true }, make("p", { textContent: "Drop .widget files to serve them" }));
+  const veil = make("div", { className: "veil", hidden: true }, make("p", { textContent: "Drop .widget files and their sidecars to serve them" }));
   document.body.append(veil);
   let depth = 0;
   const over = (by) => {
@@ -17,36 +19,65 @@ export function acceptFiles() {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     over(-depth);
-    for (const file of event.dataTransfer.files) void send(file, false);
+    void takeAll([...event.dataTransfer.files]);
   });
 }
 
 const holdsFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
 
-async function send(file, replace) {
-  const address = `/gallery/files/${encodeURIComponent(file.name)}${replace ? "?replace=1" : ""}`;
-  const response = await fetch(address, { method: "PUT", body: file });
-  const told = await response.json();
-  if (response.ok) toast(`${file.name} is served as ${told.tool}.`);
-  else if (response.status === 409 && told.code === "W1001") offerReplacing(file, told);
-  else toast(`${file.name}: ${told.problem}${told.advice ? `; ${told.advice}` : ""}.`, "trouble");
+/** One after the other, so that a question about one is not hidden by the next. */
+async function takeAll(files) {
+  const widgets = new Map();
+  for (const file of files) {
+    const name = file.name.endsWith(SIDECAR) ? file.name.slice(0, -SIDECAR.length) : file.name;
+    widgets.set(name, [...(widgets.get(name) ?? []), file]);
+  }
+  for (const [name, together] of [...widgets].sort()) {
+    const encoded = await Promise.all(together.map(async (file) => [file.name, await base64(file)]));
+    await send(name, Object.fromEntries(encoded), false);
+  }
 }
 
-function offerReplacing(file, { problem }) {
-  const question = make("dialog", { className: "question" });
-  const close = () => question.remove();
-  const replace = make("button", { className: "primary", textContent: "Replace it" });
-  replace.onclick = () => {
-    close();
-    void send(file, true);
-  };
-  const keep = make("button", { textContent: "Keep it", onclick: close });
-  question.append(
-    make("h2", { textContent: file.name }),
-    make("p", { textContent: `${problem[0].toUpperCase()}${problem.slice(1)}.` }),
-    make("p", { className: "row" }, replace, keep),
-  );
-  question.onclose = close;
-  document.body.append(question);
-  question.showModal();
+/** The bytes as they are: text would be mended where it is no UTF-8. */
+function base64(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
+
+async function send(name, files, replace) {
+  const address = `/gallery/files${replace ? "?replace=1" : ""}`;
+  const response = await fetch(address, { method: "POST", body: JSON.stringify(files) });
+  const told = await response.json();
+  if (response.ok) toast(`${Object.keys(files).join(" and ")}: served as ${told.tool}.`);
+  else if (told.replaceable) {
+    if (await wantsReplaced(told)) await send(name, files, true);
+  } else toast(`${told.path || name}: ${told.problem ?? told.error}${told.advice ? `; ${told.advice}` : ""}.`, "trouble");
+}
+
+/** Asks, and answers whether the files in the folder are to be replaced. */
+function wantsReplaced({ path, problem }) {
+  return new Promise((resolve) => {
+    const question = make("dialog", { className: "question" });
+    const answer = (value) => {
+      question.remove();
+      resolve(value);
+    };
+    question.append(
+      make("h2", { textContent: path }),
+      make("p", { textContent: `${problem[0].toUpperCase()}${problem.slice(1)}.` }),
+      make(
+        "p",
+        { className: "row" },
+        make("button", { className: "primary", textContent: "Replace it", onclick: () => answer(true) }),
+        make("button", { textContent: "Keep it", onclick: () => answer(false) }),
+      ),
+    );
+    question.onclose = () => answer(false);
+    document.body.append(question);
+    question.showModal();
+  });
 }
