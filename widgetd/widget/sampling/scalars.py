@@ -13,11 +13,15 @@ from widgetd.widget.sampling.words import LONG, NASTY, formatted, number, word
 
 LONG_CHARACTERS = 300
 MOST_CHARACTERS = 4_000
+LONGEST_CHARACTERS = 10_000
+"""Whoever demands a longer string than this gets none: the schema may demand any."""
 
 
 def strings(style: str, facets: Facets, name: str, turn: int) -> Iterator[str]:
     """Strings for the property `name`, fitted to the lengths, and to what patterns allow."""
     least = facets.least("minLength")
+    if least > LONGEST_CHARACTERS:
+        return
     most = facets.most("maxLength", MOST_CHARACTERS)
     if style == "nasty":
         yield _fitted(NASTY, least, most)
