@@ -87,6 +87,7 @@ async def test_a_template_edit_changes_results_and_announces_no_list(tmp_path: P
 
         (tmp_path / "Other.widget").write_text(widget_file("Other"))
         await client.lists("other")
+        await client.told_more_than(0)
 
     assert client.told == 1
 
@@ -98,5 +99,6 @@ async def test_a_touch_changes_nothing_and_tells_nobody(tmp_path: Path) -> None:
         file.touch()
         (tmp_path / "Other.widget").write_text(widget_file("Other"))
         await client.lists("other")
+        await client.told_more_than(0)
 
     assert client.told == 1

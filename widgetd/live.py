@@ -20,7 +20,7 @@ from widgetd.catalog.observer import Observer
 from widgetd.catalog.reload import reload
 from widgetd.config import Settings
 from widgetd.files.hints import Hints
-from widgetd.files.watch import POLL_S, Mode, watch
+from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
 from widgetd.pages.health import Vitals
 from widgetd.tools.notify import notify
 from widgetd.tools.server import Server
@@ -74,7 +74,7 @@ async def live(
         watching = partial(
             watch,
             poll_s=settings.poll or POLL_S,
-            native=settings.poll is None,
+            follow=FOLLOW if settings.poll is None else None,
             observer=_Watching(vitals),
             stop=stop,
         )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.serving import widget_file
 from widgetd.catalog.discovery import load
 from widgetd.catalog.entries import Make
 from widgetd.catalog.reload import Folder, Workshop
+from widgetd.files import inotify
 from widgetd.files.source import Source
 from widgetd.widget.compiled import Widget
 from widgetd.widget.limits import Limits
@@ -24,13 +27,13 @@ class Counting:
         return load(source, sidecar, limits=Limits())
 
 
-def workshop(root: Path, make: Make) -> Workshop:
-    return Workshop(root=root, make=make, limit_bytes=Limits().file_bytes, quiet_ms=0)
+def workshop(root: Path, make: Make, *, quiet_ms: int = 0) -> Workshop:
+    return Workshop(root=root, make=make, limit_bytes=Limits().file_bytes, quiet_ms=quiet_ms)
 
 
-def folder(root: Path) -> tuple[Folder, Counting]:
+def folder(root: Path, *, quiet_ms: int = 0) -> tuple[Folder, Counting]:
     counting = Counting()
-    return Folder(workshop(root, counting)), counting
+    return Folder(workshop(root, counting, quiet_ms=quiet_ms)), counting
 
 
 def write(root: Path, name: str, text: str = "Hello") -> None:
@@ -155,3 +158,15 @@ def test_a_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
 
     write(root, "Greeting")
     assert looked.look().degraded is None
+
+
+@pytest.mark.skipif(not inotify.HERE, reason="needs the clock by which Linux dates writes")
+def test_a_finished_file_that_would_be_refused_is_waited_for(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, _ = folder(tmp_path, quiet_ms=60_000)
+    good = looked.look(["Greeting.widget"], finished=["Greeting.widget"])
+
+    (tmp_path / "Greeting.widget").write_text("{")
+
+    assert looked.look(["Greeting.widget"], finished=["Greeting.widget"]) is good
+    assert looked.unsettled == {"Greeting.widget"}

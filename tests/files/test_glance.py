@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from widgetd.files import inotify
 from widgetd.files.survey import Survey, glance, survey
 
 SUFFIXES = (".widget", ".widget.toml")
@@ -110,6 +111,18 @@ def test_what_was_unsettled_is_looked_at_again(tmp_path: Path) -> None:
 
     assert held(found) == ([("a.widget", b"new"), ("b.widget", b"new")], [])
     assert found.unsettled == set()
+
+
+@pytest.mark.skipif(not inotify.HERE, reason="needs the clock by which Linux dates writes")
+def test_of_what_was_written_a_moment_ago_only_what_is_finished_is_read(tmp_path: Path) -> None:
+    known = look(tmp_path)
+    paths = ("a.widget", "b.widget")
+    write_all(tmp_path, paths, "new")
+
+    found = peek(tmp_path, paths, known=known, quiet_ms=60_000, finished={"a.widget"})
+
+    assert held(found) == ([("a.widget", b"new")], [])
+    assert found.unsettled == {"b.widget"}
 
 
 NAMES = st.sampled_from(["a", "b", "b.widget", "c.widget", ".d", ".e.widget", "..data"])

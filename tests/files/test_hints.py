@@ -39,6 +39,17 @@ async def test_so_many_paths_are_everywhere() -> None:
     assert await taken(hints) == EVERYWHERE
 
 
+async def test_a_file_stays_finished_until_something_else_is_said_of_it() -> None:
+    hints = Hints()
+    hints.add({"a.widget", "b.widget"}, finished={"a.widget", "b.widget"})
+    hints.add({"b.widget", "c.widget"}, finished={"c.widget"})
+
+    assert await taken(hints) == Hint(
+        paths=frozenset({"a.widget", "b.widget", "c.widget"}),
+        finished=frozenset({"a.widget", "c.widget"}),
+    )
+
+
 async def test_a_wait_that_is_cancelled_takes_nothing() -> None:
     hints = Hints()
     assert not await has_hint(hints)

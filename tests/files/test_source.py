@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from widgetd.errors import WidgetError
+from widgetd.files import inotify
 from widgetd.files.folder import Folder, opened
 from widgetd.files.source import Source, Unsettled, read
 
@@ -55,6 +56,15 @@ def test_a_file_that_is_too_long_is_refused(folder: Folder) -> None:
     assert fault_of(folder, "a.widget") == (
         "W1002 a.widget: it is longer than 1,000 bytes; leave out what it does not need"
     )
+
+
+@pytest.mark.skipif(not inotify.HERE, reason="needs the clock by which Linux dates writes")
+def test_a_finished_file_is_read_however_lately_it_was_written(folder: Folder) -> None:
+    Path(folder.path, "a.widget").write_text("whole")
+
+    found = read(folder, "a.widget", limit_bytes=LIMIT_BYTES, quiet_ms=60_000, finished=True)
+
+    assert found.content == b"whole"
 
 
 def test_a_file_written_a_moment_ago_is_unsettled_for_the_rest_of_that_moment(

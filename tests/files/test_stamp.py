@@ -5,13 +5,17 @@ import time
 
 import pytest
 
-from widgetd.files.stamp import QUIET_MS, Stamp, is_quiet, is_racy
+from widgetd.files import inotify
+from widgetd.files.stamp import QUIET_MS, Stamp, is_quiet, is_racy, outlast
 
 HOUR_MS = 3_600_000
 
 
 def status(*, ctime_ms_ago: int) -> os.stat_result:
-    ctime_ns = time.time_ns() - ctime_ms_ago * 1_000_000
+    return dated(time.time_ns() - ctime_ms_ago * 1_000_000)
+
+
+def dated(ctime_ns: int) -> os.stat_result:
     return os.stat_result((0,) * 10, {"st_ctime_ns": ctime_ns, "st_mtime_ns": 0})
 
 
@@ -36,3 +40,17 @@ def test_a_stamp_marks_what_it_was_taken_from_and_nothing_written_since() -> Non
 
     assert Stamp.of(found).marks(found)
     assert not Stamp.of(found).marks(status(ctime_ms_ago=0))
+
+
+@pytest.mark.skipif(not inotify.HERE, reason="needs the clock by which Linux dates writes")
+def test_a_write_of_this_tick_is_outlasted_when_the_clock_has_ticked() -> None:
+    ticking = 5  # CLOCK_REALTIME_COARSE, see clock_gettime(2)
+    now_ns = time.clock_gettime_ns(ticking)
+
+    assert outlast(dated(now_ns))
+    assert time.clock_gettime_ns(ticking) > now_ns
+
+
+@pytest.mark.parametrize("step_ns", [10_000_000, 1_000_000_000, 2_000_000_000])
+def test_a_write_that_is_dated_coarsely_is_not_outlasted(step_ns: int) -> None:
+    assert not outlast(dated(time.time_ns() // step_ns * step_ns))

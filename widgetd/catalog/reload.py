@@ -76,11 +76,12 @@ class Folder:
         """The outcome of the last look."""
         return self._current
 
-    def look(self, paths: Collection[str] = ()) -> Snapshot:
+    def look(self, paths: Collection[str] = (), finished: Collection[str] = ()) -> Snapshot:
         """The snapshot of the folder as it is now; the same object where nothing changed.
 
         Args:
             paths: Where something may have changed; none stands for everywhere.
+            finished: Those of `paths` that need not be quiet to be served.
         """
         workshop, before = self._workshop, self._survey
         self._survey = glance(
@@ -90,6 +91,7 @@ class Folder:
             suffixes=(WIDGET_SUFFIX, SIDECAR_SUFFIX),
             limit_bytes=workshop.limit_bytes,
             quiet_ms=workshop.quiet_ms,
+            finished=finished,
         )
         degraded = self._absence.degraded(self._survey)
         known = self._current.entries
@@ -97,6 +99,10 @@ class Folder:
         if degraded is None:
             gone = self._absence.gone(self._survey, known, time.monotonic())
         changes = rebuild(known, self._survey, known=before, gone=gone, make=workshop.make)
+        if finished and any(entry and entry.fault for entry in changes.values()):
+            # A writer may close a file after each part of it; to be refused it must be quiet.
+            self._survey = before
+            return self.look(paths)
         if workshop.copies is not None:
             changes = {**changes, **dict(revive(changes, known, workshop.copies, workshop.make))}
         if changes or degraded != self._current.degraded:
@@ -154,7 +160,7 @@ async def reload(
     patience_s = time.perf_counter() + SETTLING_S
     while True:
         started_s = time.perf_counter()
-        look = partial(folder.look, hint.paths)
+        look = partial(folder.look, hint.paths, hint.finished)
         found = await anyio.to_thread.run_sync(look, limiter=limiter)
         took_s = time.perf_counter() - started_s
         if observer is not None:

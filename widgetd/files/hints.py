@@ -22,11 +22,23 @@ class Hint:
 
     Attributes:
         paths: Relative to the folder, with `/` between parts; empty for everywhere.
+        finished: Those of `paths` that whoever wrote them seems to be done with.
         routine: Nobody has a reason to think so; it is merely time to look.
     """
 
     paths: frozenset[str] = frozenset()
+    finished: frozenset[str] = frozenset()
     routine: bool = False
+
+    def then(self, later: Hint) -> Hint:
+        """Both as one; what the later one names is finished only if that says so."""
+        if not (self.paths and later.paths):
+            return Hint(routine=self.routine and later.routine)
+        return Hint(
+            paths=self.paths | later.paths,
+            finished=self.finished - later.paths | later.finished,
+            routine=self.routine and later.routine,
+        )
 
 
 EVERYWHERE = Hint()
@@ -42,18 +54,20 @@ class Hints:
         self._pending: Hint | None = None
         self._added = anyio.Event()
 
-    def add(self, paths: Iterable[str] = (), *, routine: bool = False) -> None:
+    def add(
+        self, paths: Iterable[str] = (), *, finished: Iterable[str] = (), routine: bool = False
+    ) -> None:
         """Say that something may have changed at `paths`, or, without any, anywhere.
 
         Args:
             paths: Relative to the folder.
+            finished: Those of `paths` that whoever wrote them seems to be done with.
             routine: There is no reason to think so; it is merely time to look.
         """
-        new = frozenset(paths)
+        hint = Hint(paths=frozenset(paths), finished=frozenset(finished), routine=routine)
         if self._pending is not None:
-            new = new | self._pending.paths if new and self._pending.paths else frozenset()
-            routine = routine and self._pending.routine
-        self._pending = Hint(paths=new, routine=routine) if len(new) <= MANY else EVERYWHERE
+            hint = self._pending.then(hint)
+        self._pending = hint if len(hint.paths) <= MANY else EVERYWHERE
         self._added.set()
 
     async def wait(self) -> Hint:

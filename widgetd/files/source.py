@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import Folder
-from widgetd.files.stamp import QUIET_MS, Stamp, is_racy, quiet_in_s
+from widgetd.files.stamp import QUIET_MS, Stamp, is_racy, outlast, quiet_in_s
 
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -57,7 +57,14 @@ class Source:
     stamp: Stamp | None = field(default=None, compare=False, repr=False)
 
 
-def read(folder: Folder, path: str, *, limit_bytes: int, quiet_ms: int = QUIET_MS) -> Source:
+def read(
+    folder: Folder,
+    path: str,
+    *,
+    limit_bytes: int,
+    quiet_ms: int = QUIET_MS,
+    finished: bool = False,
+) -> Source:
     """The file at `path` as it stands, whole.
 
     Args:
@@ -65,6 +72,8 @@ def read(folder: Folder, path: str, *, limit_bytes: int, quiet_ms: int = QUIET_M
         path: Relative to `folder`.
         limit_bytes: A longer file is refused.
         quiet_ms: How long the file must not have been written; 0 reads at once.
+        finished: Whoever wrote it has closed it or moved it into place: read it as soon as a
+            further write would be noticed, however lately it was written.
 
     Raises:
         WidgetError: The file cannot be served (W1001 to W1004).
@@ -81,7 +90,7 @@ def read(folder: Folder, path: str, *, limit_bytes: int, quiet_ms: int = QUIET_M
     except OSError as error:
         raise unreadable(path, error) from error
     try:
-        return _read(folder, path, descriptor, limit_bytes, quiet_ms)
+        return _read(folder, path, descriptor, limit_bytes, quiet_ms, finished=finished)
     except OSError as error:
         raise unreadable(path, error) from error
     finally:
@@ -104,12 +113,20 @@ def leads_out(path: str) -> WidgetError:
     return _fault(path, "W1003", "it leads out of the folder", "put a copy into the folder")
 
 
-def _read(folder: Folder, path: str, descriptor: int, limit_bytes: int, quiet_ms: int) -> Source:
+def _read(
+    folder: Folder,
+    path: str,
+    descriptor: int,
+    limit_bytes: int,
+    quiet_ms: int,
+    *,
+    finished: bool,
+) -> Source:
     before = os.fstat(descriptor)
     _demand_regular(path, before)
     if not folder.holds(descriptor, path):
         raise leads_out(path)
-    if settles_s := quiet_in_s(before, quiet_ms):
+    if (settles_s := quiet_in_s(before, quiet_ms)) and not (finished and outlast(before)):
         raise Unsettled(settles_s)
     racy = is_racy(before)
     content = _drain(descriptor, limit_bytes + 1)

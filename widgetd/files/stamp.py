@@ -13,13 +13,25 @@ import time
 from dataclasses import dataclass
 
 QUIET_MS = 20
-"""A file is read when its last write lies this far back; writers pause for less than that."""
+"""A file is read when its last write lies this far back; writers pause for less than that.
+
+One that is known to be finished is read at once."""
 
 RACY_NS = 2_000_000_000
 """Two writes this close may bear one ctime: the coarsest file systems count in 2 s (FAT).
 
 Source: Documentation/technical/racy-git.txt in git.
 """
+
+_COARSE_NS = 10_000_000
+"""File systems that count in 10 ms, in seconds or in two bear only multiples of this."""
+
+_FINE_NS = 1_000
+"""The others count in steps no longer than this."""
+
+# CLOCK_REALTIME_COARSE, which `time` does not name; it ticks every 1 to 10 ms.
+_TICKING = 5
+_NAP_S = 0.0005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +80,17 @@ def quiet_in_s(status: os.stat_result, quiet_ms: int) -> float:
 def is_racy(status: os.stat_result) -> bool:
     """Whether the file might be written once more without the stamp showing it."""
     return abs(time.time_ns() - status.st_ctime_ns) < RACY_NS
+
+
+def outlast(status: os.stat_result) -> bool:
+    """Wait, 10 ms at most, until a further write would bear another ctime; whether it would.
+
+    Linux dates a write by the last tick of a clock, so that a second one may bear the same date
+    until the next tick. From 6.13 on, many file systems date a write more finely if somebody has
+    asked for the date of the one before. Only for Linux.
+    """
+    if status.st_ctime_ns % _COARSE_NS == 0:
+        return False
+    while 0 <= time.clock_gettime_ns(_TICKING) - status.st_ctime_ns < _FINE_NS:
+        time.sleep(_NAP_S)
+    return True

@@ -99,6 +99,7 @@ def glance(
     suffixes: tuple[str, ...],
     limit_bytes: int,
     quiet_ms: int = QUIET_MS,
+    finished: Collection[str] = (),
 ) -> Survey:
     """The folder as it was known, but for `paths` and what was unsettled, which is looked at now.
 
@@ -113,10 +114,12 @@ def glance(
         suffixes: What the names of served files end with.
         limit_bytes: A longer file is a fault.
         quiet_ms: How long a file must not have been written; 0 reads at once.
+        finished: Those of `paths` whose writers closed them or moved them into place, and which
+            need not be quiet. If everything is looked at, they must be all the same.
     """
     try:
         with opened(root) as folder:
-            look = _Look(folder, known, suffixes, limit_bytes, quiet_ms)
+            look = _Look(folder, known, suffixes, limit_bytes, quiet_ms, finished=finished)
             if paths and (found := look.at({*paths, *known.unsettled})):
                 return found
     except OSError:
@@ -134,12 +137,15 @@ class _Look:
         suffixes: tuple[str, ...],
         limit_bytes: int,
         quiet_ms: int,
+        *,
+        finished: Collection[str] = (),
     ) -> None:
         self._folder = folder
         self._known = known
         self._suffixes = suffixes
         self._limit_bytes = limit_bytes
         self._quiet_ms = quiet_ms
+        self._finished = finished
         self._sources: dict[str, Source] = {}
         self._faults: dict[str, WidgetError] = {}
         self._unsettled: set[str] = set()
@@ -203,7 +209,11 @@ class _Look:
     def _read(self, path: str) -> None:
         try:
             source = read(
-                self._folder, path, limit_bytes=self._limit_bytes, quiet_ms=self._quiet_ms
+                self._folder,
+                path,
+                limit_bytes=self._limit_bytes,
+                quiet_ms=self._quiet_ms,
+                finished=path in self._finished,
             )
             if source.content or self._is_truly_empty(path):
                 self._sources[path] = source

@@ -1,0 +1,62 @@
+"""Watch a folder, and remember what was said of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from widgetd.files.hints import Hint, Hints
+from widgetd.files.watch import Follow, Mode, watch
+
+NEVER_S = 600.0
+
+
+class Watched:
+    """A folder being watched: the hints, and what the observer was told."""
+
+    def __init__(self, hints: Hints | None = None) -> None:
+        self.hints = hints or Hints()
+        self.stop = anyio.Event()
+        self.modes: list[Mode] = []
+        self.failures: list[Exception] = []
+        self._told = anyio.Event()
+
+    def watching(self, mode: Mode) -> None:
+        self.modes.append(mode)
+        told, self._told = self._told, anyio.Event()
+        told.set()
+
+    def failed(self, error: Exception) -> None:
+        self.failures.append(error)
+
+    async def went_through(self, *modes: Mode) -> None:
+        with anyio.fail_after(3):
+            while self.modes != list(modes):
+                await self._told.wait()
+
+    async def hinted_at(self, path: str) -> Hint:
+        with anyio.fail_after(1):
+            while path not in (hint := await self.hints.wait()).paths:
+                pass
+            return hint
+
+    async def hinted_at_everything(self) -> None:
+        with anyio.fail_after(1):
+            while (await self.hints.wait()).paths:
+                pass
+
+
+@asynccontextmanager
+async def watched(
+    root: Path, follow: Follow | None, hints: Hints | None = None, *, poll_s: float = NEVER_S
+) -> AsyncIterator[Watched]:
+    seen = Watched(hints)
+    run = partial(watch, root, seen.hints, observer=seen, stop=seen.stop)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(run, follow=follow, poll_s=poll_s))
+        yield seen
+        seen.stop.set()

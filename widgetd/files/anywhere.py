@@ -1,0 +1,100 @@
+"""Hint at what changes in a folder on any system; the only door to watchfiles.
+
+It passes on what happened 10 to 20 ms later, and not that a file was closed. It
+refuses to look at the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import watchfiles
+from anyio import from_thread
+
+from widgetd.files.folder import identity
+from widgetd.files.hints import Hints
+
+# An event is passed on after 10 to 20 ms, and under constant change after 60 at most.
+_STEP_MS = 10
+_DEBOUNCE_MS = 50
+
+# How soon a folder that was replaced under its name is noticed without an event.
+_BEAT_MS = 250
+
+
+async def follow(root: Path, hints: Hints, armed: Callable[[], None]) -> None:
+    """Add to `hints` until `root` is another folder.
+
+    Args:
+        root: The folder; a link to one will do.
+        hints: Where the hints go.
+        armed: Called once events come.
+
+    Raises:
+        FileNotFoundError: There is no such folder, or not any more.
+        Exception: Whatever ends watchfiles.
+    """
+    follower = _Follower(root, hints, armed)
+    # The loop's shared limiter may be taken up by forty slow calls of others.
+    await anyio.to_thread.run_sync(follower.run, limiter=anyio.CapacityLimiter(1))
+
+
+class _Cancelled:
+    """Whether the task that waits for this thread is cancelled, as an event."""
+
+    def __init__(self) -> None:
+        self._how = anyio.get_cancelled_exc_class()
+
+    def is_set(self) -> bool:
+        try:
+            from_thread.check_cancelled()
+        except self._how:
+            return True
+        return False
+
+
+class _Follower:
+    def __init__(self, root: Path, hints: Hints, armed: Callable[[], None]) -> None:
+        self._root = root.absolute()
+        self._hints = hints
+        self._armed = armed
+        self._cancelled = _Cancelled()
+
+    def run(self) -> None:
+        folder = identity(self._root)
+        with closing(self._batches()) as batches:
+            for number, batch in enumerate(batches):
+                if number == 0:
+                    from_thread.run_sync(self._armed)
+                elif batch:
+                    from_thread.run_sync(self._hints.add, self._paths(batch))
+                deleted = (watchfiles.Change.deleted, str(self._root)) in batch
+                if deleted or identity(self._root) != folder:
+                    return
+
+    def _batches(self) -> Generator[set[watchfiles.main.FileChange], None, None]:
+        return watchfiles.watch(
+            self._root,
+            watch_filter=None,
+            step=_STEP_MS,
+            debounce=_DEBOUNCE_MS,
+            rust_timeout=_BEAT_MS,
+            yield_on_timeout=True,
+            stop_event=self._cancelled,
+            debug=False,
+            force_polling=False,
+            recursive=True,
+            ignore_permission_denied=True,
+        )
+
+    def _paths(self, batch: Iterable[tuple[watchfiles.Change, str]]) -> frozenset[str]:
+        """What changed, relative to the folder; nothing, for everything, if that was the folder."""
+        inside = str(self._root).rstrip("/") + "/"
+        paths = [path for _, path in batch]
+        if not all(path.startswith(inside) for path in paths):
+            return frozenset()
+        return frozenset(path.removeprefix(inside) for path in paths)
