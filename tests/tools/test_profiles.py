@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client
 from mcp.client.extension import advertise
@@ -129,3 +130,30 @@ async def test_what_is_exposed_as_search_is_callable_all_the_same(folder: Path, 
     assert "search_widgets" in listed
     assert "greeting" not in listed
     assert profile_of(result) == "chatkit"
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26"])
+async def test_a_client_that_knows_no_structured_content_gets_the_tree_as_text(
+    folder: Path, version: str
+) -> None:
+    headers = {"accept": "application/json, text/event-stream"}
+    hello = {
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": {"name": "an-old-one", "version": "1"},
+    }
+    asked = {"name": "greeting", "arguments": {"who": "Ada"}}
+    async with serving(folder) as url, httpx2.AsyncClient(timeout=PATIENCE_S) as old:
+        greeted = await old.post(url, headers=headers, json=request("initialize", hello))
+        headers["mcp-session-id"] = greeted.headers["mcp-session-id"]
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        await old.post(url, headers=headers, json=ready)
+        answer = await old.post(url, headers=headers, json=request("tools/call", asked))
+
+    assert greeted.json()["result"]["protocolVersion"] == version
+    [text] = answer.json()["result"]["content"]
+    assert json.loads(text["text"]) == TREE
+
+
+def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
