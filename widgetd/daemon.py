@@ -14,7 +14,7 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from widgetd.pages.render import render_route
 from widgetd.pages.status import status_route
 from widgetd.parts import Parts, forwarding_of, gallery_of, prepare, server_of, store_of
 from widgetd.tools import sdk
-from widgetd.tools.principal import ADMIN, GALLERY, METRICS
+from widgetd.tools.principal import ADMIN, GALLERY, METRICS, Principal
 from widgetd.tools.server import Server
 from widgetd.tracing import tracing
 
@@ -129,6 +129,11 @@ async def _over_http(
         server.clients.close()
         sdk.end_standing_streams(served, MCP_PATH)
 
+    def end_streams_of(gone: Collection[Principal]) -> None:
+        sdk.end_standing_streams(served, MCP_PATH, server.clients.end(gone))
+
+    if parts.entry.access is not None:
+        parts.entry.access.watch(end_streams_of)
     port = Port(served, after_start=announce, before_end=end_streams)
     ports = {port: listener}
     if scraped is not None:

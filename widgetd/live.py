@@ -67,6 +67,7 @@ async def live(
             notify,
             registry,
             server.clients,
+            view=server.views.of,
             listed=server.listings.read_otherwise,
             observers=server.observers,
         )

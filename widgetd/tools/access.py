@@ -6,6 +6,7 @@ gone at once. Nothing here remembers a token's text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -17,8 +18,11 @@ from fastmcp.server.auth.providers.jwt import JWTVerifier
 from pydantic import ConfigDict
 
 from widgetd.errors import ConfigError
-from widgetd.tools.grants import Grant, digest, find, read_grants
+from widgetd.tools.grants import digest, find, read_grants
 from widgetd.tools.principal import SCOPES, Principal
+
+Gone = Callable[[frozenset[Principal]], None]
+"""Told who may not come in any more, or not as they did."""
 
 _log = structlog.get_logger()
 
@@ -66,17 +70,26 @@ class Access(TokenVerifier):
         self._made = (_grant_of_all(made),) if made else ()
         self._grants = self._made + (read_grants(file) if file else ())
         self._jwt = _jwt_verifier(issuer) if issuer else None
+        self._watching: list[Gone] = []
+
+    def watch(self, gone: Gone) -> None:
+        """Tell `gone` whenever a reread takes something away."""
+        self._watching.append(gone)
 
     def reread(self) -> None:
         """Read the file again; where it cannot be used, what was granted stays granted."""
         if self._file is None:
             return
+        before = self._grants
         try:
             self._grants = self._made + read_grants(self._file)
         except ConfigError as error:
             _log.warning("tokens.refused", problem=error.problem, advice=error.advice)
-        else:
-            _log.info("tokens.loaded", tokens=len(self._grants))
+            return
+        _log.info("tokens.loaded", tokens=len(self._grants))
+        taken = frozenset(before).difference(self._grants)
+        for tell in self._watching if taken else ():
+            tell(taken)
 
     async def verify_token(self, token: str) -> Bearer | None:
         """Whose `token` is; None if it is nobody's."""
@@ -102,11 +115,12 @@ def _bearer(principal: Principal, token: AccessToken) -> Bearer:
 
 def _subject(token: AccessToken) -> Principal:
     who = f"{token.claims.get('iss')}#{token.claims.get('sub') or token.client_id}"
-    return Principal(name=who, scopes=frozenset(token.scopes) & SCOPES)
+    scopes = frozenset(token.scopes) & SCOPES
+    return Principal(name=who, scopes=scopes, proof=digest(token.token), until=token.expires_at)
 
 
-def _grant_of_all(token: str) -> Grant:
-    return Grant(digest=digest(token), principal=Principal(name="made-at-start"))
+def _grant_of_all(token: str) -> Principal:
+    return Principal(name="made-at-start", proof=digest(token))
 
 
 def _jwt_verifier(issuer: Issuer) -> JWTVerifier:

@@ -3,24 +3,35 @@
 A legacy client has a standing stream from its handshake on; a modern one asks
 for one with `subscriptions/listen`. A notification is a level, not an event:
 what is due twice is sent once, and a client that does not read delays nobody.
+Nobody is told of what they may not see, nor after their token ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+import time
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
+import anyio
 from anyio.abc import TaskGroup
 from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import (
+    SUBSCRIPTION_ID_META_KEY,
     InMemorySubscriptionBus,
     ListenHandler,
     ResourcesListChanged,
     ResourceUpdated,
-    ServerEvent,
     ToolsListChanged,
 )
+from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from widgetd.tools.caller import CALLER
+from widgetd.tools.principal import Audience, Principal
 
 _TOOLS = "notifications/tools/list_changed"
 _RESOURCES = "notifications/resources/list_changed"
@@ -45,11 +56,16 @@ class Notice:
         return self.tools or self.resources or bool(self.updated)
 
 
+NoticeFor = Callable[[Audience], Notice]
+"""What those who see the same are to be told."""
+
+
 @dataclass(eq=False, slots=True)
 class _Listener:
-    """One legacy client: what is due to it, and whether something is on its way."""
+    """One legacy client: who it is, what is due to it, and whether something is on its way."""
 
     connection: Connection
+    principal: Principal
     subscribed: set[str] = field(default_factory=set)
     due: dict[tuple[str, str], None] = field(default_factory=dict)
     sending: bool = False
@@ -74,47 +90,50 @@ class _Listener:
             self.sending = False
 
 
-class _Bus(InMemorySubscriptionBus):
-    """The SDK's bus, and how many listen to it."""
+class _Streams:
+    """The listen streams of those who see the same."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.listeners = 0
-
-    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        unsubscribe = super().subscribe(listener)
-        self.listeners += 1
-
-        def leave() -> None:
-            self.listeners -= 1
-            unsubscribe()
-
-        return leave
+        self.bus = InMemorySubscriptionBus()
+        self.listen = ListenHandler(self.bus)
 
 
 class Clients:
-    """Who is listening.
-
-    Attributes:
-        listen: Answers `subscriptions/listen`.
-    """
+    """Who is listening."""
 
     def __init__(self) -> None:
-        self._bus = _Bus()
         self._legacy: dict[Connection, _Listener] = {}
-        self.listen = ListenHandler(self._bus)
+        self._streams: dict[Audience, _Streams] = {}
+        self._open: dict[anyio.CancelScope, Principal] = {}
 
     def __len__(self) -> int:
-        return len(self._legacy) + self._bus.listeners
+        return len(self._legacy) + len(self._open)
+
+    async def listen(
+        self, context: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        """Answer `subscriptions/listen`: tell this client of changes until it or its token ends."""
+        principal = CALLER.get().principal
+        streams = self._streams.setdefault(principal.audience, _Streams())
+        with anyio.CancelScope(deadline=_deadline(principal)) as scope:
+            self._open[scope] = principal
+            try:
+                return await streams.listen(context, params)
+            finally:
+                del self._open[scope]
+        return SubscriptionsListenResult(_meta={SUBSCRIPTION_ID_META_KEY: context.request_id})
 
     def join(self, connection: Connection) -> None:
-        """Tell this legacy client of changes until its connection ends."""
+        """Tell this legacy client of changes until its connection or its token ends."""
+        principal = CALLER.get().principal
+        if connection in self._legacy:
+            self._legacy[connection].principal = principal
+            return
         standing = connection.has_standalone_channel
         if connection.protocol_version in MODERN_PROTOCOL_VERSIONS or not standing:
             return
-        if connection not in self._legacy:
-            self._legacy[connection] = _Listener(connection)
-            connection.exit_stack.callback(self._legacy.pop, connection, None)
+        self._legacy[connection] = _Listener(connection, principal)
+        connection.exit_stack.callback(self._legacy.pop, connection, None)
 
     def subscribe(self, connection: Connection, uri: str) -> None:
         """Tell this legacy client when the resource at `uri` changes."""
@@ -127,26 +146,57 @@ class Clients:
         if connection in self._legacy:
             self._legacy[connection].subscribed.discard(uri)
 
-    async def tell(self, notice: Notice, tasks: TaskGroup) -> int:
-        """Tell every client, and answer how many legacy clients that are.
+    async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
+        """Tell every client what it may know of, and answer how many legacy clients that are.
 
         Args:
-            notice: What changed.
+            notice_for: What changed, for those who see the same.
             tasks: Where a send that a client does not take at once goes on.
         """
+        notice_for = cache(notice_for)
         listeners = list(self._legacy.values())
         for listener in listeners:
-            listener.add(notice)
+            if _is_over(listener.principal):
+                continue
+            listener.add(notice_for(listener.principal.audience))
             if listener.due and not listener.sending:
                 listener.sending = True
                 tasks.start_soon(listener.send)
-        for event in _events(notice):
-            await self._bus.publish(event)
+        for audience, streams in self._streams.items():
+            for event in _events(notice_for(audience)):
+                await streams.bus.publish(event)
         return len(listeners)
+
+    def end(self, principals: Collection[Principal]) -> tuple[str, ...]:
+        """Tell those who were `principals` nothing more.
+
+        Returns:
+            The legacy sessions that they had, for whoever can end their streams; the others'
+            streams end with their final result.
+        """
+        for scope, principal in list(self._open.items()):
+            if principal in principals:
+                scope.cancel()
+        ended = [one for one in self._legacy.values() if one.principal in principals]
+        for listener in ended:
+            del self._legacy[listener.connection]
+        return tuple(one.connection.session_id or "" for one in ended)
 
     def close(self) -> None:
         """End every listen stream gracefully; each client gets its final result."""
-        self.listen.close()
+        for streams in self._streams.values():
+            streams.listen.close()
+
+
+def _deadline(principal: Principal) -> float:
+    """When its token ends, on the loop's own clock."""
+    if principal.until is None:
+        return math.inf
+    return anyio.current_time() + principal.until - time.time()
+
+
+def _is_over(principal: Principal) -> bool:
+    return principal.until is not None and principal.until <= time.time()
 
 
 def _events(

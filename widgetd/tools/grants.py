@@ -1,4 +1,4 @@
-"""A file of bearer tokens becomes grants.
+"""A file of bearer tokens becomes principals.
 
     # name   token                     scopes and, if need be, some widgets only
     ada      eyVdWPQGMuiYdYtkcE2wLA    widgets:read widgets:call
@@ -11,7 +11,6 @@ the old one is taken away. Only digests of tokens are kept.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
@@ -27,35 +26,22 @@ DEFAULT_SCOPES = frozenset({READ, CALL})
 """What a token grants whose line says nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
-    """What one token grants.
-
-    Attributes:
-        digest: Of the token.
-        principal: Who has it.
-    """
-
-    digest: bytes
-    principal: Principal
-
-
 def digest(token: str) -> bytes:
     """Stands for a token, so that neither its text nor its length has to be compared."""
     return sha256(token.encode()).digest()
 
 
-def find(grants: tuple[Grant, ...], token: str) -> Principal | None:
+def find(granted: tuple[Principal, ...], token: str) -> Principal | None:
     """Who has `token`; takes the same time whichever it is, and however much of one is right."""
     wanted, found = digest(token), None
-    for grant in grants:
-        if compare_digest(grant.digest, wanted):
-            found = grant.principal
+    for principal in granted:
+        if compare_digest(principal.proof, wanted):
+            found = principal
     return found
 
 
-def read_grants(path: Path) -> tuple[Grant, ...]:
-    """What the file at `path` grants.
+def read_grants(path: Path) -> tuple[Principal, ...]:
+    """Whom the file at `path` lets in, one for each token.
 
     Raises:
         ConfigError: It cannot be read (W0006), or a line of it cannot be used (W0010).
@@ -71,14 +57,14 @@ def read_grants(path: Path) -> tuple[Grant, ...]:
     return grants
 
 
-def _grants(text: str) -> Iterator[Grant]:
+def _grants(text: str) -> Iterator[Principal]:
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if words and not words[0].startswith("#"):
             yield _grant(number, words)
 
 
-def _grant(number: int, words: list[str]) -> Grant:
+def _grant(number: int, words: list[str]) -> Principal:
     if len(words) == 1:
         raise _unusable(number, "has no token", "write NAME TOKEN SCOPES")
     name, token, *grants = words
@@ -90,12 +76,12 @@ def _grant(number: int, words: list[str]) -> Grant:
             near = nearest(scope, tuple(sorted(SCOPES)))
             advice = f"did you mean {near}?" if near else f"write one of {' '.join(sorted(SCOPES))}"
             raise _unusable(number, f"grants {scope}, which is no scope", advice)
-    principal = Principal(
+    return Principal(
         name=name,
         scopes=frozenset(scopes) or DEFAULT_SCOPES,
         selection=_selection(number, [word for word in grants if "=" in word]),
+        proof=digest(token),
     )
-    return Grant(digest=digest(token), principal=principal)
 
 
 def _selection(number: int, words: list[str]) -> Selection:

@@ -9,6 +9,7 @@ swaps in between merge into one notice, and one that was taken back into none.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 
 import anyio
 import structlog
@@ -18,6 +19,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.tools.clients import Clients, Notice
 from widgetd.tools.observer import Observer
+from widgetd.tools.principal import Audience
 from widgetd.tools.resources import uris
 
 INTERVAL_S = 0.1
@@ -26,17 +28,26 @@ INTERVAL_S = 0.1
 Listed = Callable[[Snapshot, Snapshot, Change], bool]
 """Whether the list on the wire reads otherwise in the second snapshot than in the first."""
 
+View = Callable[[Snapshot, Audience], Snapshot]
+"""What of a snapshot is there for an audience."""
+
 _log = structlog.get_logger()
 
 
 async def notify(
-    registry: Registry, clients: Clients, *, listed: Listed, observers: Collection[Observer] = ()
+    registry: Registry,
+    clients: Clients,
+    *,
+    view: View,
+    listed: Listed,
+    observers: Collection[Observer] = (),
 ) -> None:
     """Run until cancelled.
 
     Args:
         registry: Where swaps happen.
         clients: Who is told.
+        view: What an audience sees of a snapshot.
         listed: Decides whether a change is worth telling of.
         observers: Are told of each notice.
     """
@@ -44,14 +55,20 @@ async def notify(
     async with anyio.create_task_group() as tasks:
         while True:
             now = await registry.newer_than(told)
-            notice = notice_of(told, now, listed)
-            told = now
+            before, told = told, now
+            notice = notice_of(before, now, listed)
             if notice:
-                legacy = await clients.tell(notice, tasks)
+                legacy = await clients.tell(partial(_seen, view, before, now, listed), tasks)
                 for observer in observers:
                     observer.notified(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
                 await anyio.sleep(INTERVAL_S)
+
+
+def _seen(
+    view: View, before: Snapshot, after: Snapshot, listed: Listed, audience: Audience
+) -> Notice:
+    return notice_of(view(before, audience), view(after, audience), listed)
 
 
 def notice_of(before: Snapshot, after: Snapshot, listed: Listed) -> Notice:

@@ -9,7 +9,7 @@ library is a sentence at start-up and never a surprise in a call.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -19,7 +19,6 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.session import ServerSession
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import ListenHandler
 from mcp_types import (
     SERVER_INFO_META_KEY,
     EmptyResult,
@@ -93,7 +92,7 @@ def add_seam(server: FastMCP, seam: Seam) -> None:
     lowlevel_of(server).middleware.append(cast("Any", seam))
 
 
-def serve_listen(server: FastMCP, handler: ListenHandler) -> None:
+def serve_listen(server: FastMCP, handler: Handler) -> None:
     """Answer `subscriptions/listen`; with it the server advertises that its lists change.
 
     Source: PrefectHQ/fastmcp issue 4920; a handler that FastMCP brings itself is kept.
@@ -153,10 +152,11 @@ def wrap_endpoint(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
     outer.app = layer(outer.app)
 
 
-def end_standing_streams(app: Any, path: str) -> None:
-    """End the standing GET stream of every legacy session, so that a shutdown need not wait."""
-    for transport in list(_sessions(app, path).values()):
-        transport.close_standalone_sse_stream()
+def end_standing_streams(app: Any, path: str, sessions: Collection[str] | None = None) -> None:
+    """End the standing GET stream of these legacy sessions, or of every one."""
+    for session, transport in list(_sessions(app, path).items()):
+        if sessions is None or session in sessions:
+            transport.close_standalone_sse_stream()
 
 
 def open_sessions(app: Any, path: str) -> int:

@@ -37,10 +37,11 @@ def seam_of(server: Server) -> sdk.Seam:
             token = CALLER.set(caller)
             try:
                 answer = await _answer(server, context, call_next, caller)
+                # A client that shakes hands is told of nothing before it has its answer.
+                if context.method != "initialize":
+                    server.clients.join(sdk.connection_of(context.session))
             finally:
                 CALLER.reset(token)
-        if context.method == "notifications/initialized":
-            server.clients.join(sdk.connection_of(context.session))
         return answer
 
     return seam

@@ -1,0 +1,91 @@
+"""Clients with a token, and everything that they are told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ResourceUpdated, Subscription, ToolsListChanged
+from mcp.shared.exceptions import MCPDeprecationWarning
+from mcp_types import ResourceUpdatedNotification, ToolListChangedNotification
+
+from tests.serving import PATIENCE_S, Era
+
+TOOLS = "the list of tools changed"
+
+
+class Heard:
+    """What one client was told, in order: `TOOLS`, or the URI of what changed.
+
+    Attributes:
+        all: Everything.
+        ended: Set when it will be told nothing more.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self.ended = anyio.Event()
+        self._came = anyio.Event()
+
+    def add(self, told: str) -> None:
+        self.all.append(told)
+        came, self._came = self._came, anyio.Event()
+        came.set()
+
+    async def of(self, told: str) -> None:
+        """Return once it was told this."""
+        with anyio.fail_after(PATIENCE_S):
+            while told not in self.all:
+                await self._came.wait()
+
+    async def over(self) -> None:
+        """Return once it will be told nothing more."""
+        with anyio.fail_after(PATIENCE_S):
+            await self.ended.wait()
+
+
+@asynccontextmanager
+async def hearing(url: str, token: str, era: Era, uris: Sequence[str] = ()) -> AsyncIterator[Heard]:
+    """A client that listens for a changed list, and to these resources."""
+    heard = Heard()
+
+    async def take(message: object) -> None:
+        match message:
+            case ToolListChangedNotification() if era == "legacy":
+                heard.add(TOOLS)
+            case ResourceUpdatedNotification() if era == "legacy":
+                heard.add(str(message.params.uri))
+
+    async with AsyncExitStack() as held:
+        headers = {"authorization": f"Bearer {token}"}
+        http = await held.enter_async_context(httpx2.AsyncClient(headers=headers))
+        over: Any = streamable_http_client(url, http_client=http)
+        mode: Any = "legacy" if era == "legacy" else "auto"
+        client = await held.enter_async_context(Client(over, mode=mode, message_handler=take))
+        if era == "legacy":
+            for uri in uris:
+                with pytest.warns(MCPDeprecationWarning):
+                    await client.subscribe_resource(uri)
+        else:
+            asked = client.listen(tools_list_changed=True, resource_subscriptions=list(uris))
+            stream = await held.enter_async_context(asked)
+            tasks = await held.enter_async_context(anyio.create_task_group())
+            held.callback(tasks.cancel_scope.cancel)
+            tasks.start_soon(_pass_on, stream, heard)
+        yield heard
+
+
+async def _pass_on(stream: Subscription, heard: Heard) -> None:
+    async for event in stream:
+        match event:
+            case ToolsListChanged():
+                heard.add(TOOLS)
+            case ResourceUpdated(uri):
+                heard.add(uri)
+    heard.ended.set()
