@@ -56,12 +56,23 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=15s --retries=3 CMD ["wid
 ENTRYPOINT ["widgetd"]
 CMD ["serve", "/widgets"]
 
+FROM build AS shots
+# What drives the browser is an extra too; its version and hashes are those of the tests.
+RUN sed -n -e '/^playwright==/,/^    #/p' -e '/^greenlet==/,/^    #/p' requirements/dev.txt \
+      >requirements/shots.txt \
+ && python3 -m pip --python /opt/widgetd/bin/python install --require-hashes \
+      -r requirements/shots.txt
+
 # With a browser, for pictures of widgets: docker build --target preview -t widgetd:preview .
 FROM runtime AS preview
 USER 0:0
+# Without capabilities there is nothing to build a sandbox from, and the container is one;
+# the pages are widgetd's own, and reach no network.
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends chromium fonts-liberation \
- && rm -rf /var/lib/apt/lists/*
+ && apt-get install --yes --no-install-recommends chromium fonts-liberation fonts-noto-color-emoji \
+ && rm -rf /var/lib/apt/lists/* \
+ && echo 'CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox"' >/etc/chromium.d/container
+COPY --from=shots /opt/widgetd /opt/widgetd
 USER 10001:10001
 
 FROM runtime

@@ -185,12 +185,15 @@ def dev_lock() -> str:
 
 
 def test_every_package_in_the_image_is_pinned_by_its_hash() -> None:
-    runs = [rest for word, rest in instructions("build") if word == "RUN"]
-    installs = [run for run in runs if " install " in run]
+    runs = [
+        rest for stage in ("build", "shots") for word, rest in instructions(stage) if word == "RUN"
+    ]
+    installs = [run for run in runs if "pip" in run and " install " in run]
 
     assert all("--require-hashes" in run or "--no-deps" in run for run in installs)
-    assert re.search(r"^redis==\S+ \\\n    --hash=sha256:", dev_lock(), re.MULTILINE)
-    assert len(installs) == 2
+    for extra in ("redis", "playwright", "greenlet"):
+        assert re.search(rf"^{extra}==\S+ \\\n    --hash=sha256:", dev_lock(), re.MULTILINE)
+    assert len(installs) == 3
 
 
 def test_probes_ask_for_pages_that_widgetd_has() -> None:
