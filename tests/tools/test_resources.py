@@ -143,6 +143,15 @@ async def test_the_schema_of_a_result_admits_what_results_say(client: Client) ->
     }
 
 
+async def test_the_schema_of_a_result_says_what_is_always_there(client: Client) -> None:
+    [content] = (await client.read_resource("widgetd://schemas/result")).contents
+
+    assert isinstance(content, TextResourceContents)
+    metadata = json.loads(content.text)["$defs"]["UiMetadata"]
+    assert metadata["required"] == ["component", "version", "priority", "renderMode"]
+    assert metadata["properties"]["provider"] == {"type": "string"}
+
+
 async def test_the_name_of_a_tool_is_completed(client: Client) -> None:
     reference = ResourceTemplateReference(type="ref/resource", uri="widget://{tool}")
     completed = await client.complete(reference, {"name": "tool", "value": "gr"})

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 
 class Part(BaseModel):
@@ -77,6 +79,27 @@ class Envelope(BaseModel):
     error: Failure | None = Field(default=None, alias="widgetd/error")
 
 
+class _Sent(GenerateJsonSchema):
+    """Describes what is sent: a field without a value is not there, and is never null."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - no field needs one
+        return False
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def field_is_required(
+        self,
+        field: core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField,
+        total: bool,  # noqa: ARG002 - these are models
+    ) -> bool:
+        inner = field["schema"]
+        return inner["type"] != "default" or inner["default"] is not None
+
+
 def envelope_schema() -> dict[str, Any]:
     """The JSON Schema of a result's `_meta`."""
-    return Envelope.model_json_schema(by_alias=True)
+    return Envelope.model_json_schema(by_alias=True, schema_generator=_Sent)
