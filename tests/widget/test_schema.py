@@ -296,6 +296,14 @@ BAD_KEYWORDS = [
         "null is no type; write one of string, integer, number, boolean, object, array, null",
     ),
     (
+        {"type": ["string", {"type": "null"}]},
+        "type",
+        (
+            '{"type": "null"} is no type; '
+            "write one of string, integer, number, boolean, object, array, null"
+        ),
+    ),
+    (
         {"items": [{"type": "string"}]},
         "items",
         (

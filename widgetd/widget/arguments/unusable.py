@@ -31,7 +31,7 @@ def bad_keyword(path: Sequence[str | int], said: Json, complaint: str) -> Widget
 
 def _no_type(at: str, said: Json) -> WidgetError:
     named = said if isinstance(said, list) else [said]
-    wrong = next((name for name in named if name not in TYPES), said)
+    wrong = next((name for name in named if not isinstance(name, str) or name not in TYPES), said)
     meant = nearest(wrong, tuple(TYPES)) if isinstance(wrong, str) else None
     advice = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
     problem = f"'{wrong}' is no type" if isinstance(wrong, str) else f"{shown(wrong)} is no type"
