@@ -13,6 +13,8 @@ from tests.raw import exchange
 from tests.serving import connected, greeting, serving, widget_file
 from widgetd.pages.render import MOST_BYTES
 
+BACKEND = "a-token-of-the-backend-0123456789"
+READER = "a-token-of-the-reader-0123456789ab"
 ROWS = (
     '{"type":"Card","children":[{% for row in rows %}{"type":"Text","value":{{ row | tojson }}}'
     "{{ '' if loop.last else ',' }}{% endfor %}]}"
@@ -29,10 +31,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def post(
-    url: str, path: str, body: bytes, headers: dict[str, str] | None = None
+    url: str,
+    path: str,
+    body: bytes,
+    headers: dict[str, str] | None = None,
+    *,
+    announced: int | None = None,
 ) -> tuple[int, Any]:
+    """The status and the answer; a body that is `announced` as longer than it is never comes."""
     base = url.removeprefix("http://").partition("/")[0]
-    sent = {"host": base, "content-length": str(len(body)), **(headers or {})}
+    length = len(body) if announced is None else announced
+    sent = {"host": base, "content-length": str(length), **(headers or {})}
     lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
     status, answer = await exchange(url, "\r\n".join((*lines, "", "")).encode(), body)
     return status, json.loads(answer) if answer[:1] == b"{" else answer
@@ -121,29 +130,45 @@ async def test_a_strangers_page_renders_nothing(
     assert got == status
 
 
+@pytest.fixture
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("tokens") / "tokens"
+    file.write_text(f"backend {BACKEND} widgets:call\nreader {READER} widgets:read\n")
+    return file
+
+
+def bearing(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
 async def test_a_backend_renders_with_a_token_where_one_is_needed(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
+    folder: Path, tokens: Path
 ) -> None:
-    tokens = tmp_path_factory.mktemp("tokens") / "tokens"
-    tokens.write_text(
-        "backend a-token-of-the-backend-0123456789 widgets:call\n"
-        "reader a-token-of-the-reader-0123456789ab widgets:read\n"
-    )
-    tokens.chmod(0o600)
     async with serving(folder, token_file=tokens) as url:
         answers = [
             await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
-            for headers in (
-                {},
-                {"authorization": "Bearer a-token-of-the-reader-0123456789ab"},
-                {"authorization": "Bearer a-token-of-the-backend-0123456789"},
-            )
+            for headers in ({}, bearing(READER), bearing(BACKEND))
         ]
 
     assert [status for status, _ in answers] == [401, 403, 201]
     assert answers[1][1]["error"]["message"] == (
         "this token has no scope 'widgets:call'; ask for one that has"
     )
+
+
+async def test_nothing_is_read_from_whoever_is_not_let_in(folder: Path, tokens: Path) -> None:
+    async with serving(folder, token_file=tokens, rate=0.001, burst=1) as url:
+        answers = [
+            await post(url, path, b"", headers, announced=1_000_000)
+            for path, headers in (
+                ("/render/greeting", {}),
+                ("/render/greeting", bearing(READER)),
+                ("/render/no_such_widget", bearing(BACKEND)),
+                ("/render/greeting", bearing(BACKEND)),
+            )
+        ]
+
+    assert [status for status, _ in answers] == [401, 403, 404, 429]
 
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])

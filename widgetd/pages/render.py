@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from widgetd.errors import CallError
 from widgetd.tools.backend import keep_render
-from widgetd.tools.refusal import failure
 from widgetd.tools.server import Server
 from widgetd.widget.jsonvalues import kind
 
@@ -43,12 +42,11 @@ def render_route(server: Server, *, most_bytes: int = MOST_BYTES) -> Route:
     """
 
     async def render(request: Request) -> Response:
-        try:
-            arguments = _arguments(await _body(request, most_bytes))
-        except CallError as error:
-            return _json({"error": failure(error).wire()})
+        async def read() -> Mapping[str, Any]:
+            return _arguments(await _body(request, most_bytes))
+
         user, name = request.scope.get("user"), request.path_params["name"]
-        answer = await keep_render(server, user, name, arguments)
+        answer = await keep_render(server, user, name, read)
         return _json(answer, named="authorization" in request.headers)
 
     return Route("/render/{name}", render, methods=["POST"])
