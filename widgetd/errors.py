@@ -133,6 +133,7 @@ CODES: Mapping[str, Code] = _table(
     ("W2402", "fault", "too many actions are unread"),
     ("W2403", "fault", "an action's payload is too large"),
     ("W2404", "fault", "an action's payload is not one that the render offers"),
+    ("W2405", "fault", "an action comes to a process that ends, and would be lost with it"),
 )
 
 

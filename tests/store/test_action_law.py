@@ -56,7 +56,10 @@ class Queue(RuleBasedStateMachine):
     @rule(replica=REPLICAS)
     def append(self, replica: str) -> None:
         number = len(self.accepted) + 1
-        if len(self.accepted) - self.acknowledged == MOST:
+        if self._room.server is None and self.draining:
+            with pytest.raises(CallError, match="this process ends"):
+                self._append(replica, number)
+        elif len(self.accepted) - self.acknowledged == MOST:
             with pytest.raises(CallError, match="5 actions of this render are unread"):
                 self._append(replica, number)
         else:

@@ -265,10 +265,34 @@ async def test_draining_answers_whoever_waits_and_whoever_comes(backend: Server 
 async def test_what_is_unread_can_be_read_while_draining(backend: Server | None) -> None:
     async with room(backend) as room_:
         await room_.here.renders.put(render())
+        await track(room_.here, 10)
+        room_.here.actions.drain()
+
+        assert (await room_.here.actions.read("r1")).actions == (tracked(1, 10),)
+
+
+async def test_a_process_that_ends_takes_no_action_that_would_end_with_it() -> None:
+    async with room(None) as room_:
+        taken = await track(room_.here, 10)
+        room_.here.actions.drain()
+        with pytest.raises(CallError) as caught:
+            await track(room_.here, 20)
+
+        assert await track(room_.here, 10) == taken
+        assert (caught.value.code, caught.value.recoverable) == ("W2405", True)
+        assert str(caught.value) == (
+            "this process ends, and would take the action with it; "
+            "try again with the same idempotency_key"
+        )
+
+
+async def test_a_replica_that_ends_takes_actions_for_the_others(shared_server: Server) -> None:
+    async with room(shared_server) as room_:
+        await room_.here.renders.put(render())
         room_.here.actions.drain()
         await track(room_.here, 10)
 
-        assert (await room_.here.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await room_.there.actions.read("r1")).actions == (tracked(1, 10),)
 
 
 async def test_one_replica_drains_alone(shared_server: Server) -> None:

@@ -45,6 +45,17 @@ def queue_full(unread: int) -> CallError:
     )
 
 
+def ending() -> CallError:
+    """Whoever would keep an action ends, and nobody else would have it (W2405)."""
+    hint = "try again with the same idempotency_key"
+    return CallError(
+        "W2405",
+        f"this process ends, and would take the action with it; {hint}",
+        recoverable=True,
+        suggestions=(hint,),
+    )
+
+
 def queues_full(queues: int) -> CallError:
     """There is no room for another render's actions (W2402) until somebody reads."""
     hint = "try again when await_widget_action has read some"

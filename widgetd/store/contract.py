@@ -53,7 +53,8 @@ class Actions(Protocol):
             idempotency_key: The same key for the same render queues once, and has one answer.
 
         Raises:
-            CallError: Too many are unread (W2402, try again) or the payload is too large (W2403).
+            CallError: Too many are unread (W2402, try again), the payload is too large (W2403),
+                or this process drains and would be the only one to have the action (W2405).
         """
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
@@ -64,7 +65,10 @@ class Actions(Protocol):
         """
 
     def drain(self) -> None:
-        """Answer whoever waits in this process, now and from now on, with `draining`."""
+        """Answer whoever waits in this process, now and from now on, with `draining`.
+
+        What is taken after this is kept on a server that replicas share, or not taken.
+        """
 
 
 class Idempotency(Protocol):

@@ -24,6 +24,11 @@ class Readers:
         self._waiting: dict[str, set[anyio.Event]] = {}
         self._draining = False
 
+    @property
+    def draining(self) -> bool:
+        """Whether this process is about to end."""
+        return self._draining
+
     def ring(self, render_id: str) -> None:
         """Let the readers of one render look again."""
         for bell in self._waiting.get(render_id, ()):

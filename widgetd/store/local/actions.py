@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from widgetd.store.admission import (
     KEYS_PER_ACTION,
     encoded_payload,
+    ending,
     key_digest,
     queue_full,
     queues_full,
@@ -128,6 +129,8 @@ class LocalActions:
         self._readers.drain()
 
     def _add(self, queue: _Queue, key: str, action: str, payload: object) -> None:
+        if self._readers.draining:
+            raise ending()
         if len(queue.unread) >= self._bounds.actions:
             raise queue_full(self._bounds.actions)
         queue.last += 1
