@@ -136,6 +136,28 @@ def test_what_is_sensitive_is_in_no_summary_and_no_data() -> None:
     assert facts.data(arguments) == {"who": "Ada", "letters": 3}
 
 
+@pytest.mark.parametrize("path", ["cards.number", "cards[].number", "cards[]", "cards"])
+def test_what_is_sensitive_in_a_list_is_told_to_nobody_however_its_path_is_written(
+    path: str,
+) -> None:
+    card = {"type": "object", "properties": {"number": {"type": "string"}}}
+    facts = widget(
+        schema={"properties": {"who": {}, "cards": {"type": "array", "items": card}}},
+        sidecar=f"""
+            sensitive = ["{path}"]
+            summary = "{{{{ who }}}} {{{{ cards[0].number }}}}"
+            summary_fields = ["who", "cards"]
+            [summary_data]
+            first = "cards[0].number"
+            all = "cards | map(attribute='number') | join"
+        """,
+    ).facts
+    arguments = {"who": "Ada", "cards": [{"number": "4242"}]}
+
+    assert facts.summary(arguments) == "Ada"
+    assert "4242" not in str(facts.data(arguments))
+
+
 def test_an_expression_of_the_sidecar_that_cannot_be_parsed_is_a_fault_of_the_sidecar() -> None:
     with pytest.raises(WidgetError) as caught:
         widget(sidecar='[summary_data]\ntotal = "who |"')

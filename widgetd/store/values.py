@@ -62,6 +62,7 @@ class StoredRender:
         created: When, in seconds since the epoch.
         size_bytes: About the size as JSON. The length of the template's output will do, and
             whoever rendered has it; nothing is serialised to find it out.
+        secret: Whether the tree may hold what no model is told.
     """
 
     id: str
@@ -69,6 +70,7 @@ class StoredRender:
     tree: Mapping[str, Any]
     created: float
     size_bytes: int
+    secret: bool = False
     text: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     ui: Mapping[str, Any] = field(default_factory=dict)

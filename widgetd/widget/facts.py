@@ -13,6 +13,7 @@ from typing import Any
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.definition import Definition
+from widgetd.widget.jsonvalues import names_on
 from widgetd.widget.limits import Limits
 from widgetd.widget.schema import Schema
 from widgetd.widget.sidecar import SUFFIX
@@ -117,9 +118,9 @@ def _at(arguments: Mapping[str, Any], path: str) -> Any:
 
 
 def _without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
-    """The arguments without what lies at `paths`, in lists too."""
+    """The arguments without what lies at `paths`, in lists too, and in lists of lists."""
     for path in paths:
-        arguments = _cut(arguments, tuple(path.split(".")))
+        arguments = _cut(arguments, names_on(path))
     return arguments
 
 

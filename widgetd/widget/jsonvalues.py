@@ -34,6 +34,11 @@ def dotted(path: Path) -> str:
     return text
 
 
+def names_on(path: str) -> tuple[str, ...]:
+    """The property names on a dotted path; lists on it need no word: `legs[].from`, `legs.from`."""
+    return tuple(path.replace("[]", "").split("."))
+
+
 def kind(value: object) -> str:
     """The JSON type of `value` with its article, or what Python calls it."""
     return NAMES.get(type(value)) or f"a Python {type(value).__name__}"

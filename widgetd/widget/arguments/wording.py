@@ -15,7 +15,7 @@ from widgetd.widget.arguments.describe import shown
 from widgetd.widget.arguments.document import Document
 from widgetd.widget.arguments.faults import NOTHING, Fault
 from widgetd.widget.arguments.subschemas import Json
-from widgetd.widget.jsonvalues import Path, dotted, kind
+from widgetd.widget.jsonvalues import Path, dotted, kind, names_on
 
 LONGEST = 600
 MOST_SLIPS = 5
@@ -70,9 +70,9 @@ def _hidden(path: Path, sensitive: Collection[str]) -> int | None:
     """
     names = [step for step in path if isinstance(step, str)]
     for entry in sensitive:
-        secret = entry.replace("[]", "").split(".")
+        secret = names_on(entry)
         shared = min(len(names), len(secret))
-        if names[:shared] == secret[:shared]:
+        if tuple(names[:shared]) == secret[:shared]:
             return _length(path, len(secret))
     return None
 
