@@ -85,6 +85,50 @@ def test_a_field_that_only_the_sidecar_reads_is_used() -> None:
     ]
 
 
+def test_an_expression_of_the_sidecar_that_reads_what_is_not_declared_is_warned_about() -> None:
+    toml = """
+        summary = "{{ city }} {{ twon }} {{ twon }}"
+        [summary_data]
+        "the count" = "stops | map(attribute='km') | list | length + hops"
+        first = "stops[0].ctiy"
+    """
+    made = widget(card("city", "stops"), toml, city={"type": "string"}, stops=STOPS)
+
+    assert [line for line in said(made) if "W1213" in line] == [
+        (
+            "W1213 parcel.widget.toml#/summary: the schema does not declare 'twon'; "
+            "declare it, or use city or stops"
+        ),
+        (
+            "W1213 parcel.widget.toml#/summary_data/the count: the schema does not declare 'hops'; "
+            "did you mean 'stops'?"
+        ),
+        (
+            "W1213 parcel.widget.toml#/summary_data/first: the schema does not declare "
+            "'stops[].ctiy'; did you mean 'city'?"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("address", "advice"),
+    [
+        ("/bergen.png", 'write "format": "uri-reference" to admit addresses without a host'),
+        ("img/bergen.png", 'write "format": "uri-reference" to admit addresses without a host'),
+        ("Bergen", "correct the sample, or the schema"),
+        ("a / b", "correct the sample, or the schema"),
+    ],
+)
+def test_an_example_with_an_address_that_has_no_host_is_advised_upon(
+    address: str, advice: str
+) -> None:
+    toml = f'[[examples]]\narguments = {{ picture = "{address}" }}'
+    made = widget(card("picture"), toml, picture={"type": "string", "format": "uri"})
+
+    [misfit] = [finding for finding in findings(made) if finding.code == "W1211"]
+    assert misfit.advice == advice
+
+
 def test_a_sidecar_may_pass_through_a_list_only_to_keep_a_secret() -> None:
     made = widget(card("stops | tojson"), 'sensitive = ["stops.km"]', stops=STOPS)
 

@@ -12,7 +12,7 @@ from widgetd.widget.definition import Definition
 from widgetd.widget.findings.actions import hidden_fields, misdescribed
 from widgetd.widget.findings.declared import Declared
 from widgetd.widget.findings.exporter import exporter_losses, wrapped_data
-from widgetd.widget.findings.fields import undeclared, unused
+from widgetd.widget.findings.fields import undeclared, undeclared_by_sidecar, unused
 from widgetd.widget.findings.portability import portability
 from widgetd.widget.findings.previews import preview_differences
 from widgetd.widget.findings.renders import (
@@ -26,6 +26,7 @@ from widgetd.widget.findings.renders import (
 )
 from widgetd.widget.findings.samples import ill_defaults, misfits, samples, unknown_fields
 from widgetd.widget.findings.texts import texts
+from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.template import Expression, Template
 
 _LOST = "W1307"
@@ -75,6 +76,7 @@ def _of_samples(widget: Widget) -> Iterator[Finding]:
         yield from portability(schema.document)
         yield from unused(_read(widget), declared, shows=shows(widget, cases))
         yield from unknown_fields(definition, declared)
+        yield from undeclared_by_sidecar(widget.facts, definition.path + SUFFIX, declared)
         yield from ill_defaults(schema)
     yield from misfits(written, schema)
     yield from failures(outcomes)

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from widgetd.errors import Finding
-from widgetd.widget.findings.declared import Declared
+from widgetd.widget.arguments.subschemas import pointer
+from widgetd.widget.facts import Facts
+from widgetd.widget.findings.declared import Declared, Missing
 from widgetd.widget.template import Read
 
 
@@ -22,12 +24,7 @@ def undeclared(reads: Iterable[Read], declared: Declared, *, strict: bool) -> It
         declared: The schema.
         strict: Whether this is a fault (W1321) or a warning (W1320).
     """
-    said: set[str] = set()
-    for read in reads:
-        missing = None if read.index else declared.missing(read.path)
-        if missing is None or missing.path in said:
-            continue
-        said.add(missing.path)
+    for read, missing in _missing(reads, declared):
         yield Finding(
             code="W1321" if strict else "W1320",
             at="/template",
@@ -35,6 +32,31 @@ def undeclared(reads: Iterable[Read], declared: Declared, *, strict: bool) -> It
             problem=f"the template reads '{missing.path}', which the schema does not declare",
             advice=missing.advice,
         )
+
+
+def undeclared_by_sidecar(facts: Facts, path: str, declared: Declared) -> Iterator[Finding]:
+    """Each path that an expression of the sidecar at `path` reads and nothing declares (W1213)."""
+    readers = {f"/summary_data{pointer(name)}": one for name, one in facts.expressions.items()}
+    written = {} if facts.written is None else {"/summary": facts.written}
+    for at, reader in (*written.items(), *readers.items()):
+        for _, missing in _missing(reader.reads, declared):
+            yield Finding(
+                code="W1213",
+                path=path,
+                at=at,
+                problem=f"the schema does not declare '{missing.path}'",
+                advice=missing.advice,
+            )
+
+
+def _missing(reads: Iterable[Read], declared: Declared) -> Iterator[tuple[Read, Missing]]:
+    """Each read of what is not declared, where it comes first."""
+    said: set[str] = set()
+    for read in reads:
+        missing = None if read.index else declared.missing(read.path)
+        if missing is not None and missing.path not in said:
+            said.add(missing.path)
+            yield read, missing
 
 
 def unused(

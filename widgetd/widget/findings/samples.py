@@ -108,7 +108,9 @@ def unknown_fields(definition: Definition, declared: Declared) -> Iterator[Findi
 
 
 def _is_relative(slip: Slip) -> bool:
-    return slip.expected.startswith((FORMATS["uri"], FORMATS["iri"])) and slip.got.startswith('"/')
+    addressed = slip.expected.startswith((FORMATS["uri"], FORMATS["iri"]))
+    # A slash, because every word is a relative reference.
+    return addressed and "/" in slip.got and _is_reference(slip.got.strip('"'))
 
 
 def _is_reference(value: object) -> bool:
