@@ -117,7 +117,9 @@ def test_a_response_is_declared_with_what_the_sidecar_tells_a_model() -> None:
         in text
     )
     assert (
-        """export function isGreeting(response: { _meta?: object }): response is GreetingResponse {
+        """export function isGreeting(
+  response: { _meta?: object | undefined },
+): response is GreetingResponse {
   const meta = response._meta as Meta | undefined;
   return meta?.["widgetd/ui"]?.uiType === "social-greeting";
 }"""
@@ -193,7 +195,10 @@ def test_typescript_declarations_compile_strictly(everything: Snapshot, tmp_path
     file.write_text(declarations(everything, "ts") + USED_IN_TYPESCRIPT)
 
     compiled = subprocess.run(
-        [TSC, "--noEmit", "--strict", file], capture_output=True, text=True, check=False
+        [TSC, "--noEmit", "--strict", "--exactOptionalPropertyTypes", file],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert compiled.stdout == ""

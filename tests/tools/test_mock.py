@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from widgetd.catalog.discovery import discover_widgets
+from tests.corpus import corpus_files, needs_corpus
+from widgetd.catalog.discovery import discover_widgets, load_widget
 from widgetd.config import bundled
+from widgetd.errors import WidgetError
 from widgetd.tools.mock import MockState, mocks
+from widgetd.tools.response import Shown, response
 from widgetd.widget.compiled import Widget
 
 WIDGETS = discover_widgets(bundled())
@@ -25,6 +30,20 @@ def test_every_bundled_widget_is_mocked_in_every_state(widget: Widget, state: Mo
         assert call["result"]["_meta"]["widgetd/render"]["ms"] == 0.0
     again = mocks(widget, state=state, seed=7, count=2)
     assert json.dumps(made) == json.dumps(again)
+
+
+@needs_corpus
+@pytest.mark.parametrize("path", corpus_files(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_real_widget_that_loads_is_mocked_in_every_state(path: Path) -> None:
+    try:
+        widget = load_widget(path)
+    except WidgetError:
+        pytest.skip("this file is refused, which other tests hold to its sentence")
+    for state in get_args(MockState):
+        (call,) = mocks(widget, state=state, seed=7)
+
+        assert widget.schema.admits(call["arguments"])
+        assert isinstance(response(call["result"]), Shown)
 
 
 def test_another_seed_is_another_call() -> None:

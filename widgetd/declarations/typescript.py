@@ -46,8 +46,9 @@ def alias(name: str, shape: Shape) -> str:
 def guard(name: str, tool: str, ui_type: str) -> str:  # noqa: ARG001 - the name is in camel case here
     """`isName(response)`, which narrows to `NameResponse`."""
     return (
-        f"export function is{name}(response: {{ _meta?: object }}): "
-        f"response is {name}Response {{\n"
+        f"export function is{name}(\n"
+        f"  response: {{ _meta?: object | undefined }},\n"
+        f"): response is {name}Response {{\n"
         f"  const meta = response._meta as Meta | undefined;\n"
         f'  return meta?.["widgetd/ui"]?.uiType === {json.dumps(ui_type)};\n}}'
     )
