@@ -112,15 +112,20 @@ const hostHtml = () => `<!doctype html><title>Host</title><body><script>${hostSc
 
 /** Bundles the host page once; call it before the first `openHost`. */
 export async function bundleHost(): Promise<void> {
+  hostScript = await bundled("host-page.ts");
+}
+
+/** Returns a script beside this one with all that it imports, fit to stand in a page. */
+export async function bundled(name: string): Promise<string> {
   const bundle = (await build({
     configFile: false,
     logLevel: "silent",
     build: {
       write: false,
-      lib: { entry: `${HERE}host-page.ts`, formats: ["iife"], name: "host" },
+      lib: { entry: `${HERE}${name}`, formats: ["iife"], name: "host" },
     },
   })) as Rollup.RollupOutput[];
-  hostScript = (bundle[0]?.output[0].code ?? "").replace(/<\/script/g, "<\\/script");
+  return (bundle[0]?.output[0].code ?? "").replace(/<\/script/g, "<\\/script");
 }
 
 export interface Hosted {

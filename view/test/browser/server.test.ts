@@ -1,0 +1,66 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Browser, Route } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundled, hasBrowser, launch } from "./browser";
+import { type Daemon, hasDaemon, serve } from "./daemon";
+
+let browser: Browser;
+let daemon: Daemon;
+let host: string;
+
+beforeAll(async () => {
+  if (!hasBrowser || !hasDaemon) return;
+  [browser, daemon, host] = await Promise.all([launch(), serve(), bundled("server-host.ts")]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await daemon?.stop();
+});
+
+/** A page at the server's own origin, so that no policy of the browser stands between them. */
+async function hostPage() {
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  const html = `<!doctype html><title>Host</title><body><script>${host}</script>`;
+  const address = new URL("/host", daemon.url).href;
+  await page.route(address, (route: Route) =>
+    route.fulfill({ body: html, contentType: "text/html" }),
+  );
+  await page.goto(address);
+  return { page, errors };
+}
+
+async function agent(): Promise<Client> {
+  const client = new Client({ name: "agent", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(daemon.url)));
+  return client;
+}
+
+describe.skipIf(!hasBrowser || !hasDaemon)("a host with a real server behind it", () => {
+  test("what a user fills in reaches the agent that waits for it", async () => {
+    const { page, errors } = await hostPage();
+    const renderId = await page.evaluate(
+      (url) => window.serverHost.show(url, "create_task"),
+      daemon.url,
+    );
+    const client = await agent();
+    const waiting = client.callTool({
+      name: "await_widget_action",
+      arguments: { render_id: renderId },
+    });
+    const view = page.frameLocator("iframe");
+    await view.getByPlaceholder("What needs doing?").fill("Order glass");
+    await view.getByRole("button", { name: "Add task" }).click();
+
+    const { structuredContent } = await waiting;
+    expect(structuredContent).toMatchObject({
+      status: "actions",
+      actions: [{ action: "task.create", payload: { task: { title: "Order glass" } } }],
+    });
+    await expect.poll(() => page.evaluate(() => window.serverHost.messages.length)).toBe(1);
+    expect(errors).toEqual([]);
+    await client.close();
+    await page.close();
+  });
+});
