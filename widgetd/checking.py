@@ -19,7 +19,8 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.config import Settings
 from widgetd.errors import ConfigError, Finding
 from widgetd.tools.tokens import tokens_of_tool
-from widgetd.widget.findings import breaking, findings
+from widgetd.widget.findings import breaking, findings, removed
+from widgetd.widget.sidecar import SUFFIX
 from widgetd.workshop import look
 
 
@@ -59,33 +60,32 @@ def check(paths: Iterable[Path], *, strict: bool = False, against: str = "") -> 
     """Everything that can be said about the widgets at `paths`.
 
     Args:
-        paths: Folders, or single files.
+        paths: Folders, or single files; a sidecar stands for its widget.
         strict: Undeclared names are faults.
         against: A git revision or a folder to compare with; empty for none.
 
     Raises:
-        ConfigError: There is nothing at one of the paths, or at `against`.
+        ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
     """
     found: list[Finding] = []
     contents: dict[str, str] = {}
     files = tokens = 0
     for path in paths:
         folder, only = _folder_and_file(path)
-        snapshot = look(Settings(dir=folder), folder)
-        if only:
-            snapshot = replace(
-                snapshot,
-                entries={name: entry for name, entry in snapshot.entries.items() if name == only},
-            )
+        snapshot = _looked(folder, only)
+        if only and not snapshot.entries:
+            problem = f"{path} is none of the files that are served"
+            raise ConfigError("W0003", problem, "name a .widget file, or a folder", exit_code=3)
         files += len(snapshot.entries)
         tokens += _tokens(snapshot)
         for finding in (
             *_findings(snapshot, strict=strict),
-            *(_breaking(snapshot, folder, against) if against else ()),
+            *(_breaking(snapshot, folder, only, against) if against else ()),
         ):
-            shown = str(folder / finding.path)
-            found.append(replace(finding, path=shown))
-            contents.setdefault(shown, _text(folder / finding.path))
+            place = folder / finding.path
+            found.append(replace(finding, path=str(place)))
+            if str(place) not in contents and (text := _text(place)) is not None:
+                contents[str(place)] = text
     return Checked(findings=tuple(found), contents=contents, files=files, tokens=tokens)
 
 
@@ -93,8 +93,19 @@ def _folder_and_file(path: Path) -> tuple[Path, str]:
     if path.is_dir():
         return path, ""
     if path.is_file():
-        return path.parent, path.name
+        return path.parent, path.name.removesuffix(SUFFIX)
     raise ConfigError("W0003", f"there is nothing at {path}", "name another path", exit_code=3)
+
+
+def _looked(folder: Path, only: str) -> Snapshot:
+    """What would be served of `folder`, or of one file in it."""
+    snapshot = look(Settings(dir=folder), folder)
+    if not only:
+        return snapshot
+    return replace(
+        snapshot,
+        entries={path: entry for path, entry in snapshot.entries.items() if path == only},
+    )
 
 
 def _findings(snapshot: Snapshot, *, strict: bool) -> Iterator[Finding]:
@@ -113,14 +124,18 @@ def _tokens(snapshot: Snapshot) -> int:
     )
 
 
-def _breaking(after: Snapshot, folder: Path, against: str) -> Iterator[Finding]:
+def _breaking(after: Snapshot, folder: Path, only: str, against: str) -> Iterator[Finding]:
     with _as_folder(folder, against) as earlier:
-        before = look(Settings(dir=earlier), earlier)
-    for path, entry in after.entries.items():
-        was = before.entries.get(path)
-        if entry.widget is not None and was is not None and was.widget is not None:
-            for finding in breaking(was.widget.definition, entry.widget.definition):
-                yield replace(finding, path=path)
+        before = _looked(earlier, only)
+    tools = {entry.widget.tool: entry for entry in after.entries.values() if entry.widget}
+    for path, was in before.entries.items():
+        if was.widget is None:
+            continue
+        now = after.entries.get(path) or tools.get(was.widget.tool)
+        if now is None:
+            yield removed(was.widget.definition)
+        elif now.widget is not None:
+            yield from breaking(was.widget.definition, now.widget.definition)
 
 
 @contextmanager
@@ -150,11 +165,11 @@ def _no_revision(folder: Path, revision: str) -> ConfigError:
     return ConfigError("W0002", problem, "name a folder, a branch, a tag or a commit")
 
 
-def _text(path: Path) -> str:
+def _text(path: Path) -> str | None:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""
+        return None
 
 
 def _counted(number: int, noun: str) -> str:

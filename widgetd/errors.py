@@ -112,6 +112,7 @@ CODES: Mapping[str, Code] = _table(
     ("W1502", "warning", "a field is required now"),
     ("W1503", "warning", "a field admits less"),
     ("W1504", "warning", "the tool has another name"),
+    ("W1505", "warning", "a tool was removed"),
     # W2xxx: calls
     ("W2001", "fault", "no such tool"),
     ("W2002", "fault", "the arguments do not fit the schema"),

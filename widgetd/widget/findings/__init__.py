@@ -6,7 +6,7 @@ never decide: what cannot be served at all was refused before.
 
 from __future__ import annotations
 
-from widgetd.widget.findings.changes import breaking
+from widgetd.widget.findings.changes import breaking, removed
 from widgetd.widget.findings.everything import findings
 
-__all__ = ["breaking", "findings"]
+__all__ = ["breaking", "findings", "removed"]

@@ -39,6 +39,16 @@ def breaking(before: Definition, after: Definition) -> tuple[Finding, ...]:
     return tuple(replace(finding, path=after.path) for finding in found)
 
 
+def removed(definition: Definition) -> Finding:
+    """That callers of a widget, of which nothing is left, will not find it (W1505)."""
+    return Finding(
+        code="W1505",
+        path=definition.path,
+        problem=f"the tool '{definition.tool}' was removed",
+        advice="callers will not find it; keep the file if they matter",
+    )
+
+
 def _renamed(before: Definition, after: Definition) -> Iterator[Finding]:
     if before.tool != after.tool:
         yield Finding(
