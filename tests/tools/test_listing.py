@@ -103,7 +103,7 @@ def test_auto_decides_once_by_the_number_of_widgets() -> None:
     few, many = listings(expose="auto"), listings(expose="auto")
     crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
 
-    assert [tool.name for tool in few.of(made("a")).tools()] == ["a"]
+    assert [tool.name for tool in few.tools(made("a"))] == ["a"]
     assert len(names(few.of(crowd).page("modern"))) == 129
     assert names(many.of(crowd).page("modern")) == []
 

@@ -66,6 +66,36 @@ async def test_a_list_names_templates_and_packages_of_widgets_and_their_pages(
     }
 
 
+async def test_a_list_of_resources_comes_in_pages_and_names_those_of_the_listed_widgets() -> None:
+    crowd = (widget(f"Widget {number}") for number in range(129))
+    served = snapshot_of(*crowd, widget("Pinned", sidecar='tags = ["pinned"]'))
+    terms = Terms(resources=Resources("<!doctype html>page"), page_size=3)
+    server = build(Registry(served), local_store(), terms)
+
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        first = await client.list_resources()
+        second = await client.list_resources(cursor=first.next_cursor)
+
+    assert [resource.uri for resource in (*first.resources, *second.resources)] == [
+        "ui://widgetd/pinned.html",
+        "widget://pinned/template",
+        "widgetd://schemas/result",
+        "widgetd://ui-types",
+    ]
+    assert second.next_cursor is None
+
+
+async def test_what_is_listed_of_a_resource_is_what_reading_it_says(client: Client) -> None:
+    for resource in (await client.list_resources()).resources:
+        found = await read(client, resource.uri)
+
+        assert (found.uri, found.mime_type, found.meta) == (
+            resource.uri,
+            resource.mime_type,
+            resource.meta,
+        )
+
+
 async def test_every_part_of_a_widget_can_be_read(client: Client, registry: Registry) -> None:
     made = registry.current.widgets["greeting"]
     overview = await read_json(client, "widget://greeting")

@@ -16,6 +16,7 @@ from mcp_types import CallToolRequestParams, TextContent
 
 from widgetd.tools import sdk
 from widgetd.tools.caller import CALLER
+from widgetd.tools.result import on_wire
 from widgetd.tools.tool import Toolbox
 
 _log = structlog.get_logger()
@@ -29,7 +30,9 @@ def direct(toolbox: Toolbox, otherwise: sdk.Handler) -> sdk.Handler:
         widget = caller.snapshot.widgets.get(params.name) if caller is not None else None
         if widget is None or (caller is not None and caller.refusal is not None):
             return await otherwise(context, params)
-        return _wire(await _run(toolbox.of(widget), params.arguments or {}))
+        result = await _run(toolbox.of(widget), params.arguments or {})
+        # Of what it says, the SDK drops what the caller's protocol does not know.
+        return {"resultType": "complete", **on_wire(result)}
 
     return answer
 
@@ -41,14 +44,3 @@ async def _run(tool: Tool, arguments: dict[str, Any]) -> ToolResult:
         _log.exception("call.crashed", tool=tool.name)
         sorry = TextContent(type="text", text=f"Error calling tool '{tool.name}'")
         return ToolResult(content=[sorry], is_error=True)
-
-
-def _wire(result: ToolResult) -> dict[str, Any]:
-    """The result as the SDK takes it, which drops what the caller's protocol does not know."""
-    return {
-        "resultType": "complete",
-        "content": [block.model_dump(by_alias=True, exclude_none=True) for block in result.content],
-        "structuredContent": result.structured_content,
-        "isError": result.is_error,
-        "_meta": result.meta,
-    }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.resources.base import Resource
@@ -22,7 +23,7 @@ from widgetd.tools.caller import CALLER
 from widgetd.tools.refusal import error_result
 from widgetd.tools.resources import render_resource
 from widgetd.tools.result import RENDERS
-from widgetd.tools.standing import StandingTool, unknown_widget
+from widgetd.tools.standing import unknown_widget
 
 if TYPE_CHECKING:
     from widgetd.tools.server import Server
@@ -36,16 +37,12 @@ class WidgetProvider(Provider):
 
     Args:
         server: What is served.
-        standing: The tools that are always there.
         lifespan: Entered with the server's own.
     """
 
-    def __init__(
-        self, server: Server, standing: Sequence[StandingTool], lifespan: Lifespan | None
-    ) -> None:
+    def __init__(self, server: Server, lifespan: Lifespan | None) -> None:
         super().__init__()
         self._server = server
-        self._standing = {tool.name: tool for tool in standing}
         self._lifespan = lifespan
 
     @asynccontextmanager
@@ -55,14 +52,14 @@ class WidgetProvider(Provider):
             yield
 
     async def _list_tools(self) -> Sequence[Tool]:
-        return tuple(self._server.listings.of(self._snapshot).tools())
+        return tuple(self._server.listings.tools(self._snapshot))
 
     async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:  # noqa: ARG002 - widgets have one version
         caller = CALLER.get(None)
         if caller is not None and caller.refusal is not None:
             return _Refusing.because(caller.refusal)
-        if name in self._standing:
-            return self._standing[name]
+        if name in self._server.standing:
+            return self._server.standing[name]
         widgets = self._snapshot.widgets
         if name in widgets:
             return self._server.toolbox.of(widgets[name])
@@ -70,7 +67,10 @@ class WidgetProvider(Provider):
         return _Refusing.because(error) if self._server.alone else None
 
     async def _list_resources(self) -> Sequence[Resource]:
-        return tuple(self._server.resources.listed(self._snapshot))
+        snapshot, resources = self._snapshot, self._server.resources
+        shown = self._server.listings.shown(snapshot).values()
+        of_widgets = chain.from_iterable(resources.of_widget(one, snapshot) for one in shown)
+        return (*of_widgets, *resources.of_all(snapshot))
 
     async def _list_resource_templates(self) -> Sequence[ResourceTemplate]:
         return self._server.resources.templates()

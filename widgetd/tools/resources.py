@@ -123,15 +123,17 @@ class Resources:
         """Whether there is a page that draws results."""
         return bool(self._view)
 
-    def listed(self, snapshot: Snapshot) -> Iterator[Resource]:
-        """The resources that a list names; the others are found by the templates."""
-        for tool, widget in snapshot.widgets.items():
-            for part in _LISTED:
-                found = self._part(widget, part, snapshot)
-                if found is not None:
-                    yield found
-            if self._view:
-                yield self._page(tool, widget)
+    def of_widget(self, widget: Widget, snapshot: Snapshot) -> Iterator[Resource]:
+        """The resources of one widget that a list names; the others are found by the templates."""
+        for part in _LISTED:
+            found = self._part(widget, part, snapshot)
+            if found is not None:
+                yield found
+        if self._view:
+            yield self._page(widget.tool, widget)
+
+    def of_all(self, snapshot: Snapshot) -> Iterator[Resource]:
+        """The resources that belong to no widget."""
         yield _ui_types(snapshot)
         yield _envelope()
 

@@ -163,7 +163,7 @@ def _texts(
 ) -> Iterator[TextContent]:
     """What the model reads; it ends with `named`, if that is anything."""
     knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
-    mirrored = policy.text == "json" or not knows_structure
+    mirrored = (policy.text == "json" or not knows_structure) and not render.secret
     if mirrored and render.size_bytes <= policy.inline_max_bytes:
         yield TextContent(type="text", text=orjson.dumps(render.tree).decode())
         if named:
@@ -199,3 +199,16 @@ def structured_result(answer: dict[str, Any]) -> ToolResult:
     """An answer for programs, and the same as text for models whose host shows only text."""
     text = TextContent(type="text", text=orjson.dumps(answer).decode())
     return ToolResult(content=[text], structured_content=answer)
+
+
+def on_wire(result: ToolResult) -> dict[str, Any]:
+    """A result as it goes to clients: `{"content", "structuredContent", "isError", "_meta"}`."""
+    content = [
+        block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content
+    ]
+    return {
+        "content": content,
+        "structuredContent": result.structured_content,
+        "isError": result.is_error,
+        "_meta": result.meta,
+    }

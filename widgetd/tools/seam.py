@@ -48,8 +48,8 @@ def seam_of(server: Server) -> sdk.Seam:
 
 
 async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, caller: Caller) -> Any:
-    if server.alone and context.method == LISTS:
-        return _list(server, context, caller.snapshot)
+    if server.alone and context.method in _LISTED:
+        return await _list(server, context, caller.snapshot)
     answering = partial(call_next, context)
     if context.method != CALLS or not server.observers:
         return await answering()
@@ -62,13 +62,17 @@ async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, cal
     )
 
 
-def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dict[str, Any]:
-    validate_client_request(LISTS, context.protocol_version, context.params)
+async def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dict[str, Any]:
+    validate_client_request(context.method, context.protocol_version, context.params)
     after = (context.params or {}).get("cursor") or ""
-    listing = server.listings.of(snapshot)
+    tools = context.method == LISTS
+    pages = server.listings.of(snapshot) if tools else await server.readable.of(snapshot)
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return {**listing.page("modern", after), **sdk.modern_envelope(server.mcp)}
-    return dict(listing.page("legacy", after))
+        return {**pages.page("modern", after), **sdk.modern_envelope(server.mcp)}
+    return dict(pages.page("legacy", after))
+
+
+_LISTED = frozenset({LISTS, "resources/list"})
 
 
 def caller_of(context: sdk.Context, server: Server) -> Caller:

@@ -22,7 +22,7 @@ from anyio import to_thread
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mappings import differing, missing
-from widgetd.tools.listing import MOST_KEPT
+from widgetd.tools.paging import MOST_KEPT
 from widgetd.widget.compiled import Widget
 
 _WORD = re.compile(r"[^\W_]+")

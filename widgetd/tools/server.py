@@ -5,7 +5,7 @@ message -> seam (who calls, which snapshot) -> provider -> tool -> result
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -30,12 +30,13 @@ from widgetd.tools.listing import Expose, Listings
 from widgetd.tools.observer import Observer
 from widgetd.tools.principal import LOCAL, Principal
 from widgetd.tools.provider import Lifespan, WidgetProvider
+from widgetd.tools.readable import Readable
 from widgetd.tools.ready import ReadyLists
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.resources import Resources, view_uri
 from widgetd.tools.result import Policy
 from widgetd.tools.seam import seam_of
-from widgetd.tools.standing import standing_tools
+from widgetd.tools.standing import StandingTool, standing_tools
 from widgetd.tools.tool import Toolbox
 
 INSTRUCTIONS = (
@@ -83,6 +84,8 @@ class Server:
         clients: Whom to tell of changes.
         toolbox: Admits widgets, and makes their tools.
         listings: What is listed.
+        readable: What is listed of the resources.
+        standing: The tools that are always there, by name.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
         observers: Are told of each call.
         otherwise: Who calls where no token says it.
@@ -97,6 +100,8 @@ class Server:
     clients: Clients
     toolbox: Toolbox
     listings: Listings
+    readable: Readable
+    standing: Mapping[str, StandingTool]
     alone: bool
     observers: Sequence[Observer] = ()
     otherwise: Principal = LOCAL
@@ -205,6 +210,7 @@ def attach(
         verdicts=terms.verdicts,
     )
     standing = (*standing_tools(rendering), *action_tools(rendering, store))
+    listings = Listings(toolbox, standing, expose=terms.expose, page_size=terms.page_size)
     server = Server(
         registry=registry,
         mcp=mcp,
@@ -213,12 +219,14 @@ def attach(
         store=store,
         clients=Clients(),
         toolbox=toolbox,
-        listings=Listings(toolbox, standing, expose=terms.expose, page_size=terms.page_size),
+        listings=listings,
+        readable=Readable(terms.resources, listings.shown, terms.page_size),
+        standing={tool.name: tool for tool in standing},
         alone=alone,
         observers=terms.observers,
         otherwise=terms.otherwise,
     )
-    mcp.add_provider(WidgetProvider(server, standing, lifespan))
+    mcp.add_provider(WidgetProvider(server, lifespan))
     sdk.serve_listen(mcp, server.clients.listen)
     sdk.serve_subscribe(mcp, server.clients.subscribe, server.clients.unsubscribe)
     if alone:

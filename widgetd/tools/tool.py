@@ -9,7 +9,7 @@ to be one that the SDK will send: a single bad entry would break the whole list.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import orjson
@@ -24,14 +24,13 @@ from widgetd.catalog.verdict import Verdict
 from widgetd.catalog.verdicts import Verdicts
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
+from widgetd.tools.paging import Era
 from widgetd.tools.refusal import error_result
 from widgetd.tools.rendering import Rendering
 from widgetd.widget.compiled import Widget, compile_widget
 from widgetd.widget.definition import Definition, define, digest, redefine
 from widgetd.widget.findings import findings
 from widgetd.widget.limits import Limits
-
-Era = Literal["legacy", "modern"]
 
 Entries = tuple[bytes, bytes]
 """A tool as it stands in a list, as JSON: for legacy clients, for modern ones."""

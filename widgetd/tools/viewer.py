@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from fastmcp.tools.base import ToolResult
-
 from widgetd.store.values import StoredRender
 from widgetd.tools.caller import Caller
 from widgetd.tools.calls import observed
 from widgetd.tools.gate import CALLS, admitted
 from widgetd.tools.refusal import error_result
+from widgetd.tools.result import on_wire
 from widgetd.tools.server import Server
 from widgetd.widget.actions import offers_any
 
@@ -55,21 +54,8 @@ async def take_action(server: Server, arguments: Mapping[str, Any]) -> dict[str,
 
 
 async def _taken(server: Server, caller: Caller, params: Mapping[str, Any]) -> dict[str, Any]:
-    [tool] = server.listings.of(caller.snapshot).tools([_ACT])
+    tool = server.standing[_ACT]
     async with admitted(CALLS, params, caller.principal, server.store.limits) as refusal:
         if refusal is not None:
             return on_wire(error_result(refusal))
         return on_wire(await tool.run(dict(params["arguments"])))
-
-
-def on_wire(result: ToolResult) -> dict[str, Any]:
-    """A result as it goes to clients: `{"content", "structuredContent", "isError", "_meta"}`."""
-    content = [
-        block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content
-    ]
-    return {
-        "content": content,
-        "structuredContent": result.structured_content,
-        "isError": result.is_error,
-        "_meta": result.meta,
-    }

@@ -10,10 +10,10 @@ import orjson
 
 from widgetd.errors import CallError
 from widgetd.store.values import StoredRender
-from widgetd.tools.result import Policy, tool_result
+from widgetd.tools.result import Policy, on_wire, tool_result
 from widgetd.tools.server import Server
 from widgetd.tools.tokens import CHARACTERS_OF_A_TOKEN
-from widgetd.tools.viewer import keep_shown, on_wire
+from widgetd.tools.viewer import keep_shown
 from widgetd.widget.compiled import Widget
 
 
