@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from jinja2 import Environment, nodes
 from jinja2.exceptions import TemplateSyntaxError
-from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.widget import dialect
+from widgetd.widget.template.lexing import tokens
 from widgetd.widget.template.numbers import MAX_INTEGER
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Tree = TypeVar("Tree", bound=nodes.Node)
 
-__all__ = ["descend", "fault", "height", "nodes", "parse", "parse_expression"]
+__all__ = ["children", "descend", "fault", "height", "nodes", "parse", "parse_expression"]
 
 # Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
 MAX_NESTING: Final = 32
@@ -45,40 +45,43 @@ def _too_deep(line: int | None) -> WidgetError:
     return fault("W1303", line, "the template nests too deeply", "split what is nested into macros")
 
 
-class _Guard(Extension):
+class _Environment(Environment):
     """Bounds what reaches the parser, and reads the exporter's operators as it meant them."""
 
-    def filter_stream(self, stream: TokenStream) -> Iterable[Token]:
-        return _bounded(_operators(stream))
+    def _tokenize(
+        self,
+        source: str,
+        name: str | None,
+        filename: str | None = None,
+        state: str | None = None,
+    ) -> TokenStream:
+        found: Iterable[Token] | None = None if state else tokens(source)
+        if found is None:
+            found = super()._tokenize(source, name, filename, state)
+        return TokenStream(_guarded(found), name, filename)
 
 
-def _operators(stream: Iterable[Token]) -> Iterator[Token]:
+def _guarded(stream: Iterable[Token]) -> Iterator[Token]:
+    brackets = blocks = 0
     previous = ""
-    for token in stream:
-        if token.type == "assign" and previous in dialect.STRICT_OPERATORS:
+    for count, token in enumerate(stream):
+        kind = token.type
+        if kind in _OPENING:
+            brackets += 1
+        elif kind in _CLOSING:
+            brackets -= 1
+        elif kind == "name" and previous == "block_begin":
+            blocks += _block_step(token.value)
+        elif kind == "integer" and int(token.value) >= MAX_INTEGER:
+            raise fault("W1302", token.lineno, "a number is too large", "write it as text")
+        elif kind == "assign" and previous in dialect.STRICT_OPERATORS:
             previous = ""
             continue
-        previous = token.type
-        yield token
-
-
-def _bounded(stream: Iterable[Token]) -> Iterator[Token]:
-    brackets = blocks = 0
-    starts_block = False
-    for count, token in enumerate(stream):
-        if token.type in _OPENING:
-            brackets += 1
-        elif token.type in _CLOSING:
-            brackets -= 1
-        elif starts_block and token.type == "name":
-            blocks += _block_step(token.value)
         if brackets > MAX_NESTING or blocks > MAX_NESTING:
             raise _too_deep(token.lineno)
         if count > MAX_TOKENS:
             raise fault("W1303", token.lineno, "the template is too large", "make it shorter")
-        if token.type == "integer" and int(token.value) >= MAX_INTEGER:
-            raise fault("W1302", token.lineno, "a number is too large", "write it as text")
-        starts_block = token.type == "block_begin"
+        previous = kind
         yield token
 
 
@@ -86,7 +89,7 @@ def _block_step(word: str) -> int:
     return 1 if word in _BLOCKS else -1 if word.startswith("end") and word != "endset" else 0
 
 
-_ENVIRONMENT: Final = Environment(extensions=[_Guard])  # noqa: S701 - nothing is rendered with it
+_ENVIRONMENT: Final = _Environment()
 
 
 def parse(text: str, limits: Limits) -> nodes.Template:
@@ -96,7 +99,8 @@ def parse(text: str, limits: Limits) -> nodes.Template:
         WidgetError: `W1301` where it is not Jinja, `W1303` where it is too large.
     """
     _check_size(text, limits)
-    tree = _parsed(text, None, lambda parser: parser.parse())
+    # `parser.parse()` would go through the tree once more, to tell each node its environment.
+    tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=1))
     _check_tree(tree, limits)
     return tree
 
@@ -173,7 +177,19 @@ def _check_tree(tree: nodes.Node, limits: Limits) -> None:
                 f"the template has more than {limits.template_nodes:,} syntax nodes",
                 "make it shorter",
             )
-        level = [child for node in level for child in node.iter_child_nodes()]
+        level = [child for node in level for child in children(node)]
+
+
+def children(node: nodes.Node) -> list[nodes.Node]:
+    """The nodes right below `node`, in the order of the text."""
+    found: list[nodes.Node] = []
+    for name in node.fields:
+        value = getattr(node, name, None)
+        if isinstance(value, nodes.Node):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [each for each in value if isinstance(each, nodes.Node)]
+    return found
 
 
 def descend(node: nodes.Node) -> Iterator[nodes.Node]:
@@ -182,7 +198,7 @@ def descend(node: nodes.Node) -> Iterator[nodes.Node]:
     while pending:
         node = pending.pop()
         yield node
-        pending.extend(reversed(list(node.iter_child_nodes())))
+        pending.extend(reversed(children(node)))
 
 
 def height(node: nodes.Node) -> int:
@@ -190,5 +206,5 @@ def height(node: nodes.Node) -> int:
     level, count = [node], 0
     while level:
         count += 1
-        level = [child for each in level for child in each.iter_child_nodes()]
+        level = [child for each in level for child in children(each)]
     return count

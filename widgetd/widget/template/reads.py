@@ -13,7 +13,7 @@ from typing import Final
 
 from widgetd.widget import dialect
 from widgetd.widget.template.guards import absent_if, present_if
-from widgetd.widget.template.parse import nodes
+from widgetd.widget.template.parse import children, nodes
 from widgetd.widget.template.paths import Names, path
 from widgetd.widget.template.places import Place, Read
 from widgetd.widget.template.routines import BUILTINS
@@ -56,7 +56,7 @@ class _Reader:
         visit = _VISITS.get(type(node))
         if visit is not None:
             return visit(self, node, place)
-        for child in node.iter_child_nodes():
+        for child in children(node):
             self.visit(child, place.testing(False))
         return {}
 
