@@ -8,16 +8,13 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
-from fastmcp.tools.base import ToolResult
-from mcp_types import CallToolResult
-
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
 from widgetd.store.opening import local_store
 from widgetd.tools.caller import Caller
 from widgetd.tools.rendering import Rendering
-from widgetd.tools.result import Policy, Profile, profile_for, tool_result
+from widgetd.tools.result import Policy, Profile, on_wire, profile_for, tool_result
 from widgetd.widget.compiled import Widget
 from widgetd.widget.sample import State, sample
 
@@ -96,15 +93,4 @@ def answer(
     mark = {**render.mark, "id": f"r_{urlsafe_b64encode(digest).decode()}", "ms": 0.0}
     still = replace(render, id=mark["id"], mark=mark)
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
-    return wire(tool_result(still, profile, policy=policy, protocol=""))
-
-
-def wire(result: ToolResult) -> dict[str, Any]:
-    """A tool's result as it stands in the answer to `tools/call`."""
-    said = CallToolResult(
-        content=result.content,
-        structured_content=result.structured_content,
-        is_error=result.is_error,
-        _meta=result.meta,
-    )
-    return said.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"result_type"})
+    return on_wire(tool_result(still, profile, policy=policy, protocol=""))
