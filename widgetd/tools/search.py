@@ -13,6 +13,7 @@ import re
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nsmallest
 from itertools import islice
 from math import log
@@ -26,6 +27,7 @@ from widgetd.tools.paging import MOST_KEPT
 from widgetd.widget.compiled import Widget
 
 _WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _SATURATION = 1.2
 _LENGTH = 0.75
 
@@ -71,7 +73,7 @@ class Search:
             limit: The most to answer with.
             audience: Whose view `snapshot` is; the next one's is likely to be much the same.
         """
-        wanted = tuple(dict.fromkeys(_stem(word) for word in _words(query)))
+        wanted = tuple(dict.fromkeys(_words(query)))
         widgets = snapshot.widgets
         if not wanted:
             first = islice(widgets.values(), limit)
@@ -149,15 +151,16 @@ def _count(widget: Widget) -> Counter[str]:
         (1, fields),
     ):
         for word in _words(text):
-            counted[_stem(word)] += weight
+            counted[word] += weight
     return counted
 
 
 def _words(text: str) -> list[str]:
-    split = re.sub(r"([a-z\d])([A-Z])", r"\1 \2", text)
-    return [word.casefold() for word in _WORD.findall(split)]
+    """The words of `text`, with names in camelCase taken apart."""
+    return [_stem(word) for word in _WORD.findall(_CAMEL.sub(" ", text).casefold())]
 
 
+@lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
     """Fold the commonest English endings, so that `flights` finds `flight`."""
     for ending in ("ing", "es", "s"):
