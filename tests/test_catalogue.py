@@ -6,8 +6,16 @@ import json
 from typing import Any, cast
 
 import pytest
-from mcp_types import CallToolResult, RequestParamsMeta, TextContent, TextResourceContents
+from mcp import MCPError
+from mcp_types import (
+    CallToolResult,
+    RequestParamsMeta,
+    ResourceTemplateReference,
+    TextContent,
+    TextResourceContents,
+)
 
+import widgetd
 from tests.serving import Era, connected, serving
 from tests.test_bundled import RESPONSE_TYPES
 from widgetd.catalog.discovery import discover_widgets
@@ -71,6 +79,54 @@ async def test_what_a_model_sees_of_every_example_is_under_100_tokens(
                 result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
 
                 assert seen_by_a_model(result) < 100, (widget.tool, example.name)
+
+
+async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
+    widgets: tuple[Widget, ...],
+) -> None:
+    async with serving(bundled()) as url, connected(url, "modern") as client:
+        for widget in widgets:
+            (call,) = mocks(widget, profile="split", seed=5)
+            called = await client.client.call_tool(widget.tool, call["arguments"], meta=SPLIT)
+
+            mocked = widgetd.response(call["result"])
+            answered = widgetd.response(called)
+            assert isinstance(mocked, widgetd.Shown)
+            assert isinstance(answered, widgetd.Shown)
+            assert called.structured_content is not None
+            assert mocked.tree == answered.tree
+            assert mocked.ui == answered.ui
+            assert mocked.render.digest == answered.render.digest
+            assert mocked.facts is not None
+            assert mocked.facts.wire().keys() == called.structured_content.keys()
+
+
+@both_eras
+async def test_every_resource_that_is_listed_can_be_read_and_every_tool_completed(
+    era: Era, widgets: tuple[Widget, ...]
+) -> None:
+    async with serving(bundled()) as url, connected(url, era) as client:
+        listed = (await client.client.list_resources()).resources
+        templates = (await client.client.list_resource_templates()).resource_templates
+        for resource in listed:
+            [content] = (await client.client.read_resource(resource.uri)).contents
+            assert content.mime_type == resource.mime_type
+            assert isinstance(content, TextResourceContents)
+            assert content.text
+        for template in templates:
+            if "{tool}" in template.uri_template:
+                uri = template.uri_template.replace("{tool}", "flight_tracker")
+                assert (await client.client.read_resource(uri)).contents
+        completed = await client.client.complete(
+            ResourceTemplateReference(uri="widget://{tool}"), {"name": "tool", "value": "fl"}
+        )
+        with pytest.raises(MCPError):
+            await client.client.read_resource("widget://flight_trakcer")
+
+    assert {f"{widget.tool}_{part}" for widget in widgets for part in ("template", "encoded")} <= {
+        resource.name for resource in listed
+    }
+    assert completed.completion.values == ["flight_tracker"]
 
 
 @both_eras
