@@ -2,21 +2,66 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from anyio.abc import ObjectReceiveStream, ObjectSendStream, Process
+from anyio.streams.text import TextReceiveStream
 from mcp_types import CallToolResult
 
 from tests.raw import connect, modern_request
-from tests.serving import PATIENCE_S, Connection, Era, connected, serving
+from tests.serving import PATIENCE_S, Connection, Era, connected, over_stdio, serving
 from tests.store.receiver import receiving
 from tests.tools.acting import ARGUMENTS, GIVEN, order_file
 from tests.tools.test_access import ADA, CHIEF, called, code_of, guarded
 from widgetd import daemon
 from widgetd.config import Settings
+
+PATIENCE_TO_START_S = 60
+WAITING = "await_widget_action"
+CLIENT = {"name": "test", "version": "1"}
+
+
+@asynccontextmanager
+async def stdio_process(
+    folder: Path,
+) -> AsyncIterator[tuple[Process, ObjectReceiveStream[str]]]:
+    """A daemon over stdio and the lines that it answers, all within a patient time."""
+    command = over_stdio(folder)
+    with anyio.fail_after(PATIENCE_TO_START_S):
+        async with await anyio.open_process([command.command, *command.args]) as process:
+            send, lines = anyio.create_memory_object_stream[str](16)
+            async with lines, anyio.create_task_group() as tasks:
+                tasks.start_soon(_split, process, send)
+                yield process, lines
+                tasks.cancel_scope.cancel()
+
+
+async def _split(process: Process, send: ObjectSendStream[str]) -> None:
+    assert process.stdout is not None
+    async with send:
+        kept = ""
+        async for text in TextReceiveStream(process.stdout):
+            *lines, kept = (kept + text).split("\n")
+            for line in lines:
+                await send.send(line)
+
+
+async def say(
+    process: Process, method: str, params: dict[str, Any], *, number: int | None = None
+) -> None:
+    """Send one message."""
+    assert process.stdin is not None
+    message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+    if number is not None:
+        message["id"] = number
+    await process.stdin.send(json.dumps(message).encode() + b"\n")
 
 
 @pytest.fixture
@@ -131,6 +176,25 @@ async def test_a_daemon_that_ends_answers_whoever_waits_at_once(folder: Path) ->
                     stop.set()
 
     assert answers == [{"actions": [], "next": 0, "status": "draining"}]
+
+
+async def test_a_daemon_that_ends_over_stdio_answers_whoever_waits_at_once(folder: Path) -> None:
+    async with stdio_process(folder) as (process, lines):
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
+        await say(process, "initialize", hello, number=1)
+        await lines.receive()
+        await say(process, "notifications/initialized", {})
+        await say(process, "tools/call", {"name": "order", "arguments": ARGUMENTS}, number=2)
+        made = json.loads(await lines.receive())["result"]["_meta"]["widgetd/render"]["id"]
+        waiting = {"render_id": made, "timeout_s": 60}
+        await say(process, "tools/call", {"name": WAITING, "arguments": waiting}, number=3)
+        await say(process, "ping", {}, number=4)
+        await lines.receive()
+        process.terminate()
+        answer = json.loads(await lines.receive())
+
+        assert answer["result"]["structuredContent"]["status"] == "draining"
+        assert await process.wait() == 0
 
 
 async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:

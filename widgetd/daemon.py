@@ -21,7 +21,6 @@ from pathlib import Path
 
 import anyio
 import structlog
-from anyio.abc import TaskGroup
 
 from widgetd.config import Settings
 from widgetd.live import live
@@ -35,10 +34,14 @@ from widgetd.pages.port import Port, bind, url_of
 from widgetd.pages.render import render_route
 from widgetd.pages.status import status_route
 from widgetd.parts import Parts, forwarding_of, gallery_of, prepare, server_of, store_of
+from widgetd.stdin import endable_stdin
 from widgetd.tools import sdk
 from widgetd.tools.principal import ADMIN, GALLERY, METRICS, Principal
 from widgetd.tools.server import Server
 from widgetd.tracing import tracing
+
+LEAVE_S = 0.1
+"""How long answers have to reach the pipe when the daemon was told to end over stdio."""
 
 _log = structlog.get_logger()
 
@@ -169,16 +172,21 @@ async def _end_ports(parts: Parts, ports: Iterable[Port]) -> None:
 
 
 async def _over_stdio(parts: Parts, server: Server, started: Started) -> None:
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_cancel_on_stop, parts, tasks)
-        _announce(parts, started, "")
-        await server.mcp.run_stdio_async(show_banner=False)
-        tasks.cancel_scope.cancel()
+    with endable_stdin() as end:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_leave_on_stop, parts, server, end)
+            _announce(parts, started, "")
+            await server.mcp.run_stdio_async(show_banner=False)
+            tasks.cancel_scope.cancel()
 
 
-async def _cancel_on_stop(parts: Parts, tasks: TaskGroup) -> None:
+async def _leave_on_stop(parts: Parts, server: Server, end: Callable[[], None]) -> None:
+    """Answer whoever waits, and then take no more."""
     await parts.stop.wait()
-    tasks.cancel_scope.cancel()
+    server.store.actions.drain()
+    server.clients.close()
+    await anyio.sleep(LEAVE_S)
+    end()
 
 
 def _announce(parts: Parts, started: Started, url: str) -> None:
