@@ -29,7 +29,7 @@ class _Endable(io.RawIOBase):
         """It is there to be read."""
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # any writable buffer
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
         """Wait for something to read; nothing at all is the end."""
         if self._ended in {ready for ready, _ in self._either.poll()}:
             return 0
