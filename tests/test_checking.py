@@ -91,7 +91,8 @@ def test_a_file_that_was_moved_is_compared_with_what_it_was(folder: Path, earlie
     assert said(folder, against=str(earlier)) == [
         (
             "W1503 moved.widget#/jsonSchema/properties/who: "
-            "'who' is integer now, no longer string; callers that send what was right before are refused"
+            "'who' is integer now, no longer string; "
+            "callers that send what was right before are refused"
         )
     ]
 
