@@ -123,6 +123,11 @@ async def _over_http(
     parts.metrics.watch_number("sessions", "Sessions of legacy clients.", sessions)
     listeners = partial(len, server.clients)
     parts.metrics.watch_number("listeners", "Clients that are told of changes.", listeners)
+    parts.metrics.watch_number(
+        "store_degraded",
+        "Whether the store that replicas share does not answer.",
+        lambda: int(server.store.mode() == "degraded"),
+    )
 
     def announce() -> None:
         _announce(parts, started, url_of(listener) + MCP_PATH)

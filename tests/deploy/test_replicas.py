@@ -239,10 +239,12 @@ async def test_the_loss_of_the_server_between_them_costs_sharing_and_no_call(fle
                 assert greets(await client.call("greeting", who="Ada"))
             for replica, times in zip(fleet.both, lost, strict=True):
                 await replica.logs("store.degraded", times=times + 1)
+            assert await fleet.numbers("widgetd_store_degraded") == (1, 1)
 
             fleet.server.start()
             for replica, times in zip(fleet.both, found, strict=True):
                 await replica.logs("store.recovered", times=times + 1)
+            assert await fleet.numbers("widgetd_store_degraded") == (0, 0)
 
     await test_a_render_of_one_replica_is_shown_by_the_other(fleet)
     assert [r.logged("store.degraded") - n for r, n in zip(fleet.both, lost, strict=True)] == [1, 1]

@@ -51,6 +51,8 @@ async def test_calls_are_counted_by_widget_and_outcome_however_they_were_made(
         "widgetd_calls_total{error,}": 1,
     }
     assert found["widgetd_call_seconds_count{a}"] == 3
+    assert found["widgetd_render_steps_count{a}"] == 2
+    assert found["widgetd_render_steps_bucket{100.0,a}"] == 2
     assert not any("sk_12345" in name for name in found)
 
 

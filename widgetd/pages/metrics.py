@@ -23,6 +23,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.pages.health import Vitals
 from widgetd.tools.clients import Notice
 from widgetd.tools.observer import Called
+from widgetd.widget.compiled import Widget
 
 MISSED_AFTER_S = 1.0
 """A timer's look that finds a save sooner than this merely came before the event did."""
@@ -32,6 +33,7 @@ FORGOTTEN_S = 60.0
 
 _CALL_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _SAVE_S = (0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10)
+_STEPS = (100, 1_000, 10_000, 100_000)
 _SURVEY_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
 
 
@@ -60,9 +62,12 @@ class Metrics:
             "When a changed file was last served.",
             registry=self.collected,
         )
-        self._save = self._histogram("save_to_swap", "From a file's write to its swap.", _SAVE_S)
-        self._survey = self._histogram("survey", "One look at the folder.", _SURVEY_S)
-        self._seconds = self._histogram("call", "One call.", _CALL_S, "widget")
+        self._save = self._histogram(
+            "save_to_swap_seconds", "From a file's write to its swap.", _SAVE_S
+        )
+        self._survey = self._histogram("survey_seconds", "One look at the folder.", _SURVEY_S)
+        self._seconds = self._histogram("call_seconds", "One call.", _CALL_S, "widget")
+        self._steps = self._histogram("render_steps", "Steps of one render.", _STEPS, "widget")
         self.collected.register(_States(registry, vitals))
 
     def surveyed(self, seconds: float) -> None:
@@ -85,6 +90,7 @@ class Metrics:
         for tool in change.removed:
             self._calls.remove_by_labels({"widget": tool})
             self._seconds.remove_by_labels({"widget": tool})
+            self._steps.remove_by_labels({"widget": tool})
 
     def called(self, call: Called) -> None:
         """A call is over; one of a widget that is gone meanwhile counts for none."""
@@ -93,6 +99,11 @@ class Metrics:
             widget = ""
         self._calls.labels(widget, call.outcome).inc()
         self._seconds.labels(widget).observe(call.seconds)
+
+    def rendered(self, widget: Widget, steps: int) -> None:
+        """A widget was rendered; one that is gone meanwhile leaves no series."""
+        if widget.tool in self._registry.current.widgets:
+            self._steps.labels(widget.tool).observe(steps)
 
     def notified(self, notice: Notice) -> None:
         """Clients were told."""
@@ -115,7 +126,7 @@ class Metrics:
         self, name: str, meaning: str, buckets: tuple[float, ...], *labels: str
     ) -> Histogram:
         return Histogram(
-            f"widgetd_{name}_seconds", meaning, labels, registry=self.collected, buckets=buckets
+            f"widgetd_{name}", meaning, labels, registry=self.collected, buckets=buckets
         )
 
 

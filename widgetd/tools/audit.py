@@ -70,6 +70,9 @@ class Audit:
         self._waiting.append(_about(call))
         self._came.set()
 
+    def rendered(self, widget: Widget, steps: int) -> None:
+        """Whatever a call renders is part of its line."""
+
     def notified(self, notice: Notice) -> None:
         """Notices are no calls."""
 

@@ -47,5 +47,8 @@ class Observer(Protocol):
     def called(self, call: Called) -> None:
         """A call is over."""
 
+    def rendered(self, widget: Widget, steps: int) -> None:
+        """A widget was rendered, and its template took so many steps."""
+
     def notified(self, notice: Notice) -> None:
         """Clients were told of a change."""

@@ -7,7 +7,7 @@ Whoever asks for a widget comes through here: its own tool, `render_widget`,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from secrets import token_urlsafe
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,6 +20,7 @@ from widgetd.store.contract import Store
 from widgetd.store.values import StoredRender
 from widgetd.tools.caller import CALLER, Caller
 from widgetd.tools.envelope import RenderMark
+from widgetd.tools.observer import Observer
 from widgetd.tools.outdated import check_client
 from widgetd.tools.result import Policy, profile_for, tool_result, ui
 from widgetd.widget.compiled import Render, Widget
@@ -32,6 +33,7 @@ class Rendering:
         registry: Where a call that came without a request finds the snapshot.
         policy: How results are shaped.
         store: Where renders are kept.
+        observers: Are told of each render.
         clock: Tells the time, in seconds since the epoch.
     """
 
@@ -41,11 +43,13 @@ class Rendering:
         policy: Policy,
         store: Store,
         *,
+        observers: Sequence[Observer] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._registry = registry
         self._policy = policy
         self._store = store
+        self._observers = observers
         self._clock = clock
         self._said: WeakKeyDictionary[Widget, Mapping[str, Any]] = WeakKeyDictionary()
 
@@ -135,6 +139,8 @@ class Rendering:
         started_s = time.perf_counter()
         made = widget.call(arguments, strict=self._policy.strict)
         ms = round((time.perf_counter() - started_s) * 1000, 3)
+        for observer in self._observers:
+            observer.rendered(widget, made.steps)
         return self._stored(widget, made, generation, ms)
 
     def _ui(self, widget: Widget) -> Mapping[str, Any]:

@@ -203,7 +203,7 @@ def attach(
     """
     terms = terms or Terms()
     sdk.verify(mcp)
-    rendering = Rendering(registry, terms.policy, store)
+    rendering = Rendering(registry, terms.policy, store, observers=terms.observers)
     toolbox = Toolbox(
         rendering,
         view_uri=view_uri if terms.resources.has_view else None,

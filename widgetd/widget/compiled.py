@@ -45,12 +45,14 @@ class Render:
         tree: The widget root, `{"type": "Card", "children": [...]}`.
         arguments: What the template saw: mended, with defaults filled in.
         size_bytes: The length of the template's output, which is about that of the tree.
+        steps: How many the template took, of those that a render may take.
         mended: What was mended, as sentences; empty where the arguments were right.
     """
 
     tree: dict[str, Any]
     arguments: Mapping[str, Any]
     size_bytes: int
+    steps: int
     mended: tuple[str, ...] = ()
 
 
@@ -183,14 +185,20 @@ class Widget:
         sensitive = self.definition.sidecar.sensitive
         checked = self.schema.check(dict(arguments), strict=strict, sensitive=sensitive)
         filled = self.schema.with_defaults(checked.arguments)
-        output = self.template.render(filled)
+        made = self.template.rendering(filled)
         try:
-            root = tree(output)
+            root = tree(made.text)
         except WidgetError as error:
             # What is wrong is shown with the text around it, and with what was sent.
             told = "" if sensitive else f": {error}"
             raise CallError("W2004", f"the template's output is no widget{told}") from None
-        return Render(tree=root, arguments=filled, size_bytes=len(output), mended=checked.mended)
+        return Render(
+            tree=root,
+            arguments=filled,
+            size_bytes=len(made.text),
+            steps=made.steps,
+            mended=checked.mended,
+        )
 
     @cached_property
     def Arguments(self) -> type[BaseModel]:  # noqa: N802 - it is a class, and named as one

@@ -109,7 +109,7 @@ class Template:
         return self.rendering(arguments).text
 
     def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
-        """The text, and whether its commas had to be set right.
+        """The text, whether its commas had to be set right, and what it took.
 
         Raises:
             CallError: as `render` does.
@@ -121,8 +121,8 @@ class Template:
         if self._loose and not dialect.is_json(text):
             mended = dialect.mend(text)
             if mended is not None:
-                return Rendering(mended, mended=True)
-        return Rendering(text, mended=False)
+                return Rendering(mended, mended=True, steps=_steps(frame))
+        return Rendering(text, mended=False, steps=_steps(frame))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +140,12 @@ class Rendering:
     Attributes:
         text: The output.
         mended: Whether commas between its values had to be set right.
+        steps: How many it took, of those that a render may take.
     """
 
     text: str
     mended: bool
+    steps: int
 
 
 class Expression:
@@ -183,6 +185,11 @@ def _frame(places: Places, size: int, arguments: Mapping[str, Value], limits: Li
     for name, place in places:
         frame[place] = arguments.get(name, ABSENT)
     return frame
+
+
+def _steps(frame: Frame) -> int:
+    budget: Budget = frame[BUDGET]
+    return budget.limits.steps - budget.steps
 
 
 def _guarded(run: Callable[[], Value]) -> Value:
