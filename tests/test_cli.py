@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 from pathlib import Path
@@ -54,6 +55,24 @@ def test_render_takes_arguments_from_a_file(
 
     assert main(["render", "greeting", "--dir", str(folder), *arguments]) == 0
     assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
+
+
+def test_render_takes_arguments_from_standard_input(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"who": "Ada"}')))
+
+    assert main(["render", "greeting", "--dir", str(folder), "--arguments", "-"]) == 0
+    assert json.loads(capsys.readouterr().out) == greeting("Hello", "Ada")
+
+
+def test_render_of_nothing_like_a_widget_says_where_to_look(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["render", "zzz", "--dir", str(folder)]) == 1
+    assert capsys.readouterr().err == (
+        "widgetd: there is no widget 'zzz'; `widgetd list` names what there is\n"
+    )
 
 
 def test_render_explains_arguments_that_do_not_fit(

@@ -39,7 +39,13 @@ def _flag_type(annotation: Any) -> Any:
 
 Flags = Parameter(name="*")(_flags())
 Dir = Annotated[Path | None, Parameter(name="--dir", help="The folder of widgets.")]
-Arguments = Annotated[str, Parameter(help="JSON, @FILE with JSON, or - for standard input.")]
+Arguments = Annotated[
+    str,
+    Parameter(
+        help="JSON, @FILE with JSON, or - for standard input.",
+        allow_leading_hyphen=True,  # or "-" would be taken for a flag
+    ),
+]
 
 
 def settled_by(dir: Path | None, flags: object, **fixed: object) -> Settled:

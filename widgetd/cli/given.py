@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.config import folder_of, settle
-from widgetd.errors import ConfigError
+from widgetd.errors import CallError, ConfigError, nearest
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
@@ -32,10 +32,10 @@ def widget_of(snapshot: Snapshot, name: str) -> Widget:
     Raises:
         CallError: There is none; the error names the nearest.
     """
-    from widgetd.tools.standing import unknown_widget
-
     if name not in snapshot.widgets:
-        raise unknown_widget(name, snapshot.widgets)
+        near = nearest(name, tuple(snapshot.widgets))
+        hint = f"did you mean '{near}'?" if near else "`widgetd list` names what there is"
+        raise CallError("W2001", f"there is no widget '{name}'; {hint}", path="name")
     return snapshot.widgets[name]
 
 
