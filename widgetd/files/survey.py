@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, Identity, identity, opened
-from widgetd.files.scope import Scope, scope
+from widgetd.files.scope import scope
 from widgetd.files.source import Source, Unsettled, read
 from widgetd.files.stamp import QUIET_MS
 from widgetd.files.walk import Listing, walk
@@ -154,9 +154,7 @@ class _Look:
 
     def everywhere(self) -> Survey:
         self._take(walk(self._folder, "", self._suffixes))
-        return self._survey(
-            patched({}, self._sources), patched({}, self._faults), self._empty_since_ns
-        )
+        return self._survey(lambda known: known)
 
     def at(self, paths: Collection[str]) -> Survey | None:
         """The known survey but for `paths`; None if it takes a look at everything."""
@@ -173,25 +171,22 @@ class _Look:
             if listing.linked:
                 return None
             self._take(listing)
-        return self._survey(
-            _merged(known.sources, self._sources, where),
-            _merged(known.faults, self._faults, where),
-            _merged(known.empty_since_ns, self._empty_since_ns, where),
-        )
+        return self._survey(where.paths_of)
 
-    def _survey(
-        self,
-        sources: Mapping[str, Source],
-        faults: Mapping[str, WidgetError],
-        empty_since_ns: Mapping[str, int],
-    ) -> Survey:
+    def _survey(self, looked_at: Callable[[Collection[str]], Iterable[str]]) -> Survey:
+        """What was known, but for what was looked at of it, which is as it was found."""
+
+        def merged(known: Mapping[str, T], found: Mapping[str, T]) -> Mapping[str, T]:
+            return patched(known, {**dict.fromkeys(looked_at(known)), **found})
+
+        known = self._known
         return Survey(
             root=self._folder.identity,
-            sources=sources,
-            faults=faults,
+            sources=merged(known.sources, self._sources),
+            faults=merged(known.faults, self._faults),
             unsettled=frozenset(self._unsettled),
             settles_s=self._settles_s,
-            empty_since_ns=empty_since_ns,
+            empty_since_ns=merged(known.empty_since_ns, self._empty_since_ns),
         )
 
     def _take(self, listing: Listing) -> None:
@@ -250,11 +245,6 @@ class _Look:
             for below in known:
                 if below.startswith(inside):
                     self._keep(below)
-
-
-def _merged(known: Mapping[str, T], found: Mapping[str, T], where: Scope) -> Mapping[str, T]:
-    gone: dict[str, None] = dict.fromkeys(where.paths_of(known))
-    return patched(known, {**gone, **found})
 
 
 def _identity(root: str | os.PathLike[str]) -> Identity | None:
