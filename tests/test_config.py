@@ -65,6 +65,27 @@ def test_profiles_by_client_name_stand_in_the_file(tmp_path: Path) -> None:
             "",
             "WIDGETD_PROFILE cannot be 'slit'; it should be 'auto', 'chatkit' or 'split'",
         ),
+        ({"rate": 0}, {}, "", "--rate cannot be 0; it should be greater than 0"),
+        (
+            {},
+            {"WIDGETD_RATE": "nan"},
+            "",
+            "WIDGETD_RATE cannot be 'nan'; it should be a finite number",
+        ),
+        (
+            {},
+            {"WIDGETD_BURST": "inf"},
+            "",
+            "WIDGETD_BURST cannot be 'inf'; it should be a finite number",
+        ),
+        (
+            {},
+            {},
+            "burst = 0.5",
+            "widgetd.toml: burst cannot be 0.5; it should be greater than or equal to 1",
+        ),
+        ({"at_once": 0}, {}, "", "--at-once cannot be 0; it should be greater than or equal to 1"),
+        ({"poll": -1.0}, {}, "", "--poll cannot be -1.0; it should be greater than 0"),
         (
             {},
             {},

@@ -92,10 +92,14 @@ class Settings(BaseModel):
     rate: float | None = Field(
         default=None,
         gt=0,
+        allow_inf_nan=False,
         description="calls per second that each client may make, in the long run",
     )
     burst: float = Field(
-        default=100, ge=1, description="calls that it may make at once after a rest"
+        default=100,
+        ge=1,
+        allow_inf_nan=False,
+        description="calls that it may make at once after a rest",
     )
     at_once: int | None = Field(
         default=None, ge=1, description="calls of each client that may run at the same time"
@@ -123,7 +127,10 @@ class Settings(BaseModel):
     )
     page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
     poll: float | None = Field(
-        default=None, gt=0, description="seconds between surveys, without file events"
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="seconds between surveys, without file events",
     )
     strict: bool = Field(
         default=False, description="undeclared names are faults, and no argument is mended"

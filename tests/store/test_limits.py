@@ -153,3 +153,10 @@ def test_a_refusal_says_when_to_try_again(verdict: Verdict, message: str) -> Non
 
 def test_a_verdict_in_favour_raises_nothing() -> None:
     Verdict().check()
+
+
+async def test_the_slowest_rate_is_a_rate(backend: Server | None) -> None:
+    async with room(backend, rate_per_s=1e-30, burst=2.0) as room_:
+        verdicts = [(await room_.here.limits.take("ann")).allowed for _ in range(3)]
+
+    assert verdicts == [True, True, False]

@@ -15,9 +15,12 @@ from widgetd.store.values import Bounds, Clock, Verdict
 LEASE_S = 120
 """A place counts as free again after this long: a replica that was killed gives none back."""
 
+LONGEST_S = 86400
+"""A bucket that nobody took from for so long is forgotten, however slowly it fills."""
+
 # A bucket that is full again is the same as none, so its key lives until then.
 _TAKE = """
--- KEYS: bucket. ARGV: now, rate per second, burst, price, tick.
+-- KEYS: bucket. ARGV: now, rate per second, burst, price, tick, longest life in s.
 local now, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
 local burst, price = tonumber(ARGV[3]), tonumber(ARGV[4])
 local bucket = redis.call('HMGET', KEYS[1], 'calls', 'since')
@@ -26,7 +29,8 @@ calls = math.min(burst, calls + math.max(0, now - since) * rate)
 local wait = 0
 if calls + ARGV[5] * rate >= price then calls = calls - price else wait = (price - calls) / rate end
 redis.call('HSET', KEYS[1], 'calls', string.format('%.17g', calls), 'since', ARGV[1])
-redis.call('PEXPIRE', KEYS[1], math.ceil((burst - calls) / rate * 1000) + 1000)
+local full_s = math.min((burst - calls) / rate, ARGV[6])
+redis.call('PEXPIRE', KEYS[1], math.ceil(full_s * 1000) + 1000)
 return string.format('%.17g', wait)
 """
 
@@ -65,7 +69,9 @@ class SharedLimits:
             return Verdict()
         price, bucket = min(cost, burst), self._link.key("limits", "bucket", principal)
         try:
-            wait = await self._link.run(_TAKE, [bucket], self._clock(), rate, burst, price, TICK_S)
+            wait = await self._link.run(
+                _TAKE, [bucket], self._clock(), rate, burst, price, TICK_S, LONGEST_S
+            )
         except AwayError:
             return await self._alone.take(principal, cost=cost)
         retry_after_s = float(wait)
