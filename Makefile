@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format corpus lock bench bench-scale image-test systemd-test view view-check view-browser bench-view clean
+.PHONY: help serve test check format corpus lock bench bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -43,6 +43,31 @@ bench: $(VENV)/.dev ## print the table of speed ratios
 
 bench-scale: $(VENV)/.dev ## print what grows with the number of widgets
 	$(BIN)/python -m benchmarks.scale
+
+# What it shows needs an older mcp than widgetd does, so it has an environment of its own.
+ADAPTERS := .venv-adapters
+
+$(ADAPTERS)/.installed: requirements/adapters.txt $(VENV)/.runtime
+	test -x $(ADAPTERS)/bin/python || $(BIN)/python -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/adapters.txt
+	@touch $@
+
+.PHONY: example-langchain-adapters
+example-langchain-adapters: $(ADAPTERS)/.installed ## the same through langchain-mcp-adapters
+	$(BIN)/python -m examples.served $(ADAPTERS)/bin/python examples/langchain_adapters.py
+
+SCALE ?= 1
+storm: $(VENV)/.dev ## save in every style while everybody calls (SCALE=0.1 for a tenth of it)
+	$(BIN)/python -m storms storm --scale $(SCALE)
+
+chaos: $(VENV)/.dev ## kill, end and attack a daemon, and see who notices (SCALE=…)
+	$(BIN)/python -m storms chaos --scale $(SCALE)
+
+soak: $(VENV)/.dev ## swap 50,000 times and rest, and see what is held and used (SCALE=…)
+	$(BIN)/python -m storms soak --scale $(SCALE)
+
+fuzz: $(VENV)/.dev ## judge spoilt files for a minute (SCALE=…); one that fails is kept in build/fuzz
+	$(BIN)/python -m storms fuzz --scale $(SCALE)
 
 EXAMPLES := example-mcp-client example-fastmcp-client example-chatkit-server example-langgraph-agent example-await-action
 .PHONY: $(EXAMPLES)
@@ -90,6 +115,8 @@ lock: ## resolve the dependencies anew (needs uv)
 	  --no-header --upgrade pyproject.toml --group build -o requirements/runtime.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header pyproject.toml --group build --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --upgrade --group adapters -o requirements/adapters.txt
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(ADAPTERS) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,4 +1,7 @@
-"""A daemon of its own for each example, so that one command is all a reader needs."""
+"""A daemon of its own for each example, so that one command is all a reader needs.
+
+python -m examples.served COMMAND…      runs COMMAND, with the daemon's URL behind it
+"""
 
 from __future__ import annotations
 
@@ -45,3 +48,14 @@ async def _told(process: Process) -> str:
         if found := re.search(r"on (http://\S+)\n", said):
             return found[1]
     raise RuntimeError("widgetd ended before it served anything; it says why above")
+
+
+async def main(command: list[str]) -> int:
+    """Run `command` with the URL of a daemon behind it, and answer its exit code."""
+    async with served() as url:
+        done = await anyio.run_process([*command, url], check=False, stdout=None, stderr=None)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(anyio.run(main, sys.argv[1:]))

@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+ADAPTERS = ROOT / ".venv-adapters" / "bin" / "python"
 PATIENCE_S = 90
 """Far more than an example takes on a busy machine."""
 
@@ -23,12 +24,19 @@ BETA = "`langchain.mcp` is in beta"
 
 FLIGHT = "NF 221, Fri 15 May, Lisbon to Bergen: boarding, lands 17:15."
 WIDGET = "Card of Row, Col, Button"
+CONVERSATION = [
+    "human     Where is NF 221?",
+    "ai        calls flight_tracker",
+    f"tool      Northfjord Air {FLIGHT}",
+    f"artifact  {WIDGET}",
+    "ai        NF 221 is boarding at gate 22.",
+]
 
 
-async def printed(example: str, *ignored: str) -> list[str]:
+async def printed(example: str, *ignored: str, arguments: tuple[str, ...] = ()) -> list[str]:
     """The lines that `example` prints, where every warning but `ignored` is an error."""
     ignoring = [flag for message in ignored for flag in ("-W", f"ignore:{message}")]
-    command = [sys.executable, "-W", "error", *ignoring, "-m", f"examples.{example}"]
+    command = [sys.executable, "-W", "error", *ignoring, "-m", f"examples.{example}", *arguments]
     proxies = {"HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
     environment = {**os.environ, **proxies, "NO_PROXY": "127.0.0.1", "PYTHONIOENCODING": "utf-8"}
     with anyio.fail_after(PATIENCE_S):
@@ -78,13 +86,19 @@ async def test_the_chatkit_server_streams_the_widget_into_the_thread() -> None:
 async def test_the_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
     lines = await printed("langgraph_agent", BETA, NAMED_CLASSES)
 
-    assert lines[-5:] == [
-        "human     Where is NF 221?",
-        "ai        calls flight_tracker",
-        f"tool      Northfjord Air {FLIGHT}",
-        f"artifact  {WIDGET}",
-        "ai        NF 221 is boarding at gate 22.",
-    ]
+    assert lines[-5:] == CONVERSATION
+
+
+@pytest.mark.skipif(
+    not ADAPTERS.exists(),
+    reason="needs the environment that `make example-langchain-adapters` makes",
+)
+async def test_the_langchain_adapters_find_the_tree_in_the_artifact() -> None:
+    program = str(ROOT / "examples" / "langchain_adapters.py")
+
+    lines = await printed("served", arguments=(str(ADAPTERS), program))
+
+    assert lines[-5:] == CONVERSATION
 
 
 async def test_an_agent_hears_the_action_of_a_form_and_lets_go_of_it() -> None:

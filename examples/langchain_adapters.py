@@ -1,0 +1,62 @@
+"""A LangGraph agent that calls a widget through `langchain-mcp-adapters`.
+
+    make example-langchain-adapters
+
+The adapters need an older `mcp` than widgetd does, so this program runs in an
+environment of its own and knows of widgetd nothing but a URL. The chat model is
+scripted, so nothing here needs a network.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+from langchain.agents import create_agent
+from langchain_core.language_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from typing_extensions import override
+
+
+class ScriptedChatModel(FakeMessagesListChatModel):
+    """Says one message of the script each time it is asked, whatever tools it is given."""
+
+    @override
+    def bind_tools(self, *_tools: Any, **_more: Any) -> ScriptedChatModel:
+        return self
+
+
+async def example_of(tools: Sequence[BaseTool], name: str) -> dict[str, Any]:
+    """Arguments that the widget called `name` gives as its example."""
+    details = next(tool for tool in tools if tool.name == "get_widget_details")
+    call = {"type": "tool_call", "id": "call_0", "name": details.name, "args": {"names": [name]}}
+    message: ToolMessage = await details.ainvoke(call)
+    example: dict[str, Any] = message.artifact["structured_content"]["items"][0]["example"]
+    return example
+
+
+async def main(url: str) -> None:
+    """Ask the agent one question, and print each message and the widget."""
+    client = MultiServerMCPClient({"widgetd": {"transport": "http", "url": url}})
+    tools = await client.get_tools()
+    flight = await example_of(tools, "flight_tracker")
+    script: list[BaseMessage] = [
+        AIMessage("", tool_calls=[{"name": "flight_tracker", "args": flight, "id": "call_1"}]),
+        AIMessage("NF 221 is boarding at gate 22."),
+    ]
+    agent = create_agent(ScriptedChatModel(responses=script), tools)
+    answer = await agent.ainvoke({"messages": [HumanMessage("Where is NF 221?")]})
+    for message in answer["messages"]:
+        said = message.text.partition("\n")[0]
+        print(f"{message.type:10}{said or 'calls ' + message.tool_calls[0]['name']}")
+        if isinstance(message, ToolMessage):
+            tree = message.artifact["structured_content"]
+            print(f"artifact  {tree['type']} of {', '.join(c['type'] for c in tree['children'])}")
+
+
+if __name__ == "__main__":
+    anyio.run(main, sys.argv[1])
