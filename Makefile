@@ -53,7 +53,7 @@ $(ADAPTERS)/.installed: requirements/adapters.txt $(VENV)/.runtime
 	@touch $@
 
 .PHONY: example-langchain-adapters
-example-langchain-adapters: $(ADAPTERS)/.installed ## the same through langchain-mcp-adapters
+example-langchain-adapters: $(ADAPTERS)/.installed ## take a widget through langchain-mcp-adapters
 	$(BIN)/python -m examples.served $(ADAPTERS)/bin/python examples/langchain_adapters.py
 
 SCALE ?= 1
