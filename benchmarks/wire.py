@@ -177,7 +177,9 @@ def listen(url: str, era: Era) -> Wire:
     """A connection on which changes of the list of tools are announced."""
     wire = Wire(url)
     if era == "legacy":
-        wire.send(Session(url).stream())
+        session = Session(url)
+        wire.send(session.stream())
+        session.wire.close()
     else:
         wanted = {"notifications": {"toolsListChanged": True}}
         wire.send(modern(url, "subscriptions/listen", wanted))

@@ -10,10 +10,10 @@ from random import Random
 import anyio
 import pytest
 
+from storms.churn import WHO, Churn, revision_of
 from tests.pages.asking import ask
 from tests.process import daemon_process
 from tests.serving import PATIENCE_S, connected, greeting, serving, widget_file
-from tests.storming import Storm, revision_of
 from widgetd.catalog.copies import FOLDER, Copies
 from widgetd.files.source import Source
 
@@ -101,18 +101,18 @@ def test_a_copy_is_believed_only_whole_and_from_the_same_version(tmp_path: Path,
 
 async def test_kill_9_at_any_moment_loses_nothing_that_is_on_the_disk(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
-    storm, random = Storm(widgets, widgets=8), Random(1)
+    churn, random = Churn(widgets, widgets=8), Random(1)
     for _ in range(3):
         async with daemon_process(widgets, "--state-dir", str(state)) as served:
-            churn = threading.Thread(target=storm.blow, args=(40, 0.005))
-            churn.start()
+            saving = threading.Thread(target=churn.blow, args=(40, 0.005))
+            saving.start()
             await anyio.sleep(random.uniform(0, 0.3))  # any moment
             served.send(signal.SIGKILL)
             assert await served.ended(within_s=5) == -signal.SIGKILL
-        churn.join()
+        saving.join()
 
     async with serving(widgets, state_dir=state) as url, connected(url, "modern") as client:
-        for name, revision in storm.revisions.items():
-            result = await client.call(name, who="Ada")
+        for name, revision in churn.revisions.items():
+            result = await client.call(name, who=WHO)
             assert result.structured_content is not None
-            assert revision_of(result.structured_content, "Ada") == revision
+            assert revision_of(result.structured_content) == revision

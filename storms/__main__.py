@@ -1,0 +1,73 @@
+"""Try what widgetd is made to withstand: `python -m storms FAMILY [--scale X] [TRIAL …]`.
+
+A family is storm, chaos, soak or fuzz. Prints one table, and exits with 1 if a bar was missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from benchmarks.__main__ import machine
+from benchmarks.folders import folder
+from storms import attacks, configmap, deaf, endings, fuzz, idle, kills, overflow, saves, swaps
+from storms.table import Row, heading, written
+from widgetd.log import configure
+
+Scaled = Callable[[int], int]
+Trial = Callable[[Path, Scaled], Awaitable[list[Row]]]
+"""Told an empty folder, and how to scale its repetitions; answers its rows."""
+
+FAMILIES: Mapping[str, Mapping[str, Trial]] = {
+    "storm": {
+        "saves": lambda at, some: saves.rows(at, mutations=some(10_000), clients=64),
+        "overflow": lambda at, some: overflow.rows(at, files=some(20_000)),
+        "configmap": lambda at, some: configmap.rows(at, swaps=some(200)),
+    },
+    "chaos": {
+        "kills": lambda at, some: kills.rows(at, kills=some(50)),
+        "endings": lambda at, some: endings.rows(at, endings=some(10)),
+        "deaf": lambda _, some: to_thread.run_sync(partial(deaf.rows, pairs=some(3_000))),
+        "attacks": lambda _, some: to_thread.run_sync(partial(attacks.rows, slices=some(20))),
+    },
+    "soak": {
+        "swaps": lambda at, some: swaps.rows(at, swaps=some(50_000)),
+        "idle": lambda at, some: idle.rows(at, widgets=1_000, stretch_s=some(60)),
+    },
+    "fuzz": {
+        "files": lambda _, some: to_thread.run_sync(partial(fuzz.rows, seconds=some(60))),
+    },
+}
+
+
+async def main() -> int:
+    """Run the trials that were asked for, and print each row as it is known."""
+    parser = argparse.ArgumentParser(prog="python -m storms", description=__doc__)
+    parser.add_argument("family", choices=FAMILIES)
+    parser.add_argument("trials", nargs="*", metavar="TRIAL")
+    parser.add_argument("--scale", type=float, default=1.0, help="of every number of repetitions")
+    asked = parser.parse_args()
+    trials = FAMILIES[asked.family]
+    unknown = set(asked.trials) - set(trials)
+    if unknown:
+        parser.error(f"no such trial: {', '.join(sorted(unknown))}; there are {', '.join(trials)}")
+    configure("error")
+    print(machine())
+    print(heading())
+    missed = 0
+    for name in asked.trials or trials:
+        with folder() as empty:
+            for row in await trials[name](empty, lambda count: max(1, int(count * asked.scale))):
+                print(written(row), flush=True)
+                missed += not row.held
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(anyio.run(main))

@@ -1,0 +1,121 @@
+"""Rewrite a folder of widgets without end, and know what each must show by when.
+
+Each widget says its revision twice, so that a result made of two revisions shows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from storms.styles import STYLES, in_place
+from tests.serving import widget_file
+
+WHO = "Ada"
+
+_TEMPLATE = (
+    '{"type":"Card","children":[{"type":"Text","value":"REV"},'
+    '{"type":"Text","value":{{ (who ~ " REV") | tojson }}}]}'
+)
+
+
+def content(name: str, revision: int) -> bytes:
+    """The file of the widget `name` at `revision`."""
+    return widget_file(name, template=_TEMPLATE.replace("REV", str(revision))).encode()
+
+
+def revision_of(tree: Mapping[str, Any]) -> int | None:
+    """Which revision a result for `WHO` shows; None if it shows two."""
+    first, second = (child["value"] for child in tree["children"])
+    return int(first) if second == f"{WHO} {first}" else None
+
+
+class Churn:
+    """Some widgets, each rewritten again and again, in one thread; any other may ask about them.
+
+    Args:
+        folder: Where they are; filled at once.
+        widgets: How many.
+        promise_s: How long after a save its revision is owed to whoever calls.
+        break_every: After so many saves a file is left broken until its next save; 0 for never.
+        seed: Decides what happens to which, in which order.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        widgets: int,
+        promise_s: float = 1.0,
+        break_every: int = 0,
+        seed: int = 0,
+    ) -> None:
+        self._folder = folder
+        self._promise_s = promise_s
+        self._break_every = break_every
+        self._random = Random(seed)
+        self._saved: dict[str, list[float]] = {}
+        self.broken: set[str] = set()
+        self.breaks = 0
+        for number in range(widgets):
+            name = f"w{number}"
+            self._path(name).write_bytes(content(name, 0))
+            self._saved[name] = [time.monotonic()]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tools."""
+        return tuple(self._saved)
+
+    @property
+    def revisions(self) -> dict[str, int]:
+        """What each file says now, or said last when it was whole."""
+        return {name: len(saved) - 1 for name, saved in self._saved.items()}
+
+    def owed(self, name: str, at_s: float) -> int:
+        """The oldest revision that a call of `name` made at `at_s` may show.
+
+        Args:
+            name: The tool.
+            at_s: The reading of the monotonic clock.
+        """
+        saved = self._saved[name]
+        return next(
+            (n for n in reversed(range(len(saved))) if saved[n] <= at_s - self._promise_s), 0
+        )
+
+    def blow(self, mutations: int, pause_s: float) -> None:
+        """Save so often, `pause_s` apart; blocks, so run it in a thread."""
+        for number in range(1, mutations + 1):
+            self.save(self._random.choice(self.names))
+            if self._break_every and number % self._break_every == 0:
+                self._break_one()
+            time.sleep(pause_s)  # plays people who save files
+
+    def save(self, name: str) -> None:
+        """Write the next revision of `name`, in any style."""
+        style = self._random.choice(STYLES)
+        style(self._path(name), content(name, len(self._saved[name])))
+        self._saved[name].append(time.monotonic())
+        self.broken.discard(name)
+
+    def mend(self) -> None:
+        """Save whatever is broken."""
+        for name in tuple(self.broken):
+            self.save(name)
+
+    def _break_one(self) -> None:
+        """Break a file that stood long enough for its revision to be the last good one."""
+        before_s = time.monotonic() - self._promise_s
+        settled = [name for name in self.names if self._saved[name][-1] < before_s]
+        if settled:
+            name = self._random.choice(settled)
+            in_place(self._path(name), content(name, len(self._saved[name]))[:-20])
+            self.broken.add(name)
+            self.breaks += 1
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.widget"

@@ -1,0 +1,103 @@
+"""Swap a folder as Kubernetes swaps a ConfigMap, and count widgets that were ever missed.
+
+The files are links through `..data`, which one rename points at another folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+
+import anyio
+
+from storms.churn import WHO, content, revision_of
+from storms.table import Row, none_of
+from tests.process import daemon_process
+from tests.serving import Connection, connected
+
+WIDGETS = 16
+_PATIENCE_S = 10.0
+
+
+class ConfigMap:
+    """A mounted ConfigMap of widgets, all at one revision."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.names = tuple(f"w{number}" for number in range(WIDGETS))
+        self.revision = -1
+        self.swap()
+        for name in self.names:
+            (root / f"{name}.widget").symlink_to(f"..data/{name}.widget")
+
+    def swap(self) -> None:
+        """Make the next revision the content of the folder, in one rename."""
+        self.revision += 1
+        target = self._root / f"..{self.revision}"
+        target.mkdir()
+        for name in self.names:
+            (target / f"{name}.widget").write_bytes(content(name, self.revision))
+        link = self._root / "..data_tmp"
+        link.symlink_to(target.name)
+        link.replace(self._root / "..data")
+        if self.revision:
+            shutil.rmtree(self._root / f"..{self.revision - 1}")
+
+
+async def swapped(folder: Path, *, swaps: int) -> Counter[str]:
+    """Swap so often, listing and calling all the while.
+
+    Args:
+        folder: An empty folder.
+        swaps: How often.
+
+    Returns:
+        How many `lists` there were, how many of them `unlisted` a widget, and how many calls
+        `failed`.
+    """
+    mounted = ConfigMap(folder)
+    seen: Counter[str] = Counter()
+    over = anyio.Event()
+    async with (
+        daemon_process(folder, "--log-level", "error") as served,
+        connected(served.url, "modern") as lister,
+        connected(served.url, "legacy") as caller,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(_keep_listing, lister, mounted.names, seen, over)
+        for number in range(swaps):
+            mounted.swap()
+            name = mounted.names[number % WIDGETS]
+            with anyio.fail_after(_PATIENCE_S):
+                while not await _shows(caller, name, mounted.revision, seen):
+                    pass
+        over.set()
+    return seen
+
+
+async def _keep_listing(
+    client: Connection, names: Collection[str], seen: Counter[str], over: anyio.Event
+) -> None:
+    while not over.is_set():
+        seen["unlisted"] += not set(names) <= await client.tools()
+        seen["lists"] += 1
+
+
+async def _shows(client: Connection, name: str, revision: int, seen: Counter[str]) -> bool:
+    result = await client.call(name, who=WHO)
+    if result.is_error or result.structured_content is None:
+        seen["failed"] += 1
+        return False
+    return revision_of(result.structured_content) == revision
+
+
+async def rows(folder: Path, *, swaps: int) -> list[Row]:
+    """The rows of a ConfigMap that is swapped again and again."""
+    seen = await swapped(folder, swaps=swaps)
+    trial = f"ConfigMap swapped {swaps:,} times"
+    return [
+        none_of(f"{trial}: lists that lack a widget", seen["unlisted"], f"{seen['lists']:,} lists"),
+        none_of(f"{trial}: failed calls", seen["failed"]),
+    ]

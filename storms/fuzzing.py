@@ -1,0 +1,118 @@
+"""Judge spoilt files until the time is over: `python -m storms.fuzzing SECONDS SEED FILE`.
+
+Whatever is judged next is written to FILE first, and stays there if this process ends
+over it. Prints a summary as JSON: `{"served": 100, "refused": 300, "load": 0.02, ...}`.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from benchmarks.corpus import CORPUS
+from benchmarks.folders import bundled
+from storms.judging import Judge, Verdict
+from storms.spoiling import spoilt
+from widgetd.errors import WidgetError
+from widgetd.widget.jsontext import parse
+from widgetd.widget.limits import Limits
+
+BOUNDS_S = {"load": 0.25, "call": 0.25, "check": 5.0}
+"""Of processor time. A check is for authors, and tries a widget out with dozens of arguments."""
+
+MOST_BYTES = 64 * 1024 * 1024
+HANGS_S = 60.0
+_BATCH = 500
+
+
+@dataclass(slots=True, kw_only=True)
+class Seen:
+    """What was seen so far.
+
+    Attributes:
+        served: How many files were served.
+        refused: How many were refused.
+        worst_s: The longest that each step took.
+    """
+
+    served: int = 0
+    refused: int = 0
+    worst_s: dict[str, float] = field(default_factory=lambda: dict.fromkeys(BOUNDS_S, 0.0))
+
+    def add(self, verdict: Verdict) -> None:
+        """Count a verdict, and hold it to the bounds."""
+        self.served += verdict.served
+        self.refused += not verdict.served
+        assert not verdict.exceeds(BOUNDS_S), verdict.took_s
+        assert verdict.grown_bytes <= MOST_BYTES, verdict.grown_bytes
+        for step, took_s in verdict.took_s.items():
+            self.worst_s[step] = max(self.worst_s[step], took_s)
+
+
+def originals() -> list[bytes]:
+    """The bundled widgets, and the real ones where they are; those that are no JSON left out."""
+    contents = (path.read_bytes() for path in (*bundled(), *sorted(CORPUS.rglob("*.widget"))))
+    return list(_objects(contents))
+
+
+def _objects(contents: Iterator[bytes]) -> Iterator[bytes]:
+    for content in contents:
+        try:
+            parse(content, Limits())
+        except WidgetError:
+            continue
+        yield content
+
+
+def fuzz(seconds: float, first_seed: int, current: Path) -> Seen:
+    """Judge spoilt files for so long.
+
+    Args:
+        seconds: How long.
+        first_seed: Decides what is tried.
+        current: Where each file is written before it is judged.
+    """
+    files = originals()
+    judge, seen = Judge(files[0]), Seen()
+    ends_s = time.monotonic() + seconds
+
+    def judged(content: bytes) -> None:
+        if time.monotonic() > ends_s:
+            return
+        current.write_bytes(content)
+        faulthandler.dump_traceback_later(HANGS_S, exit=True)
+        verdict = judge.judged(content)
+        if verdict.exceeds(BOUNDS_S):  # or it met the garbage collector, or a busy neighbour
+            verdict = judge.judged(content)
+        seen.add(verdict)
+
+    number = first_seed
+    while time.monotonic() < ends_s:
+        often = settings(
+            max_examples=_BATCH,
+            deadline=None,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        )
+        seed(number)(often(given(spoilt(files))(judged)))()
+        number += 1
+    faulthandler.cancel_dump_traceback_later()
+    return seen
+
+
+def main(seconds: str, first_seed: str, current: str) -> None:
+    """Fuzz, and print what was seen."""
+    seen = fuzz(float(seconds), int(first_seed), Path(current))
+    print(json.dumps({"served": seen.served, "refused": seen.refused, **seen.worst_s}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,125 @@
+"""Do with a file whatever widgetd would: serve it, call it, say what there is to say about it.
+
+A file is served, or refused with a located message. Anything else is a defect, and
+ends in an exception.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from widgetd.catalog.registry import Registry
+from widgetd.errors import CODES, CallError, Finding, WidgetError
+from widgetd.files.source import Source
+from widgetd.store.opening import local_store
+from widgetd.tools.server import build
+from widgetd.widget.compiled import Widget
+from widgetd.widget.definition import define
+from widgetd.widget.findings import breaking, findings
+from widgetd.widget.limits import Limits
+from widgetd.widget.sample import State, sample
+
+NAME = "spoilt.widget"
+
+_LIMITS = Limits()
+_STATES: tuple[State, ...] = ("required", "full", "empty", "many", "nulls", "nasty")
+_LONGEST_ERROR = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of a file.
+
+    Attributes:
+        served: Whether it is served; else it was refused.
+        found: All that was said about it.
+        took_s: Processor time by step: `load`, `call` (the longest of them) and `check`.
+        grown_bytes: How much more memory than ever before was held at one time.
+    """
+
+    served: bool
+    found: tuple[Finding, ...]
+    took_s: Mapping[str, float]
+    grown_bytes: int
+
+    def exceeds(self, bounds_s: Mapping[str, float]) -> bool:
+        """Whether a step took longer than it may."""
+        return any(took_s > bounds_s[step] for step, took_s in self.took_s.items())
+
+
+class Judge:
+    """Judges files as a daemon and `widgetd check` together would.
+
+    Args:
+        good: The content of a file that is served; each file is judged as the next version of it.
+    """
+
+    def __init__(self, good: bytes) -> None:
+        self._toolbox = build(Registry(), local_store()).toolbox
+        self._good = define(_source(good))
+        self._took_s: dict[str, float] = {}
+
+    def judged(self, content: bytes) -> Verdict:
+        """What becomes of a file that holds `content`."""
+        self._took_s = dict.fromkeys(("load", "call", "check"), 0.0)
+        most_kb = _most_kb()
+        found, served = self._found(_source(content))
+        for finding in found:
+            _demand_located(finding)
+        return Verdict(
+            served=served,
+            found=found,
+            took_s=self._took_s,
+            grown_bytes=(_most_kb() - most_kb) * 1024,
+        )
+
+    def _found(self, source: Source) -> tuple[tuple[Finding, ...], bool]:
+        try:
+            with self._step("load"):
+                widget = self._toolbox.load(source, None, limits=_LIMITS, strict=False)
+        except WidgetError as refused:
+            return (refused.finding,), False
+        for state in _STATES:
+            self._call(widget, sample(widget.schema, state=state) or {})
+        with self._step("check"):
+            return findings(widget) + breaking(self._good, widget.definition), True
+
+    def _call(self, widget: Widget, arguments: dict[str, Any]) -> None:
+        with self._step("call"):
+            try:
+                widget.call(arguments)
+            except CallError as error:
+                _demand_short(error)
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        started_s = time.process_time()
+        try:
+            yield
+        finally:
+            self._took_s[name] = max(self._took_s[name], time.process_time() - started_s)
+
+
+def _source(content: bytes) -> Source:
+    return Source(path=NAME, content=content, digest="")
+
+
+def _demand_located(finding: Finding) -> None:
+    assert finding.path == NAME, finding
+    assert finding.code in CODES, finding
+    assert finding.problem, finding
+    assert finding.advice, finding
+
+
+def _demand_short(error: CallError) -> None:
+    assert error.code in CODES, error.code
+    assert 0 < len(str(error)) <= _LONGEST_ERROR, error
+
+
+def _most_kb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

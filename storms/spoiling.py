@@ -1,0 +1,113 @@
+"""Spoil `.widget` files as slips, bad tools and bad wishes do; strategies for hypothesis.
+
+Bytes are overwritten, values of the JSON and parts of the template replaced, and
+two files made into one.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
+    [
+        *(None, True, 0, -1, 1.5, "", "x", [], {}, [[]], [None], ["a", 1]),
+        *("{{ x }}", "{% if x %}", "\u200ba", "a" * 3000, "(none)", 10**30, 1e308, "\ud7ff"),
+        *({"type": "Card"}, {"type": 7}, {"$ref": "#"}, {"type": "array"}, {"a/b~c": {}}),
+        *({"not": {}}, {"enum": []}, {"pattern": "("}, {"$ref": "#/$defs/a"}, {"anyOf": [{}, {}]}),
+        *({"type": ["string", "null"]}, {"const": 1e400}, {"minimum": 5, "maximum": 1}),
+    ]
+)
+CUTS = st.sampled_from(
+    [
+        *("", '"', "}}", "{{ x }}", "{%", "{", "[", ",", "none", "(none)", "\\", "é"),
+        *("{% for x in y %}", "{% endfor %}", "{% if x %}", "{% endif %}", "{% else %}"),
+        *(
+            "| tojson",
+            "| join(',')",
+            " ~ ",
+            "not ",
+            "loop.index",
+            "{% set x = y %}",
+            "*",
+            "**",
+            "9",
+        ),
+    ]
+)
+
+Path = tuple[Any, ...]
+
+
+def spoilt(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    """One of `files` in which something was overwritten, or two of them in one.
+
+    Args:
+        files: Each a JSON object.
+    """
+    # By number, for hypothesis shows its strategies where it fails.
+    taken = st.integers(0, len(files) - 1).map(files.__getitem__)
+    documents = taken.map(json.loads)
+    return st.one_of(
+        edited(documents),
+        edited(documents),
+        flipped(taken),
+        st.builds(_spliced, taken, taken, st.floats(0, 1), st.floats(0, 1)),
+    )
+
+
+@st.composite
+def edited(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> bytes:
+    """A document with other values in places, and another template; its text cut at times."""
+    document = json.loads(json.dumps(draw(documents)))
+    if draw(st.booleans()):
+        donor = draw(documents)
+        for key in draw(st.sets(st.sampled_from(sorted(donor)), max_size=2)):
+            document[key] = donor[key]
+    for _ in range(draw(st.integers(0, 3))):
+        replaced(document, draw(st.sampled_from(places(document))), copy.deepcopy(draw(JUNK)))
+    if draw(st.booleans()) and isinstance(document.get("template"), str):
+        document["template"] = cut(draw, document["template"])
+    text = json.dumps(document)
+    return (cut(draw, text) if draw(st.integers(0, 4)) == 0 else text).encode()
+
+
+@st.composite
+def flipped(draw: st.DrawFn, taken: st.SearchStrategy[bytes]) -> bytes:
+    """A file with some bytes that were others."""
+    content = bytearray(draw(taken))
+    for _ in range(draw(st.integers(1, 8))):
+        content[draw(st.integers(0, len(content) - 1))] = draw(st.integers(0, 255))
+    return bytes(content)
+
+
+def _spliced(one: bytes, other: bytes, head: float, tail: float) -> bytes:
+    return one[: int(len(one) * head)] + other[int(len(other) * tail) :]
+
+
+def cut(draw: st.DrawFn, text: str) -> str:
+    """`text` with a few characters replaced by what means something in a template or in JSON."""
+    start = draw(st.integers(0, len(text)))
+    end = min(len(text), start + draw(st.integers(0, 12)))
+    return text[:start] + draw(CUTS) + text[end:]
+
+
+def places(value: Any, path: Path = ()) -> list[Path]:
+    """Every place in a document, as the keys and indexes that lead there."""
+    inner: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else ()
+    if isinstance(value, list):
+        inner = enumerate(value)
+    found = [place for key, one in inner for place in places(one, (*path, key))]
+    return [path, *found] if path else found
+
+
+def replaced(document: Any, place: Path, value: Any) -> None:
+    """Put `value` at a place."""
+    *around, last = place
+    for key in around:
+        document = document[key]
+    document[last] = value

@@ -1,0 +1,67 @@
+"""Daemons are killed, ended and attacked, and clients stop reading: nobody else is harmed.
+
+Short versions of `make chaos`, without its clock.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from storms.attackfiles import ATTACKS, drop, drop_what_is_no_file
+from storms.calling import shown
+from storms.churn import content
+from storms.deaf import deaf
+from storms.endings import ended
+from storms.kills import killed
+from storms.probing import until
+from tests.process import daemon_process
+from tests.serving import connected
+
+
+async def test_a_killed_daemon_equals_the_disk_when_it_is_back_and_keeps_last_good_copies(
+    tmp_path: Path,
+) -> None:
+    outcome = await killed(tmp_path, kills=2, patience_s=10)
+
+    assert len(outcome.ready_s) == 2
+    assert (outcome.behind, outcome.lost) == (0, 0)
+
+
+async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Path) -> None:
+    outcome = await ended(tmp_path, streams=16, calls=8)
+
+    assert (outcome.code, outcome.unfinished) == (0, 0)
+
+
+async def test_clients_that_never_read_keep_nobody_else_from_being_answered_and_told(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "w0.widget").write_bytes(content("w0", 1))
+    async with (
+        daemon_process(tmp_path, "--log-level", "error") as served,
+        connected(served.url, "modern") as client,
+    ):
+        with deaf(served.url) as ask:
+            for number in range(1, 15):
+                ask()
+                (tmp_path / "w1.widget").write_bytes(content(f"w{number}", 1))
+                await client.lists(f"w{number}")
+                assert await shown(client, "w0") == 1
+
+
+async def test_attack_files_harm_no_other_widget(tmp_path: Path) -> None:
+    (tmp_path / "w0.widget").write_bytes(content("w0", 1))
+    drop_what_is_no_file(tmp_path)
+    async with (
+        daemon_process(tmp_path, "--log-level", "error") as served,
+        connected(served.url, "modern") as client,
+    ):
+        for number, attack in enumerate(ATTACKS):
+            drop(tmp_path, attack, number)
+            assert await shown(client, "w0") == 1
+        with anyio.fail_after(30):
+            await until(served.url, lambda told: told["widgets"] + told["refused"] > len(ATTACKS))
+        assert await shown(client, "w0") == 1
