@@ -14,14 +14,15 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Callable, Collection, Iterable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
 import anyio
 import structlog
 
+from widgetd.ahead import proving_ahead
 from widgetd.config import Settings
 from widgetd.live import live
 from widgetd.pages.app import MCP_PATH, app
@@ -39,6 +40,7 @@ from widgetd.tools import sdk
 from widgetd.tools.principal import ADMIN, GALLERY, METRICS, Principal
 from widgetd.tools.server import Server
 from widgetd.tracing import tracing
+from widgetd.widget.limits import Limits
 
 LEAVE_S = 0.1
 """How long answers have to reach the pipe when the daemon was told to end over stdio."""
@@ -85,7 +87,9 @@ async def serve(
             tasks.start_soon(made.supervisor.feed, made.vitals.progressing, made.stop)
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
-            async with _live(made, server):
+            async with AsyncExitStack() as alive:
+                with _hurried(made, server):
+                    await alive.enter_async_context(_live(made, server))
                 # Ten thousand widgets are millions of objects that stay; a collector that walks
                 # all of them stops the loop for half a second.
                 gc.freeze()
@@ -154,6 +158,18 @@ async def _over_http(
             for each, on in ports.items():
                 serving.start_soon(each.serve, [on])
         tasks.cancel_scope.cancel()
+
+
+@contextmanager
+def _hurried(parts: Parts, server: Server) -> Iterator[None]:
+    """The first look at a large folder takes two processes."""
+    prove = partial(server.toolbox.prove, limits=Limits(), strict=parts.settings.strict)
+    known = server.toolbox.known
+    with (
+        proving_ahead(parts.folder, prove, known=known) as ahead,
+        server.toolbox.helped(ahead.take if ahead else None),
+    ):
+        yield
 
 
 def _live(parts: Parts, server: Server) -> AbstractAsyncContextManager[None]:

@@ -8,7 +8,8 @@ to be one that the SDK will send: a single bad entry would break the whole list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -28,12 +29,15 @@ from widgetd.tools.paging import Era
 from widgetd.tools.refusal import error_result
 from widgetd.tools.rendering import Rendering
 from widgetd.widget.compiled import Widget, compile_widget
-from widgetd.widget.definition import Definition, define, digest, redefine
+from widgetd.widget.definition import define, digest, redefine
 from widgetd.widget.findings import findings
 from widgetd.widget.limits import Limits
 
 Entries = tuple[bytes, bytes]
 """A tool as it stands in a list, as JSON: for legacy clients, for modern ones."""
+
+Told = Callable[[str, str], Verdict | None]
+"""Path and digest of a file to its verdict, where somebody else has proven it."""
 
 _VERSIONS: Mapping[Era, str] = {
     "legacy": LATEST_HANDSHAKE_VERSION,
@@ -125,8 +129,14 @@ class Toolbox:
         self._rendering = rendering
         self._view_uri = view_uri
         self._verdicts = verdicts
+        self._told: Told = _nothing
         self._tools: WeakKeyDictionary[Widget, WidgetTool] = WeakKeyDictionary()
         self._entries: WeakKeyDictionary[Widget, Entries] = WeakKeyDictionary()
+
+    @property
+    def known(self) -> int:
+        """How many files were proven before and not asked for yet."""
+        return 0 if self._verdicts is None else len(self._verdicts)
 
     def of(self, widget: Widget) -> WidgetTool:
         """The tool of `widget`."""
@@ -159,7 +169,9 @@ class Toolbox:
         path, content, verdicts = source.path, digest(source, sidecar), self._verdicts
         verdict = None if verdicts is None else verdicts.take(path, content)
         if verdict is None:
-            verdict = self.prove(define(source, sidecar, limits=limits), limits, strict=strict)
+            verdict = self._told(path, content) or self.prove(
+                source, sidecar, limits=limits, strict=strict
+            )
             if verdicts is not None:
                 verdicts.add(path, content, verdict)
         definition = redefine(source, sidecar, verdict.names)
@@ -167,12 +179,28 @@ class Toolbox:
         self._entries[widget] = verdict.entries
         return widget
 
-    def prove(self, definition: Definition, limits: Limits, *, strict: bool) -> Verdict:
-        """Whatever can fail of a widget, done once.
+    @contextmanager
+    def helped(self, told: Told | None) -> Iterator[None]:
+        """Within the block, ask `told` before proving anything."""
+        self._told = told or _nothing
+        yield
+        self._told = _nothing
+
+    def prove(
+        self, source: Source, sidecar: Source | None, *, limits: Limits, strict: bool
+    ) -> Verdict:
+        """What is known of a widget once everything was done with it that can fail.
+
+        Args:
+            source: As for `load`, all four.
+            sidecar: The `.widget.toml` beside it, if there is one.
+            limits: What the widget may ask for.
+            strict: Refuse a template that reads what its schema does not declare.
 
         Raises:
             WidgetError: It failed.
         """
+        definition = define(source, sidecar, limits=limits)
         widget = compile_widget(definition, limits=limits)
         entries = self.admit(widget)
         if strict:
@@ -213,6 +241,10 @@ class Toolbox:
             annotations=ANNOTATIONS,
             meta=meta,
         )
+
+
+def _nothing(_path: str, _digest: str) -> None:
+    """What nobody tells."""
 
 
 def _poison(widget: Widget, problem: str) -> WidgetError:
