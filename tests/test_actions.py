@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -15,6 +16,7 @@ from anyio.abc import ObjectReceiveStream, ObjectSendStream, Process
 from anyio.streams.text import TextReceiveStream
 from mcp_types import CallToolResult
 
+from tests.process import daemon_process
 from tests.raw import connect, modern_request
 from tests.serving import PATIENCE_S, Connection, Era, connected, over_stdio, serving
 from tests.store.receiver import receiving
@@ -214,6 +216,32 @@ async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:
     ]
     assert receiver.told[0].message["data"]["payload"] == GIVEN
     assert all(told.is_signed_with(secret.encode()) for told in receiver.told)
+
+
+async def test_what_a_user_typed_stands_in_no_log_and_no_audit(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    beside, pin = tmp_path_factory.mktemp("beside"), "pin-4711-of-ada"
+    audit, log = beside / "audit.jsonl", beside / "log"
+    flags = ("--audit", str(audit), "--log-level", "debug")
+    async with (
+        daemon_process(folder, *flags, log=log) as served,
+        connected(served.url, "modern") as page,
+    ):
+        render_id = await shown(page)
+        taking = {"render_id": render_id, "action": "order.send", "idempotency_key": "k"}
+        typed = {"order": "o1", "buyer": {"email": "ada@example.com", "pin": pin}}
+        taken = await page.call("widget_action", **taking, payload=typed)
+        await page.call("widget_action", **taking, payload={"pin": pin})
+        await page.call("widget_action", **taking | {"action": pin, "idempotency_key": pin})
+        served.send(signal.SIGTERM)
+        assert await served.ended(within_s=5) == 0
+
+    written, said = audit.read_text(), log.read_text()
+    assert taken.structured_content == {"status": "accepted", "next": 1}
+    assert written.count('"widget_action"') == 3
+    assert "daemon.stopped" in said
+    assert pin not in written + said
 
 
 async def test_actions_are_for_those_who_may_see_their_widget(tmp_path: Path) -> None:

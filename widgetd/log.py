@@ -54,12 +54,14 @@ def configure(level: Level, stream: TextIO = sys.stderr, *, readable: bool | Non
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level.upper())
+    # Below this, libraries tell what callers send.
+    root.setLevel(max(logging.INFO, logging.getLevelName(level.upper())))
+    logging.getLogger("widgetd").setLevel(level.upper())
     for name in _NOISY:
         library = logging.getLogger(name)
         library.handlers.clear()
         library.propagate = True
-        library.setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
+        library.setLevel(logging.INFO if level == "debug" else logging.WARNING)
 
 
 def _dress(stream: TextIO, *, columns: bool) -> tuple[Processor, ...]:
