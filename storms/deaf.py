@@ -38,13 +38,14 @@ def deaf(url: str) -> Iterator[Act]:
     """
     wires = [listen(url, "legacy"), listen(url, "modern"), Wire(url)]
     asking, request = wires[-1].socket, modern(url, "tools/list")
+    rest = request
     asking.setblocking(False)
 
     def ask() -> None:
-        # Of the last request only a part is taken, and the rest never comes: it is stuck for good.
+        nonlocal rest
         with suppress(BlockingIOError):
             while True:
-                asking.sendall(request)
+                rest = rest[asking.send(rest) :] or request
 
     try:
         yield ask
