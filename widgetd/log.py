@@ -13,6 +13,7 @@ import sys
 from typing import Literal, TextIO
 
 import structlog
+from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import Processor
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -65,10 +66,12 @@ def configure(level: Level, stream: TextIO = sys.stderr, *, readable: bool | Non
 
 
 def _dress(stream: TextIO, *, columns: bool) -> tuple[Processor, ...]:
+    # A traceback never tells the values of variables: some are what callers sent.
     if columns:
-        return (structlog.dev.ConsoleRenderer(colors=stream.isatty()),)
+        plain = structlog.dev.plain_traceback
+        return (structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain),)
     return (
-        structlog.processors.dict_tracebacks,
+        structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
         structlog.processors.JSONRenderer(sort_keys=False),
     )
 
