@@ -156,25 +156,32 @@ def _explain(text: str, limits: Limits) -> NoReturn:
 
 def _explain_depth(text: str, limits: Limits) -> None:
     for place in places(text):
-        if place.depth >= limits.json_depth and place.lexeme in "{[":
-            problem = f"the JSON nests more than {limits.json_depth} levels deep here"
-            raise _fault("W1103", problem, "flatten it", text, place.offset)
+        _demand_shallow(place, text, limits)
+
+
+def _demand_shallow(place: Place, text: str, limits: Limits) -> None:
+    if place.depth >= limits.json_depth and place.lexeme in "{[":
+        problem = f"the JSON nests more than {limits.json_depth} levels deep here"
+        raise _fault("W1103", problem, "flatten it", text, place.offset)
 
 
 def _explain_places(text: str, limits: Limits) -> None:
-    _explain_depth(text, limits)
-    seen: dict[str, Place] = {}
+    numbers = _DOUBTFUL.search(text) is not None
     for place in places(text):
-        first = seen.setdefault(place.pointer, place)
-        if first is not place:
-            line, column = line_and_column(text, first.key_offset)
+        _demand_shallow(place, text, limits)
+        if place.earlier is not None:
+            line, column = line_and_column(text, place.earlier)
             problem = f"the key already stands at line {line}, column {column}"
             twice = _fault("W1102", problem, "keep one of the two", text, place.key_offset)
             raise twice.within(place.pointer)
-        if _is_no_double(place.lexeme):
+        if numbers and _is_no_double(place.lexeme):
             problem = f"{place.lexeme[:40]} is not a number in JSON"
             advice = "write one that a double can hold, or null"
             raise _fault("W1104", problem, advice, text, place.offset)
+
+
+_DOUBTFUL = re.compile(r"NaN|Infinity|\d[eE]|\d{300}")
+"""What a text has in it wherever some number may be one that no double can hold."""
 
 
 def _is_no_double(lexeme: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import orjson
@@ -24,18 +24,29 @@ class Place(NamedTuple):
     """One value in the text; a tuple, for a text of the largest size has 130,000 of them.
 
     Attributes:
-        pointer: The value's JSON pointer.
+        around: The pointer of the object or array that it stands in.
+        part: Its key or index there; None for the outermost value.
         offset: Where the value begins, in characters from 0.
         key_offset: Where its key begins; where it has none, as `offset`.
         lexeme: The value's text; for an object or array its opening bracket.
         depth: How many objects and arrays it stands in.
+        earlier: Where the same key of the same object began before; None if it did not.
     """
 
-    pointer: str
+    around: str
+    part: str | int | None
     offset: int
     key_offset: int
     lexeme: str
     depth: int
+    earlier: int | None
+
+    @property
+    def pointer(self) -> str:
+        """The value's JSON pointer."""
+        if isinstance(self.part, str):
+            return self.around + pointer(self.part)
+        return self.around if self.part is None else f"{self.around}/{self.part}"
 
 
 def places(text: str) -> Iterator[Place]:
@@ -79,6 +90,8 @@ class _Frame:
     part: str = ""
     key_offset: int | None = None
     index: int = 0
+    earlier: int | None = None
+    keys: dict[str, int] = field(default_factory=dict)
 
 
 class _Walk:
@@ -89,14 +102,14 @@ class _Walk:
         self._wants_key = False
 
     def step(self, lexeme: str, offset: int) -> Place | None:
-        if lexeme in "}]":
-            if self._frames:
-                self._frames.pop()
-            return None
         if lexeme == ",":
             self._next()
             return None
         if lexeme == ":":
+            return None
+        if lexeme in "}]":
+            if self._frames:
+                self._frames.pop()
             return None
         if self._wants_key and self._frames and lexeme[0] == '"':
             self._key(lexeme, offset)
@@ -107,27 +120,34 @@ class _Walk:
         if self._frames:
             frame = self._frames[-1]
             frame.index += 1
-            frame.key_offset = None
+            frame.key_offset = frame.earlier = None
             self._wants_key = not frame.is_list
 
     def _key(self, lexeme: str, offset: int) -> None:
         frame = self._frames[-1]
         frame.part, frame.key_offset = _unquote(lexeme), offset
+        frame.earlier = frame.keys.get(frame.part)
+        frame.keys.setdefault(frame.part, offset)
         self._wants_key = False
 
     def _value(self, lexeme: str, offset: int) -> Place:
-        at, key_offset, depth = "", offset, len(self._frames)
-        if self._frames:
+        if not self._frames:
+            place = Place("", None, offset, offset, lexeme, 0, None)
+        else:
             frame = self._frames[-1]
-            at = frame.pointer + (f"/{frame.index}" if frame.is_list else pointer(frame.part))
-            key_offset = offset if frame.key_offset is None else frame.key_offset
+            part = frame.index if frame.is_list else frame.part
+            at = offset if frame.key_offset is None else frame.key_offset
+            depth = len(self._frames)
+            place = Place(frame.pointer, part, offset, at, lexeme, depth, frame.earlier)
         if lexeme in "{[":
-            self._frames.append(_Frame(at, lexeme == "["))
+            self._frames.append(_Frame(place.pointer, lexeme == "["))
             self._wants_key = lexeme == "{"
-        return Place(at, offset, key_offset, lexeme, depth)
+        return place
 
 
 def _unquote(lexeme: str) -> str:
+    if "\\" not in lexeme:
+        return lexeme[1:-1]
     try:
         return str(orjson.loads(lexeme))
     except orjson.JSONDecodeError:
