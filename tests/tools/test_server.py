@@ -279,6 +279,15 @@ async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) ->
     assert text(result) == '{"type":"Card","children":[{"type":"Text","value":"Hello, Ada"}]}'
 
 
+async def test_a_tree_that_may_hold_what_is_sensitive_is_never_mirrored() -> None:
+    made = widget(sidecar='sensitive = ["who"]')
+    mirrored = build(Registry(snapshot_of(made)), local_store(), Terms(policy=Policy(text="json")))
+    async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
+        result = await client.call_tool("greeting", {"who": "4242"})
+
+    assert text(result) == "Greeting"
+
+
 def test_a_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None:
     schema = {
         "type": "object",

@@ -165,6 +165,7 @@ class Rendering:
             id=mark.id,
             tool=widget.tool,
             tree=made.tree,
+            secret=bool(definition.sidecar.sensitive),
             text=widget.facts.summary(made.arguments),
             facts=facts | widget.facts.data(made.arguments),
             ui=self._ui(widget),
