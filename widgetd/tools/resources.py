@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import orjson
+from anyio import to_thread
 from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
 from fastmcp.resources.template import ResourceTemplate
 from pydantic import AnyUrl
@@ -74,6 +76,9 @@ UI_TYPES = "widgetd://ui-types"
 """Every type of response that is served."""
 
 _LISTED = ("template", "encoded")
+_SLOW = "problems"
+"""The part that renders the widget many times over; there always is one."""
+
 _WIDGET = re.compile(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
 _VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
 
@@ -94,6 +99,17 @@ class Ready(Resource):
     def get_meta(self) -> dict[str, Any]:
         """Our own metadata, without the bookkeeping that FastMCP would add."""
         return self.meta or {}
+
+
+class Sought(Resource):
+    """A resource whose content takes long to find, and is found beside the event loop."""
+
+    seek: Callable[[], str | None]
+
+    async def read(self) -> ResourceResult:
+        """The content, with its type."""
+        content = await to_thread.run_sync(self.seek)
+        return ResourceResult([ResourceContent(content or "", mime_type=self.mime_type)])
 
 
 def uris(tool: str) -> tuple[str, ...]:
@@ -165,16 +181,16 @@ class Resources:
         if part not in PARTS:
             return None
         mime_type, read = PARTS[part]
+        told: dict[str, Any] = {
+            "uri": _uri(widget.tool, part),
+            "name": f"{widget.tool}_{part}",
+            "title": f"{widget.definition.title}: {part}",
+            "mime_type": mime_type,
+        }
+        if part == _SLOW:
+            return Sought(**told, seek=partial(read, widget, snapshot))
         content = read(widget, snapshot)
-        if content is None:
-            return None
-        return Ready(
-            _uri(widget.tool, part),
-            name=f"{widget.tool}_{part}",
-            title=f"{widget.definition.title}: {part}",
-            mime_type=mime_type,
-            content=content,
-        )
+        return None if content is None else Ready(**told, content=content)
 
     def _page(self, tool: str, widget: Widget) -> Resource:
         allowed = sorted({*origins(widget.definition.template), *self._image_origins})

@@ -67,6 +67,8 @@ def _made(schema: Admitting, style: Style, seed: int) -> dict[str, Json] | None:
         try:
             made = maker.make({"type": "object", "allOf": [root]}, Spot(turn=seed + attempt))
         except CannotMakeError:
+            if maker.spent:
+                break
             continue
         if schema.admits(made):
             arguments: dict[str, Json] = made

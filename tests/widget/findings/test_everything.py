@@ -11,6 +11,8 @@ from widgetd.files.source import Source
 from widgetd.widget.compiled import Widget, compile_widget
 from widgetd.widget.definition import define
 from widgetd.widget.findings import findings
+from widgetd.widget.findings.declared import Declared
+from widgetd.widget.findings.fields import unused
 from widgetd.widget.findings.previews import differences
 
 
@@ -71,6 +73,31 @@ def test_reading_what_is_not_declared_is_a_fault_under_strict_rules() -> None:
 )
 def test_a_field_within_what_is_passed_on_as_a_whole_is_used(template: str) -> None:
     assert not [line for line in said(widget(template, stops=STOPS)) if "W1210" in line]
+
+
+def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() -> None:
+    fields: dict[str, Any] = {f"f{number}": {"type": "string"} for number in range(200)}
+    around = {"type": "object", "properties": fields}
+    made = widget(card("city.f0", "city | length"), city=around, town=around, **fields)
+    tried: list[str] = []
+
+    found = unused(
+        {"city", "city.f0"},
+        Declared(made.schema.document),
+        shows=lambda path: bool(tried.append(path)),  # type: ignore[func-returns-value]  # nothing
+    )
+
+    assert len(list(found)) == 200 + 1 + 50
+    assert tried == [f"city.f{number}" for number in range(1, 51)]
+
+
+def test_of_many_undeclared_names_all_are_told_and_some_are_advised_on() -> None:
+    made = widget(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
+    told = [finding for finding in findings(made) if finding.code == "W1320"]
+
+    assert len(told) == 60
+    assert told[0].advice == "did you mean 'town0'?"
+    assert told[59].advice == "declare it"
 
 
 def test_a_field_that_only_the_sidecar_reads_is_used() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from widgetd.errors import Finding, nearest
@@ -15,6 +16,9 @@ from widgetd.widget.arguments.subschemas import pointer
 from widgetd.widget.components.shapes import Record, Shape, either
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
 from widgetd.widget.jsonvalues import kind
+
+# The same word stands in each of a widget's trees.
+_nearest = lru_cache(maxsize=2048)(nearest)
 
 _MOST_CHOICES = 10
 """More values than these are not listed in a message; the nearest one is named."""
@@ -74,7 +78,7 @@ def _check_record(
     for name, inner in value.items():
         known = record.fields.get(name)
         if known is None:
-            near = nearest(name, tuple(lacking or record.fields))
+            near = _nearest(name, tuple(lacking or record.fields))
             if len(lacking) == 1 and record.fields[lacking[0]].admits(inner):
                 near = lacking[0]
             advice = f"did you mean '{near}'?" if near else "clients may ignore it"
@@ -115,7 +119,7 @@ def _wrong(value: Any, known: Shape, owner: str, words: Vocabulary) -> Finding:
     if not isinstance(value, str) or not known.values:
         return _finding("W1405", f"{owner} cannot be {kind(value)}", f"use {known.expected}")
     shown = value[:40]
-    near = nearest(value, tuple(one for one in known.values if isinstance(one, str)))
+    near = _nearest(value, tuple(one for one in known.values if isinstance(one, str)))
     if words.is_icon(known):
         advice = f"did you mean '{near}'?" if near else "use an icon of ChatKit, or 'lucide:…'"
         return _finding("W1404", f"{owner} cannot be '{shown}', which is no icon", advice)
@@ -129,7 +133,7 @@ def _wrong(value: Any, known: Shape, owner: str, words: Vocabulary) -> Finding:
 def _unknown_type(name: object, words: Vocabulary) -> Finding:
     if not isinstance(name, str):
         return _finding("W1407", "a component lacks its 'type'", "write it")
-    near = nearest(name, tuple(words.components))
+    near = _nearest(name, tuple(words.components))
     advice = f"did you mean '{near}'?" if near else "clients may ignore it"
     return _finding("W1401", f"'{name[:40]}' is no component", advice)
 

@@ -57,6 +57,7 @@ class Declared:
 
     def __init__(self, document: Document) -> None:
         self._document = document
+        self._known: dict[int, list[Subschema]] = {}
 
     def missing(self, path: str, *, through_lists: bool = False) -> Missing | None:
         """Where `path` leaves what is declared; None where it does not.
@@ -120,20 +121,24 @@ class Declared:
             if isinstance(schema, bool) or id(schema) in around:
                 continue
             around[id(schema)] = schema
-            waiting.extend(
-                part.schema
-                for part in parts(schema)
-                if part.reach == "same" and part.pointer != "/not"
-            )
-            waiting.extend(self._document.targets(schema))
+            waiting.extend(self._beside(schema))
         return list(around.values())
+
+    def _beside(self, schema: Mapping[str, Json]) -> list[Subschema]:
+        """What is held against the same value as `schema`, directly because of it."""
+        if id(schema) not in self._known:
+            same = [one for one in parts(schema) if one.reach == "same" and one.pointer != "/not"]
+            beside = [one.schema for one in same]
+            self._known[id(schema)] = [*beside, *self._document.targets(schema)]
+        return self._known[id(schema)]
 
     def _named(self, here: Iterable[Mapping[str, Json]]) -> list[tuple[str, Subschema]]:
         return [pair for schema in here for pair in schema.get("properties", {}).items()]
 
     def _property(self, here: list[Mapping[str, Json]], name: str) -> list[Subschema] | None:
         """What the property is; empty where anything goes, None where it is not declared."""
-        found = [part for known, part in self._named(here) if known == name]
+        properties = [schema.get("properties", {}) for schema in here]
+        found = [named[name] for named in properties if name in named]
         if found:
             return found
         return [] if _is_silent(here) or any(_is_open(schema) for schema in here) else None

@@ -13,7 +13,13 @@ from widgetd.errors import Finding
 from widgetd.widget.arguments.subschemas import pointer
 from widgetd.widget.facts import Facts
 from widgetd.widget.findings.declared import Declared, Missing
-from widgetd.widget.template import Read
+from widgetd.widget.template import Expression, Read, Template
+
+_MOST_ADVISED = 50
+"""Looking for what was meant takes long among many names."""
+
+_MOST_TRIED = 50
+"""Rendering again takes long."""
 
 
 def undeclared(reads: Iterable[Read], declared: Declared, *, strict: bool) -> Iterator[Finding]:
@@ -24,21 +30,24 @@ def undeclared(reads: Iterable[Read], declared: Declared, *, strict: bool) -> It
         declared: The schema.
         strict: Whether this is a fault (W1321) or a warning (W1320).
     """
-    for read, missing in _missing(reads, declared):
+    for count, (read, missing) in enumerate(_missing(reads, declared)):
         yield Finding(
             code="W1321" if strict else "W1320",
             at="/template",
             line=read.line,
             problem=f"the template reads '{missing.path}', which the schema does not declare",
-            advice=missing.advice,
+            advice=missing.advice if count < _MOST_ADVISED else "declare it",
         )
 
 
 def undeclared_by_sidecar(facts: Facts, path: str, declared: Declared) -> Iterator[Finding]:
     """Each path that an expression of the sidecar at `path` reads and nothing declares (W1213)."""
-    readers = {f"/summary_data{pointer(name)}": one for name, one in facts.expressions.items()}
-    written = {} if facts.written is None else {"/summary": facts.written}
-    for at, reader in (*written.items(), *readers.items()):
+    readers: dict[str, Template | Expression] = {}
+    if facts.written is not None:
+        readers["/summary"] = facts.written
+    for name, expression in facts.expressions.items():
+        readers[f"/summary_data{pointer(name)}"] = expression
+    for at, reader in readers.items():
         for _, missing in _missing(reader.reads, declared):
             yield Finding(
                 code="W1213",
@@ -70,13 +79,17 @@ def unused(
         shows: Whether a field that no read names changes the output all the same.
     """
     settled: list[str] = []
+    tried = 0
     for path, at in declared.fields():
         if any(_is_under(path, above) for above in settled):
             continue
         if _is_named(path, read):
             continue
         settled.append(path)
-        if not _is_passed_on(path, read) and not shows(path):
+        around = [one for one in read if _is_under(path, one)]
+        if around:
+            tried += 1
+        if not around or not (_is_passed_on(around, read) or tried > _MOST_TRIED or shows(path)):
             yield Finding(
                 code="W1210",
                 at=f"/jsonSchema{at}",
@@ -89,11 +102,10 @@ def _is_named(path: str, read: Collection[str]) -> bool:
     return path in read or any(_is_under(one, path) for one in read)
 
 
-def _is_passed_on(path: str, read: Collection[str]) -> bool:
-    """Whether something around `path` is read, and nothing within that: it is used as a whole."""
-    around = [one for one in read if _is_under(path, one)]
-    innermost = max(around, key=len, default=None)
-    return innermost is not None and not any(_is_under(one, innermost) for one in read)
+def _is_passed_on(around: Collection[str], read: Collection[str]) -> bool:
+    """Whether of what is read `around` a path nothing is read within: it is used as a whole."""
+    innermost = max(around, key=len)
+    return not any(_is_under(one, innermost) for one in read)
 
 
 def _is_under(path: str, above: str) -> bool:

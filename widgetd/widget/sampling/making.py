@@ -68,6 +68,11 @@ class Maker:
         self._left = BUDGET
         self._words: Counter[tuple[str, int]] = Counter()
 
+    @property
+    def spent(self) -> bool:
+        """Whether so much was tried that another try would come to nothing either."""
+        return self._left < 0 or self._judge.exhausted
+
     def make(self, schema: Subschema, spot: Spot) -> Json:
         """A value that very probably fits `schema`.
 
@@ -75,8 +80,7 @@ class Maker:
             CannotMakeError: None was found.
         """
         self._left -= 1
-        spent = self._left < 0 or self._judge.exhausted
-        if schema is False or spent or spot.depth > DEEPEST:
+        if schema is False or self.spent or spot.depth > DEEPEST:
             raise CannotMakeError
         if isinstance(schema, bool):
             return next(strings(self._style, Facets([]), spot.name, spot.turn))
@@ -194,6 +198,9 @@ class Maker:
         needed_elements = facets.least("minContains", 1) if contained else 0
         least = max(facets.least("minItems"), needed_elements)
         made: list[Json] = []
+        if least > self._left:
+            self._left = -1
+            raise CannotMakeError
         for index in range(self._length(facets, least, spot)):
             held_to = [element_part(part, index) for part in facets.parts]
             held_to += contained if index < needed_elements else []
