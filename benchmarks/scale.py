@@ -1,156 +1,138 @@
 """What grows with the number of widgets, and what does not: `python -m benchmarks.scale`.
 
-One daemon for each size, all of them running; every measure goes round the
-sizes in turns, so that what disturbs one disturbs the others. Each cell is a
-median and its ratio to the first size; a start is measured once.
+A server of each kind for each size, all of them running; every measure goes round
+them in turns, so that what disturbs one disturbs the others. Each cell is a median
+and its ratio to the first size; a start is measured once. No measure takes longer
+than its share, so the largest size has the fewest rounds.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from benchmarks.__main__ import machine
-from benchmarks.calling import caller
-from benchmarks.children import Server, widgetd
-from benchmarks.folders import FLIGHT, folder, real
+from benchmarks.arms import (
+    CALL,
+    EVERY_PAGE,
+    ON_UVLOOP,
+    ONE_PAGE,
+    SAVE,
+    SEARCH,
+    STOCK,
+    WIDGETD,
+    Arm,
+    Serving,
+)
+from benchmarks.folders import folder, real
 from benchmarks.measuring import Timed, median
-from benchmarks.saving import Saver, until_told
+from benchmarks.starting import start_s
 from benchmarks.table import shown
-from benchmarks.wire import Wire, call, listen, modern
 
 SIZES = (16, 100, 1000, 10_000)
-_PAGE = 100
-_WORDS = "where is my flight"
-_WIDTH = 22
 
+ROUNDS: Mapping[str, int] = {SAVE: 40, CALL: 300, ONE_PAGE: 100, EVERY_PAGE: 20, SEARCH: 40}
+"""How often each is measured, if there is time."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Daemon:
-    """A daemon that serves so many widgets.
+SHARE_S = 20.0
+"""What one measure of one server may take; two rounds at least are taken, the first to warm up."""
 
-    Attributes:
-        server: It.
-        widgets: The folder.
-        start_s: How long it took to be ready.
-    """
-
-    server: Server
-    widgets: Path
-    start_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """Something to time at each size.
-
-    Attributes:
-        rounds: How often.
-        prepared: Makes what is timed, for one daemon.
-    """
-
-    rounds: int
-    prepared: Callable[[Daemon], Timed]
+_NAME, _CELL = 34, 22
 
 
 def main() -> None:
-    """Start a daemon of each size, and print each line as it is measured."""
+    """Start every server, and print each line as it is measured."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="how many widgets")
     parser.add_argument("--rounds", type=int, default=1_000_000, help="at most so many each")
+    parser.add_argument("--uvloop", action="store_true", help="also on uvloop, if it is installed")
     asked = parser.parse_args()
+    arms = [WIDGETD, *([ON_UVLOOP] if asked.uvloop else []), STOCK]
     print(machine())
-    print(_line("widgets", (f"{size:,}" for size in asked.sizes)))
+    print(_line("widgets", (f"{size:,}" for size in asked.sizes)), flush=True)
     with ExitStack() as stack:
-        daemons = [_started(stack, size) for size in asked.sizes]
-        print(_line("start", _cells([daemon.start_s for daemon in daemons])))
-        for name, measure in MEASURES.items():
-            medians = measured(measure, daemons, min(measure.rounds, asked.rounds))
-            print(_line(name, _cells(medians)), flush=True)
-        held = [daemon.server.child.rss_bytes / 1e6 for daemon in daemons]
-        print(_line("memory", (f"{mb:,.0f} MB ({mb / held[0]:.2f})" for mb in held)))
-        print(_line("memory per widget", _each(held, asked.sizes)))
+        folders = [real(stack.enter_context(folder()), size) for size in asked.sizes]
+        running = {arm.name: [_started(stack, arm, at) for at in folders] for arm in arms}
+        _print_times("start", {name: [s.start_s for s in each] for name, each in running.items()})
+        _print_times("start, known before", {"": [_known_start_s(at) for at in folders]})
+        for name, rounds in ROUNDS.items():
+            timed = [
+                (arm.name, arm.measures[name](serving))
+                for arm in arms
+                if name in arm.measures
+                for serving in running[arm.name]
+            ]
+            medians = measured([one for _, one in timed], min(rounds, asked.rounds))
+            kinds = [kind for kind, _ in timed]
+            _print_times(name, _grouped(kinds, medians))
+        for name, each in running.items():
+            _print_memory("memory at the start", name, [s.rss_bytes for s in each], asked.sizes)
+            now = [serving.server.child.rss_bytes for serving in each]
+            _print_memory("memory after all of this", name, now, asked.sizes)
 
 
-def _each(held_mb: Sequence[float], sizes: Sequence[int]) -> Iterator[str]:
+def _started(stack: ExitStack, arm: Arm, widgets: Path) -> Serving:
+    started_s = time.perf_counter()
+    server = stack.enter_context(arm.started(widgets))
+    took_s = time.perf_counter() - started_s
+    held = server.child.rss_bytes
+    return Serving(server=server, widgets=widgets, start_s=took_s, rss_bytes=held)
+
+
+def _known_start_s(widgets: Path) -> float:
+    with folder() as state:
+        start_s(widgets, state)
+        return start_s(widgets, state)
+
+
+def measured(timed: Sequence[Timed], rounds: int) -> list[float]:
+    """The median of each, once round all of them to warm up, then as often as there is time."""
+    taken: list[list[float]] = [[] for _ in timed]
+    spent_s = [0.0 for _ in timed]
+    for number in range(rounds + 1):
+        for one, times, index in zip(timed, taken, range(len(timed)), strict=True):
+            if number < 2 or spent_s[index] < SHARE_S:
+                began_s = time.perf_counter()
+                times.append(one())
+                spent_s[index] += time.perf_counter() - began_s
+    return [median(times[1:]) for times in taken]
+
+
+def _grouped(kinds: Sequence[str], medians: Sequence[float]) -> Mapping[str, list[float]]:
+    grouped: dict[str, list[float]] = {}
+    for kind, middle in zip(kinds, medians, strict=True):
+        grouped.setdefault(kind, []).append(middle)
+    return grouped
+
+
+def _print_times(name: str, medians: Mapping[str, Sequence[float]]) -> None:
+    for arm, times_s in medians.items():
+        cells = (f"{shown(took * 1000)} ms ({took / times_s[0]:.2f})" for took in times_s)
+        print(_line(_called(name, arm), cells), flush=True)
+
+
+def _print_memory(name: str, arm: str, held: Sequence[int], sizes: Sequence[int]) -> None:
+    cells = (f"{bytes_ / 1e6:,.0f} MB ({bytes_ / held[0]:.2f})" for bytes_ in held)
+    print(_line(_called(name, arm), cells))
+    print(_line("  of each widget", _each(held, sizes)), flush=True)
+
+
+def _each(held: Sequence[int], sizes: Sequence[int]) -> Iterator[str]:
     """What each widget beyond those of the first size takes."""
     yield ""
-    for mb, size in zip(held_mb[1:], sizes[1:], strict=True):
-        yield f"{(mb - held_mb[0]) / (size - sizes[0]) * 1000:.0f} kB"
+    for bytes_, size in zip(held[1:], sizes[1:], strict=True):
+        yield f"{(bytes_ - held[0]) / (size - sizes[0]) / 1000:.0f} kB"
 
 
-def _started(stack: ExitStack, size: int) -> Daemon:
-    widgets = real(stack.enter_context(folder()), size)
-    flags = ("--expose", "tools", "--page-size", str(_PAGE))
-    started_s = time.perf_counter()
-    server = stack.enter_context(widgetd(widgets, *flags))
-    return Daemon(server=server, widgets=widgets, start_s=time.perf_counter() - started_s)
-
-
-def measured(measure: Measure, daemons: Sequence[Daemon], rounds: int) -> list[float]:
-    """The median of a measure at each size, once round the sizes to warm up."""
-    timed = [measure.prepared(daemon) for daemon in daemons]
-    taken = [[one() for one in timed] for _ in range(rounds + 1)][1:]
-    return [median(times) for times in zip(*taken, strict=True)]
-
-
-def _save(daemon: Daemon) -> Timed:
-    wires = [listen(daemon.server.url, "legacy"), listen(daemon.server.url, "modern")]
-    return until_told(Saver(daemon.widgets / FLIGHT), wires)
-
-
-def _call(daemon: Daemon) -> Timed:
-    return caller(daemon.server.url)
-
-
-def _page(daemon: Daemon) -> Timed:
-    url = daemon.server.url
-    return partial(Wire(url).timed, modern(url, "tools/list"))
-
-
-def _whole(daemon: Daemon) -> Timed:
-    return partial(_walk, daemon.server.url, Wire(daemon.server.url))
-
-
-def _walk(url: str, wire: Wire) -> float:
-    """All pages, one after the other; only the waiting counts."""
-    wire.reopen()
-    took_s, cursor = 0.0, ""
-    while True:
-        request = modern(url, "tools/list", {"cursor": cursor} if cursor else None)
-        started_s = time.perf_counter()
-        answer = wire.ask(request)
-        took_s += time.perf_counter() - started_s
-        cursor = answer.result.get("nextCursor", "")
-        if not cursor:
-            return took_s
-
-
-def _search(daemon: Daemon) -> Timed:
-    url = daemon.server.url
-    return partial(Wire(url).timed, call(url, "search_widgets", {"query": _WORDS}))
-
-
-MEASURES: Mapping[str, Measure] = {
-    "save to told": Measure(rounds=40, prepared=_save),
-    "call": Measure(rounds=300, prepared=_call),
-    f"list, a page of {_PAGE}": Measure(rounds=100, prepared=_page),
-    "list, all pages": Measure(rounds=20, prepared=_whole),
-    "search": Measure(rounds=40, prepared=_search),
-}
-
-
-def _cells(times_s: Sequence[float]) -> Iterator[str]:
-    return (f"{shown(took * 1000)} ms ({took / times_s[0]:.2f})" for took in times_s)
+def _called(name: str, arm: str) -> str:
+    return f"{name}, {arm}" if arm else name
 
 
 def _line(name: str, cells: Iterable[str]) -> str:
-    return f"{name:<{_WIDTH}}" + "".join(f"{cell:>{_WIDTH}}" for cell in cells)
+    return f"{name:<{_NAME}}" + "".join(f"{cell:>{_CELL}}" for cell in cells)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """A stock FastMCP server over HTTP, to measure against; run as a process of its own.
 
 `constant FILE`: Flight Tracker's arguments in, the result in FILE out, the schema hook set.
-`listed FOLDER`: a tool for every `.widget` file in FOLDER, with its schema.
+`listed FOLDER [SIZE]`: an idle tool for every `.widget` file in FOLDER, with its schema, listed
+in pages of SIZE.
 """
 
 from __future__ import annotations
@@ -46,28 +47,37 @@ def constant(file: Path) -> FastMCP:
     return server
 
 
-def listed(folder: Path) -> FastMCP:
+class _Idle(Tool):
+    """A tool that has nothing to do."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - as FastMCP calls it
+        return ToolResult(structured_content={})
+
+
+def listed(folder: Path, page_size: int | None = None) -> FastMCP:
     """A server with one tool for each file in `folder`, verbatim schemas and all."""
-    server = FastMCP("widgetd", dereference_schemas=False)
+    server = FastMCP("widgetd", dereference_schemas=False, list_page_size=page_size)
     hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, destructive_hint=False)
     for path in folder.glob("*.widget"):
         document = json.loads(path.read_text(encoding="utf-8"))
-        name = document["name"].lower().replace(" ", "_")
-        tool = Tool.from_function(
-            _nothing,
-            name=name,
+        tool = _Idle(
+            name=document["name"].lower().replace(" ", "_"),
             title=document["name"],
-            description=document["description"],
+            description=document.get("description", document["name"]),
+            parameters=document["jsonSchema"],
             annotations=hints,
         )
-        server.add_tool(tool.model_copy(update={"parameters": document["jsonSchema"]}))
+        server.add_tool(tool)
     return server
 
 
-def _nothing() -> ToolResult:
-    return ToolResult(content=[])
+def main(kind: str, place: str, *more: str) -> None:
+    """Serve what was asked for."""
+    if kind == "constant":
+        serve(constant(Path(place)))
+    else:
+        serve(listed(Path(place), *map(int, more)))
 
 
 if __name__ == "__main__":
-    kind, place = sys.argv[1:]
-    serve((constant if kind == "constant" else listed)(Path(place)))
+    main(*sys.argv[1:])
