@@ -21,7 +21,7 @@ from starlette.routing import Route
 from widgetd.catalog.observer import Swap
 from widgetd.catalog.registry import Registry
 from widgetd.pages.health import Vitals
-from widgetd.tools.clients import Notice
+from widgetd.tools.notice import Notice
 from widgetd.tools.observer import Called
 from widgetd.widget.compiled import Widget
 

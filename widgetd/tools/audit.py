@@ -22,7 +22,7 @@ import orjson
 import structlog
 
 from widgetd.errors import ConfigError
-from widgetd.tools.clients import Notice
+from widgetd.tools.notice import Notice
 from widgetd.tools.observer import Called
 from widgetd.widget.compiled import Widget
 

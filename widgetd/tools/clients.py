@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -31,63 +30,12 @@ from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResul
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.tools.caller import CALLER
+from widgetd.tools.listener import Listener
+from widgetd.tools.notice import Notice
 from widgetd.tools.principal import Audience, Principal
-
-_TOOLS = "notifications/tools/list_changed"
-_RESOURCES = "notifications/resources/list_changed"
-_UPDATED = "notifications/resources/updated"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
-    """What clients are to be told, once.
-
-    Attributes:
-        tools: The list of tools is another one now.
-        resources: The list of resources is another one now.
-        updated: URIs of resources whose content is another one now.
-    """
-
-    tools: bool = False
-    resources: bool = False
-    updated: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self.tools or self.resources or bool(self.updated)
-
 
 NoticeFor = Callable[[Audience], Notice]
 """What those who see the same are to be told."""
-
-
-@dataclass(eq=False, slots=True)
-class _Listener:
-    """One legacy client: who it is, what is due to it, and whether something is on its way."""
-
-    connection: Connection
-    principal: Principal
-    subscribed: set[str] = field(default_factory=set)
-    due: dict[tuple[str, str], None] = field(default_factory=dict)
-    sending: bool = False
-
-    def add(self, notice: Notice) -> None:
-        if notice.tools:
-            self.due[_TOOLS, ""] = None
-        if notice.resources:
-            self.due[_RESOURCES, ""] = None
-        for uri in self.subscribed.intersection(notice.updated):
-            self.due[_UPDATED, uri] = None
-
-    async def send(self) -> None:
-        """Send all that is due, including what falls due meanwhile."""
-        self.sending = True
-        try:
-            while self.due:
-                method, uri = next(iter(self.due))
-                del self.due[method, uri]
-                await self.connection.notify(method, {"uri": uri} if uri else None)
-        finally:
-            self.sending = False
 
 
 class _Streams:
@@ -102,7 +50,9 @@ class Clients:
     """Who is listening."""
 
     def __init__(self) -> None:
-        self._legacy: dict[Connection, _Listener] = {}
+        self._legacy: dict[Connection, Listener] = {}
+        self._heard: set[str] | None = None
+        self._tasks: TaskGroup | None = None
         self._streams: dict[Audience, _Streams] = {}
         self._open: dict[anyio.CancelScope, Principal] = {}
 
@@ -132,7 +82,9 @@ class Clients:
         standing = connection.has_standalone_channel
         if connection.protocol_version in MODERN_PROTOCOL_VERSIONS or not standing:
             return
-        self._legacy[connection] = _Listener(connection, principal)
+        session, heard = connection.session_id, self._heard
+        hears = session is None or heard is None or session in heard
+        self._legacy[connection] = Listener(connection, principal, hears)
         connection.exit_stack.callback(self._legacy.pop, connection, None)
 
     def subscribe(self, connection: Connection, uri: str) -> None:
@@ -151,21 +103,43 @@ class Clients:
 
         Args:
             notice_for: What changed, for those who see the same.
-            tasks: Where a send that a client does not take at once goes on.
+            tasks: Where a send that a client does not take at once goes on, now and later.
         """
+        self._tasks = tasks
         notice_for = cache(notice_for)
         listeners = list(self._legacy.values())
         for listener in listeners:
             if _is_over(listener.principal):
                 continue
-            listener.add(notice_for(listener.principal.audience))
-            if listener.due and not listener.sending:
-                listener.sending = True
+            if listener.add(notice_for(listener.principal.audience)):
                 tasks.start_soon(listener.send)
         for audience, streams in self._streams.items():
             for event in _events(notice_for(audience)):
                 await streams.bus.publish(event)
         return len(listeners)
+
+    def watch_streams(self) -> None:
+        """Whoever serves HTTP will say which legacy session has its standing stream open."""
+        self._heard = set()
+
+    def stream_opened(self, session: str) -> None:
+        """The standing stream of a legacy session is open: send what was due before it was."""
+        if self._heard is not None:
+            self._heard.add(session)
+        for listener in self._of(session):
+            # Whatever is due became so in `tell`, and that is where there are tasks.
+            if listener.hear() and self._tasks is not None:
+                self._tasks.start_soon(listener.send)
+
+    def stream_ended(self, session: str) -> None:
+        """It is not open any more; what is due waits for the next one."""
+        if self._heard is not None:
+            self._heard.discard(session)
+        for listener in self._of(session):
+            listener.hears = False
+
+    def _of(self, session: str) -> Iterator[Listener]:
+        return (one for one in self._legacy.values() if one.connection.session_id == session)
 
     def end(self, principals: Collection[Principal]) -> tuple[str, ...]:
         """Tell those who were `principals` nothing more.

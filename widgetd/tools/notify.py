@@ -17,7 +17,8 @@ import structlog
 from widgetd.catalog.change import Change, difference
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.tools.clients import Clients, Notice
+from widgetd.tools.clients import Clients
+from widgetd.tools.notice import Notice
 from widgetd.tools.observer import Observer
 from widgetd.tools.principal import Audience
 from widgetd.tools.resources import uris

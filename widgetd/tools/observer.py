@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from widgetd.tools.clients import Notice
+from widgetd.tools.notice import Notice
 from widgetd.widget.compiled import Widget
 
 Outcome = Literal["ok", "error", "failed"]

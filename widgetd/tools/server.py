@@ -37,6 +37,7 @@ from widgetd.tools.resources import Resources, view_uri
 from widgetd.tools.result import Policy
 from widgetd.tools.seam import seam_of
 from widgetd.tools.standing import StandingTool, standing_tools
+from widgetd.tools.streams import StandingStreams
 from widgetd.tools.tool import Toolbox
 
 INSTRUCTIONS = (
@@ -135,6 +136,7 @@ class Server:
             middleware=list(middleware),
         )
         sdk.wrap_endpoint(app, path, lambda endpoint: ReadyLists(endpoint, self._ready_page))
+        sdk.wrap_endpoint(app, path, lambda endpoint: StandingStreams(endpoint, self.clients))
         return app
 
     async def _ready_page(self, user: Any, after: str) -> bytes | None:
