@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format corpus lock bench bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view clean
+.PHONY: help serve test check format pictures corpus lock bench bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -106,6 +106,9 @@ bench-view: view/node_modules/.installed ## print what the view costs: size, fir
 
 view-browser: view/node_modules/.installed ## test the view in Chromium, under a host and its policy
 	cd view && npm run --silent build && npm run --silent test:browser
+
+pictures: $(VENV)/.dev ## accept how the bundled widgets look now (needs Chromium)
+	$(BIN)/python -m tests.pictures.accept
 
 corpus: $(VENV)/.dev ## print what becomes of the real files in ../shared/corpus
 	$(BIN)/python -m benchmarks.corpus

@@ -50,6 +50,9 @@ FONTS = '"Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
 _PLACE = "http://widget.invalid/"
 """Where the page says that it is; no request for it, or for anything, leaves the browser."""
 
+_NOW = "2026-01-26T12:00:00Z"
+"""What the page takes for now, so that a calendar marks the same day in every picture."""
+
 _PATIENCE_MS = 10_000
 
 
@@ -125,6 +128,7 @@ class Camera:
         )
         try:
             page = await context.new_page()
+            await page.clock.set_fixed_time(_NOW)
             await page.route("**/*", answer)
             await page.goto(_PLACE)
             yield page
