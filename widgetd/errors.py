@@ -127,6 +127,7 @@ CODES: Mapping[str, Code] = _table(
     # W22xx: limits
     ("W2201", "fault", "a principal calls too often"),
     ("W2202", "fault", "a principal has too many calls running at the same time"),
+    ("W2203", "fault", "a client subscribes to too many resources"),
     # W23xx: access
     ("W2301", "fault", "a token lacks a scope"),
     # W24xx: actions

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated, Subscription
 from mcp_types import (
     ResourceListChangedNotification,
@@ -16,7 +16,13 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from tests.making import snapshot_of, widget
 from tests.serving import PATIENCE_S, Era, serving, widget_file
+from widgetd.catalog.registry import Registry
+from widgetd.store.opening import local_store
+from widgetd.tools import sdk
+from widgetd.tools.clients import MOST_SUBSCRIBED
+from widgetd.tools.server import build
 
 LIST = "the list"
 """Stands for a notice that the list of resources is another one."""
@@ -160,6 +166,20 @@ async def test_a_widget_that_comes_or_goes_changes_the_list_of_resources(
 
         names = {resource.name for resource in (await ear.client.list_resources()).resources}
         assert "new_template" in names
+
+
+async def test_a_client_subscribes_to_so_many_resources_and_no_more() -> None:
+    server = build(Registry(snapshot_of(widget())), local_store())
+    async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
+        for number in range(MOST_SUBSCRIBED):
+            await client.subscribe_resource(f"widget://greeting_{number}")
+
+        with pytest.raises(MCPError) as caught:
+            await client.subscribe_resource("widget://greeting")
+
+    assert str(caught.value) == (
+        "[W2203] a client subscribes to at most 1000 resources; unsubscribe from some of them"
+    )
 
 
 async def test_who_unsubscribed_is_told_no_more(folder: Path) -> None:

@@ -29,10 +29,15 @@ from mcp.server.subscriptions import (
 from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from widgetd.errors import CallError
 from widgetd.tools.caller import CALLER
+from widgetd.tools.gate import refused
 from widgetd.tools.listener import Listener
 from widgetd.tools.notice import Notice
 from widgetd.tools.principal import Audience, Principal
+
+MOST_SUBSCRIBED = 1000
+"""Resources of one legacy client: more than it could read again whenever they change."""
 
 NoticeFor = Callable[[Audience], Notice]
 """What those who see the same are to be told."""
@@ -88,10 +93,24 @@ class Clients:
         connection.exit_stack.callback(self._legacy.pop, connection, None)
 
     def subscribe(self, connection: Connection, uri: str) -> None:
-        """Tell this legacy client when the resource at `uri` changes."""
+        """Tell this legacy client when the resource at `uri` changes.
+
+        Raises:
+            MCPError: It is told of too many already.
+        """
         self.join(connection)
-        if connection in self._legacy:
-            self._legacy[connection].subscribed.add(uri)
+        if connection not in self._legacy:
+            return
+        subscribed = self._legacy[connection].subscribed
+        if len(subscribed) >= MOST_SUBSCRIBED:
+            raise refused(
+                CallError(
+                    "W2203",
+                    f"a client subscribes to at most {MOST_SUBSCRIBED} resources; "
+                    "unsubscribe from some of them",
+                )
+            )
+        subscribed.add(uri)
 
     def unsubscribe(self, connection: Connection, uri: str) -> None:
         """Tell it no more."""
