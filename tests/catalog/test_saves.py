@@ -17,7 +17,7 @@ from tests.serving import widget_file
 from widgetd.catalog.discovery import load
 from widgetd.catalog.observer import Swap
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.reload import Workshop, reload
+from widgetd.catalog.reload import APART_S, Workshop, reload
 from widgetd.errors import Finding
 from widgetd.files import inotify, linux
 from widgetd.files.hints import Hints
@@ -151,6 +151,21 @@ async def test_a_finished_file_is_served_though_it_is_not_quiet(save: Save, tmp_
 
     assert seen.faults == []
     assert [said for said in seen.said if not is_whole(said)] == []
+
+
+async def test_what_is_saved_again_and_again_is_swapped_now_and_then(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    async with followed(root) as seen:
+        started_s = time.monotonic()
+        for number in range(50):
+            file = widget_file("A", description=f"<{number}>")
+            await anyio.to_thread.run_sync(in_place, root / "a.widget", file)
+            await anyio.sleep(0.002)  # plays a busy writer
+        await seen.says("<49>")
+        took_s = time.monotonic() - started_s
+
+    assert len(seen.said) <= 1 + took_s / APART_S
 
 
 def is_whole(text: str) -> bool:

@@ -35,6 +35,9 @@ from widgetd.mappings import differing, missing
 SETTLING_S = 1.0
 """How long a start waits for files that are being written."""
 
+APART_S = 0.02
+"""How long after a swap the next look is; what is saved meanwhile becomes one swap."""
+
 _log = structlog.get_logger()
 
 
@@ -165,7 +168,7 @@ async def reload(
         took_s = time.perf_counter() - started_s
         if observer is not None:
             observer.surveyed(took_s)
-        if not found.same_as(registry.current):
+        if swapped := not found.same_as(registry.current):
             change = registry.swap(found)
             _report(found, change, took_s * 1000)
             if observer is not None:
@@ -178,6 +181,8 @@ async def reload(
         if folder.current is not kept:
             await anyio.to_thread.run_sync(folder.keep, limiter=limiter)
             kept = folder.current
+        if swapped:
+            await anyio.sleep(APART_S)
         hint = await _next(hints, folder)
 
 
