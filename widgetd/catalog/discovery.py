@@ -1,8 +1,8 @@
 """Read widgets for a program that serves them itself, or not at all.
 
 No watching, no registry, no MCP: a folder or a file in, widgets out. One thread
-does all of it, here and in the daemon: compiling holds the interpreter's lock and
-is all but the whole work, so four threads were measured to be no faster.
+does all of it: compiling holds the interpreter's lock and is all but the whole work,
+so four threads were measured to be no faster.
 """
 
 from __future__ import annotations

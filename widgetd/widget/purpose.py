@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -44,10 +45,10 @@ def _farewell(definition: Definition) -> str:
 def _made(definition: Definition, schema: Schema) -> str:
     """The most telling description that is short enough."""
     lead = _lead(definition)
-    samples = list(_samples(definition, schema))
+    written = list(_written(definition, schema))
     for detail, with_sample in _DETAILS:
         told = _fields(schema, detail)
-        for sample in samples if with_sample else [""]:
+        for sample in chain(written, _smallest(definition, schema)) if with_sample else [""]:
             text = " ".join(part for part in (lead, told, sample) if part)
             if len(text) <= LONGEST:
                 return text
@@ -146,14 +147,21 @@ def _first_sentence(text: str) -> str:
     return sentence
 
 
-def _samples(definition: Definition, schema: Schema) -> Iterator[str]:
-    """Samples that the schema admits, each as a sentence; none where some field is secret."""
-    if definition.sidecar.sensitive:
-        return
+def _written(definition: Definition, schema: Schema) -> Iterator[str]:
+    """The author's samples that the schema admits, each as a sentence."""
     studio = definition.studio
     states = (studio.default_state, *studio.states) if studio else ()
-    written = (example.arguments for example in definition.sidecar.examples)
-    smallest = schema.smallest
-    for sample in (*written, *states, *([] if smallest is None else [smallest])):
-        if sample and schema.admits(dict(sample)):
-            yield f"For example {orjson.dumps(dict(sample)).decode()}"
+    for sample in (*(example.arguments for example in definition.sidecar.examples), *states):
+        if schema.admits(dict(sample)):
+            yield from _sentence(definition, sample)
+
+
+def _smallest(definition: Definition, schema: Schema) -> Iterator[str]:
+    """The smallest sample as a sentence, made only where no other is short enough."""
+    yield from _sentence(definition, schema.smallest)
+
+
+def _sentence(definition: Definition, sample: Mapping[str, Any] | None) -> Iterator[str]:
+    """A sample, where there is something in it and nothing may be secret."""
+    if sample and not definition.sidecar.sensitive:
+        yield f"For example {orjson.dumps(dict(sample)).decode()}"

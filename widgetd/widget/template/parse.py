@@ -180,8 +180,14 @@ def _check_tree(tree: nodes.Node, limits: Limits) -> None:
         level = [child for node in level for child in children(node)]
 
 
+_LEAVES: Final = frozenset({nodes.Name, nodes.Const, nodes.TemplateData})
+"""Most nodes are one of these, and none of them has nodes below it."""
+
+
 def children(node: nodes.Node) -> list[nodes.Node]:
     """The nodes right below `node`, in the order of the text."""
+    if type(node) in _LEAVES:
+        return []
     found: list[nodes.Node] = []
     for name in node.fields:
         value = getattr(node, name, None)
