@@ -84,6 +84,12 @@ NOT_MENDED = [
     (OBJECT, '{"n": "a"}'),
     (OBJECT, "{n: 1}"),
     ({"type": "array", "items": {"type": "integer"}}, "a"),
+    ({"type": "array"}, None),
+    ({"type": "array", "items": {"type": "string"}}, "[1, 2"),
+    ({"type": "number"}, "1e400"),
+    ({"type": "number"}, "１２"),
+    ({"type": "number"}, "007"),
+    ({"type": "integer"}, ""),
 ]
 
 

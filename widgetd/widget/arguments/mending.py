@@ -49,7 +49,9 @@ def _text(sent: Json) -> Json:
 
 
 def _alone(sent: Json) -> Json:
-    return [sent]
+    """An array of what was sent; null is no value, and what begins an array is a broken one."""
+    broken = isinstance(sent, str) and sent.lstrip().startswith("[")
+    return NOTHING if sent is None or broken else [sent]
 
 
 # What was wanted, how what was sent is read, and how that is told.
