@@ -68,6 +68,9 @@ def test_a_number_of_more_digits_than_python_reads_is_refused_where_it_stands() 
     problem = f"-{'9' * 39} is not a number in JSON"
 
     assert fault(content, Limits()) == ("W1104", problem, 1, 12)
+    code, problem, line, column = fault(b"9" * 5_000 + b"x", Limits())
+    assert problem.startswith("more text follows the end of the JSON at ")
+    assert (code, line, column) == ("W1101", 1, 5_001)
 
 
 @pytest.mark.parametrize(

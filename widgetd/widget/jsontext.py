@@ -143,12 +143,12 @@ _CONTAINERS = frozenset({dict, list})
 def _explain(text: str, limits: Limits) -> NoReturn:
     """Raise the fault of a text that is known to have one."""
     try:
-        json.loads(text)
+        json.loads(text, parse_int=float)  # as int, Python reads no more than 4,300 digits
     except json.JSONDecodeError as error:
         _explain_depth(text[: error.pos], limits)
         raise syntax_fault("W1101", text, error) from None
-    except (RecursionError, ValueError):
-        pass  # too deep, or a number of more digits than Python reads; both are found below
+    except RecursionError:
+        pass  # the first of the places that are too deep is found below
     _explain_places(text, limits)
     _explain_surrogate(text)
     raise _fault("W1101", "the file is not JSON", _EXPORT)
