@@ -38,6 +38,7 @@ WIDGETS = 16
 LISTENERS = 4
 _GROWTH_MB = 5.0
 _CALL_EVERY = 50
+_REST_S = 1.0
 _WARM_UP = 0.1
 """The part of the swaps that comes before the first look; caches and memory pools fill in it."""
 
@@ -158,10 +159,16 @@ async def of_daemon(folder: Path, *, swaps: int) -> Outcome:
 
         warm = int(swaps * _WARM_UP)
         await _repeat(warm, swap)
-        before = holdings(served.process.pid)
+        before = await _rested(served.process.pid)
         await _repeat(swaps - warm, swap)
-        after = holdings(served.process.pid)
+        after = await _rested(served.process.pid)
     return Outcome(swaps=swaps - warm, before=before, after=after)
+
+
+async def _rested(pid: int) -> Holdings:
+    """What a process holds once the connections that were closed are closed on its side too."""
+    await anyio.sleep(_REST_S)
+    return holdings(pid)
 
 
 async def rows(folder: Path, *, swaps: int) -> list[Row]:
