@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format pictures corpus lock bench bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view clean
+.PHONY: help serve test check format pictures corpus lock bench bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -100,6 +100,9 @@ view-check: view/node_modules/.installed ## lint and test the view, and compare 
 	cd view && npm run --silent check && npm run --silent build && npm test --silent
 	cmp view/dist/view.html widgetd/pages/view.html
 	cmp view/dist/NOTICES.txt widgetd/pages/NOTICES.txt
+
+bench-redraw: $(VENV)/.dev ## print how soon a saved file is redrawn in open browsers
+	$(BIN)/python -m benchmarks.redraw
 
 bench-view: view/node_modules/.installed ## print what the view costs: size, first paint, redraw, picture
 	cd view && npm run --silent build && npm run --silent bench

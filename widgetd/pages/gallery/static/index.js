@@ -57,6 +57,8 @@ async function refresh(told) {
     location.reload();
     return;
   }
+  const changed = told.changed.filter((tool) => frames.has(tool));
+  await Promise.all(changed.map(draw));
   const now = await fetchPage();
   if (!document.getElementById("tiles") || !now.getElementById("tiles")) {
     main.replaceChildren(...now.getElementById("main").childNodes);
@@ -68,10 +70,7 @@ async function refresh(told) {
   }
   merge(document.getElementById("tiles"), now.getElementById("tiles"), told?.removed ?? []);
   watch();
-  for (const tool of frames.keys()) {
-    if (told.changed.includes(tool)) void draw(tool);
-    void warn(tool);
-  }
+  for (const tool of frames.keys()) void warn(tool);
 }
 
 /** Shows what is wanted; a tile is hidden, never moved, for to move it would reload its frame. */

@@ -198,12 +198,15 @@ function refreshStates(fresh) {
 
 onChange((told) => {
   if (!told || told.removed.includes(tool)) location.reload();
-  else if (told.changed.includes(tool) || told.faults.includes(tool)) {
-    void load();
-    void refreshParts();
-    void showProblems(tool);
-  }
+  else if (told.changed.includes(tool) || told.faults.includes(tool)) void follow();
 });
+
+/** The picture first: what else there is to say takes the server longer. */
+async function follow() {
+  await load();
+  await refreshParts();
+  await showProblems(tool);
+}
 
 // --- how it is looked at
 
