@@ -17,7 +17,8 @@ from widgetd.widget.arguments.faults import NOTHING, Fault
 from widgetd.widget.arguments.subschemas import Json
 from widgetd.widget.jsonvalues import Path, dotted, kind, names_on
 
-LONGEST = 600
+# With its code, and whether to try again, a message stays under 600 characters.
+LONGEST = 570
 MOST_SLIPS = 5
 LONGEST_PATH = 80
 LONGEST_EXPECTED = 240
