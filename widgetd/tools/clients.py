@@ -146,7 +146,8 @@ class Clients:
         if self._heard is not None:
             self._heard.add(session)
         for listener in self._of(session):
-            # Whatever is due became so in `tell`, and that is where there are tasks.
+            # Whatever is due became so in `tell`, which has tasks. A task it must be: the SDK has
+            # its end of the stream ready one step later, and drops what is said before.
             if listener.hear() and self._tasks is not None:
                 self._tasks.start_soon(listener.send)
 
