@@ -75,6 +75,14 @@ def renamed_before_it_is_written(file: Path, text: str) -> None:
                 file.with_suffix(".tmp").rename(file)
 
 
+def beside_another_writer(file: Path, text: str) -> None:
+    with file.open("w") as opened:
+        for part in slowly(text):
+            opened.write(part)
+            opened.flush()
+            file.open("a").close()
+
+
 def twice(file: Path, text: str) -> None:
     file.write_text(text.replace("<", "<almost "))
     file.write_text(text)
@@ -94,6 +102,7 @@ SAVES: tuple[Save, ...] = (
     in_parts,
     closed_after_each_part,
     renamed_before_it_is_written,
+    beside_another_writer,
     twice,
     broken_first,
 )

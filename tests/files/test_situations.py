@@ -33,6 +33,15 @@ def in_place_edit(root: Path) -> Iterator[Texts]:
     yield {"a.widget": NEW}
 
 
+def two_saves_at_once(root: Path) -> Iterator[Texts]:
+    root.mkdir()
+    file = write(root / "a.widget", OLD)
+    yield {"a.widget": OLD}
+    write(file, OLD.upper())
+    write(file, NEW)
+    yield {"a.widget": NEW}
+
+
 def rename_save(root: Path) -> Iterator[Texts]:
     root.mkdir()
     write(root / "a.widget", OLD)
@@ -61,6 +70,31 @@ def chunked_writer(root: Path) -> Iterator[Texts]:
             file.write(NEW[start : start + 10])
             file.flush()
             time.sleep(0.002)
+    yield {"a.widget": NEW}
+
+
+def copy_with_its_times(root: Path) -> Iterator[Texts]:
+    root.mkdir()
+    write(root / "a.widget", OLD)
+    yield {"a.widget": OLD}
+    shutil.copy2(write(root.with_name("aside"), NEW), root / "a.widget")
+    yield {"a.widget": NEW}
+
+
+def hard_link_put_into_place(root: Path) -> Iterator[Texts]:
+    root.mkdir()
+    yield {}
+    os.link(write(root / ".aside", NEW), root / "a.widget")
+    (root / ".aside").unlink()
+    yield {"a.widget": NEW}
+
+
+def edit_through_another_hard_link(root: Path) -> Iterator[Texts]:
+    root.mkdir()
+    write(root / "a.widget", OLD)
+    os.link(root / "a.widget", root.with_name("elsewhere"))
+    yield {"a.widget": OLD}
+    write(root.with_name("elsewhere"), NEW)
     yield {"a.widget": NEW}
 
 
@@ -146,6 +180,27 @@ def folder_renamed(root: Path) -> Iterator[Texts]:
     yield {"a/x.widget": OLD, "a/b/y.widget": OLD}
     (root / "a").rename(root / "c")
     yield {"c/x.widget": OLD, "c/b/y.widget": OLD}
+
+
+def folder_moved_in(root: Path) -> Iterator[Texts]:
+    root.mkdir()
+    yield {}
+    write_all(root.with_name("aside"), {"x.widget": OLD, "b/c/y.widget": OLD})
+    root.with_name("aside").rename(root / "a")
+    yield {"a/x.widget": OLD, "a/b/c/y.widget": OLD}
+    write(root / "a/b/c/y.widget", NEW)
+    yield {"a/x.widget": OLD, "a/b/c/y.widget": NEW}
+
+
+def folder_moved_out_and_replaced(root: Path) -> Iterator[Texts]:
+    write_all(root, {"a/x.widget": OLD, "a/b/y.widget": OLD})
+    yield {"a/x.widget": OLD, "a/b/y.widget": OLD}
+    (root / "a").rename(root.with_name("away"))
+    write_all(root, {"a/x.widget": NEW})
+    yield {"a/x.widget": NEW}
+    write(root.with_name("away") / "x.widget", "<elsewhere>")
+    write(root / "a/x.widget", OLD)
+    yield {"a/x.widget": OLD}
 
 
 def root_deleted_and_recreated(root: Path) -> Iterator[Texts]:
@@ -273,9 +328,13 @@ def named_pipe(root: Path) -> Iterator[Texts]:
 
 SITUATIONS: tuple[Situation, ...] = (
     in_place_edit,
+    two_saves_at_once,
     rename_save,
     vim_save,
     chunked_writer,
+    copy_with_its_times,
+    hard_link_put_into_place,
+    edit_through_another_hard_link,
     browser_download,
     deletion,
     deletion_and_recreation,
@@ -285,6 +344,8 @@ SITUATIONS: tuple[Situation, ...] = (
     checkout_of_500_files,
     files_in_folders_just_made,
     folder_renamed,
+    folder_moved_in,
+    folder_moved_out_and_replaced,
     root_deleted_and_recreated,
     root_renamed_away_and_replaced,
     root_link_pointed_elsewhere,
