@@ -6,15 +6,17 @@ which may be any, and a password, which is the token.
 
 from __future__ import annotations
 
+import time
 from base64 import b64decode
 from binascii import Error as Undecodable
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
+import anyio
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from widgetd.tools.access import Access, principal_of
 from widgetd.tools.caller import CALLER, Caller
@@ -22,6 +24,7 @@ from widgetd.tools.principal import NOBODY, Principal
 from widgetd.tools.server import Server
 
 _ASK = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}
+_NEEDED = PlainTextResponse("a token is needed\n", 401, headers=_ASK)
 
 
 def guarded(
@@ -52,12 +55,15 @@ class _Guard:
         self._server = server
         self._access = access
         self._scopes = scopes
+        self._open: dict[anyio.CancelScope, Principal] = {}
+        if access is not None:
+            access.watch(self._end)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 to whoever has no token, 403 to whoever has another."""
         principal = await self._principal(scope)
         if principal is NOBODY:
-            answer: ASGIApp = PlainTextResponse("a token is needed\n", 401, headers=_ASK)
+            answer: ASGIApp = _NEEDED
         elif principal.scopes.isdisjoint(self._scopes):
             needed = " or ".join(sorted(self._scopes))
             answer = PlainTextResponse(f"this token has no scope {needed}\n", 403)
@@ -65,9 +71,36 @@ class _Guard:
             answer = self.app
         token = CALLER.set(self._caller(principal))
         try:
-            await answer(scope, receive, send)
+            await self._while_good(principal, answer, scope, receive, send)
         finally:
             CALLER.reset(token)
+
+    async def _while_good(
+        self, principal: Principal, answer: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Let `answer` go on until the token ends: some answers are streams."""
+        started = False
+
+        async def sending(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        with anyio.move_on_after(principal.left_s(time.time())) as good:
+            self._open[good] = principal
+            try:
+                await answer(scope, receive, sending)
+            finally:
+                del self._open[good]
+        if good.cancelled_caught and started:
+            await send({"type": "http.response.body"})
+        elif good.cancelled_caught:
+            await _NEEDED(scope, receive, send)
+
+    def _end(self, gone: Collection[Principal]) -> None:
+        for good, principal in list(self._open.items()):
+            if principal in gone:
+                good.cancel()
 
     def _caller(self, principal: Principal) -> Caller:
         server = self._server

@@ -8,7 +8,6 @@ Nobody is told of what they may not see, nor after their token ended.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
@@ -70,7 +69,7 @@ class Clients:
         """Answer `subscriptions/listen`: tell this client of changes until it or its token ends."""
         principal = CALLER.get().principal
         streams = self._streams.setdefault(principal.audience, _Streams())
-        with anyio.CancelScope(deadline=_deadline(principal)) as scope:
+        with anyio.move_on_after(principal.left_s(time.time())) as scope:
             self._open[scope] = principal
             try:
                 return await streams.listen(context, params)
@@ -125,10 +124,10 @@ class Clients:
             tasks: Where a send that a client does not take at once goes on, now and later.
         """
         self._tasks = tasks
-        notice_for = cache(notice_for)
+        notice_for, now = cache(notice_for), time.time()
         listeners = list(self._legacy.values())
         for listener in listeners:
-            if _is_over(listener.principal):
+            if listener.principal.left_s(now) <= 0:
                 continue
             if listener.add(notice_for(listener.principal.audience)):
                 tasks.start_soon(listener.send)
@@ -180,17 +179,6 @@ class Clients:
         """End every listen stream gracefully; each client gets its final result."""
         for streams in self._streams.values():
             streams.listen.close()
-
-
-def _deadline(principal: Principal) -> float:
-    """When its token ends, on the loop's own clock."""
-    if principal.until is None:
-        return math.inf
-    return anyio.current_time() + principal.until - time.time()
-
-
-def _is_over(principal: Principal) -> bool:
-    return principal.until is not None and principal.until <= time.time()
 
 
 def _events(

@@ -6,6 +6,7 @@ A value; how it was proven is the business of `access`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 from widgetd.catalog.selection import EVERYTHING, Selection
 from widgetd.errors import CallError
@@ -67,6 +68,14 @@ class Principal:
     def audience(self) -> Audience:
         """With whom they share what they see."""
         return Audience(elevated=ELEVATED in self.scopes, selection=self.selection)
+
+    def left_s(self, now: float) -> float:
+        """How long the token is good for.
+
+        Args:
+            now: In seconds since the epoch.
+        """
+        return inf if self.until is None else self.until - now
 
     def demand(self, *scopes: str) -> None:
         """Return if they have one of `scopes`.

@@ -1,0 +1,53 @@
+"""A page is for those whose token has its scope, and no longer than the token is good."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import httpx2
+
+from tests.process import daemon_process
+from tests.serving import widget_file
+
+PATIENCE_S = 30
+ADA, BOB = "ada-ada-ada-ada-ada", "bob-bob-bob-bob-bob"
+
+
+@asynccontextmanager
+async def following(url: str, token: str) -> AsyncIterator[AsyncIterator[str]]:
+    """What a browser is told of changes, line by line, from the first event on."""
+    headers = {"authorization": f"Bearer {token}"}
+    address = url.removesuffix("/mcp") + "/gallery/live"
+    with anyio.fail_after(PATIENCE_S):
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=PATIENCE_S) as http,
+            http.stream("GET", address) as answer,
+        ):
+            lines = answer.aiter_lines()
+            assert await anext(lines) == "event: hello"
+            yield lines
+
+
+async def test_a_stream_ends_with_the_token_that_a_reread_takes_away(tmp_path: Path) -> None:
+    tokens, widgets = tmp_path / "tokens", tmp_path / "widgets"
+    widgets.mkdir()
+    tokens.write_text(f"ada {ADA} gallery\nbob {BOB} gallery\n")
+    flags = ("--token-file", str(tokens), "--gallery")
+    async with (
+        daemon_process(widgets, *flags) as served,
+        following(served.url, ADA) as ada,
+        following(served.url, BOB) as bob,
+    ):
+        tokens.write_text(f"bob {BOB} gallery\n")
+        served.send(signal.SIGHUP)
+        rest = [line async for line in ada]
+
+        (widgets / "A.widget").write_text(widget_file("A"))
+        while await anext(bob) != "event: swap":
+            pass
+
+    assert not any(line.startswith("event:") for line in rest)
