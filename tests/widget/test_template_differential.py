@@ -217,12 +217,16 @@ OTHER_PREVIEWS = {
 def test_every_real_sample_renders_to_its_preview(path: Path) -> None:
     file = definition(path)
     state, preview = sample(file), file.get("outputJsonPreview")
-    if state is None or preview is None:
-        return
+    if state is None:
+        pytest.skip("the file has no sample")
+    if preview is None:
+        pytest.skip("the file has no preview")
 
     made = json.loads(compile_template(file["template"], limits=Limits()).render(state))
 
     assert (normal(made) == normal(preview)) is (path.stem not in OTHER_PREVIEWS)
+    if path.stem in OTHER_PREVIEWS:
+        pytest.xfail(OTHER_PREVIEWS[path.stem])
 
 
 def verdict(template: Template, arguments: dict[str, Any]) -> str:
