@@ -218,6 +218,17 @@ async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:
     assert all(told.is_signed_with(secret.encode()) for told in receiver.told)
 
 
+async def test_a_daemon_that_ends_tells_the_webhook_what_it_knows(folder: Path) -> None:
+    async with receiving("503 Not now", "204 Ok") as receiver:
+        hook = {"webhook": receiver.url, "webhook_secret": "s" * 24, "webhook_private": True}
+        async with serving(folder, **hook) as url, connected(url, "modern") as page:
+            await act(page, await shown(page))
+            await receiver.heard(1)
+
+        assert len(receiver.told) == 2
+    assert receiver.told[0].message == receiver.told[1].message
+
+
 async def test_what_a_user_typed_stands_in_no_log_and_no_audit(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -45,6 +45,9 @@ from widgetd.widget.limits import Limits
 LEAVE_S = 0.1
 """How long answers have to reach the pipe when the daemon was told to end over stdio."""
 
+TOLD_S = 3.0
+"""How long a webhook has to take what it was not told of yet when the daemon ends."""
+
 _log = structlog.get_logger()
 
 Started = Callable[[str, int], None]
@@ -94,6 +97,9 @@ async def serve(
                 # all of them stops the loop for half a second.
                 gc.freeze()
                 await run()
+            if forwarding is not None:
+                with anyio.move_on_after(TOLD_S):
+                    await forwarding.finish()
             tasks.cancel_scope.cancel()
     _log.info("daemon.stopped")
 

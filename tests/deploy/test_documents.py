@@ -24,6 +24,7 @@ from tests.deploy.documents import (
     pod,
 )
 from widgetd.config import Settings, settle
+from widgetd.daemon import TOLD_S
 from widgetd.pages.port import GRACE_S
 
 UID = 10001
@@ -207,7 +208,7 @@ def test_all_give_widgetd_time_to_end_before_they_kill_it() -> None:
     [stop] = re.findall(r"^TimeoutStopSec=(\d+)s$", unit, re.MULTILINE)
     leaves_s = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
 
-    assert int(stop) > GRACE_S
+    assert int(stop) > GRACE_S + TOLD_S
     assert pod()["terminationGracePeriodSeconds"] >= leaves_s + int(stop)
     assert compose()["services"]["widgetd"]["stop_grace_period"] == f"{stop}s"
 

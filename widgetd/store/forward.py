@@ -66,12 +66,13 @@ class Forwarding:
         self._hook = hook
         self._clock = clock
         self._renders = store.renders
+        self._told = anyio.Event()
         outbox, self._deeds = anyio.create_memory_object_stream[Deed](most_waiting)
         self._outbox = outbox
         self.store = replace(store, actions=_ToldActions(store.actions, outbox, clock))
 
     async def forward(self) -> None:
-        """Run until cancelled."""
+        """Run until all is told that came before `finish`, or until cancelled."""
         free = anyio.Semaphore(AT_ONCE)
         try:
             async with client() as post, anyio.create_task_group() as tasks:
@@ -79,7 +80,13 @@ class Forwarding:
                     await free.acquire()
                     tasks.start_soon(self._tell, post, deed, free)
         finally:
+            self._told.set()
             self.close()
+
+    async def finish(self) -> None:
+        """Take no more, and return once the webhook was told of everything or given up."""
+        self._outbox.close()
+        await self._told.wait()
 
     def close(self) -> None:
         """Tell the webhook of nothing more."""
@@ -120,6 +127,8 @@ class _ToldActions:
             self._outbox.send_nowait(deed)
         except anyio.WouldBlock:
             _log.warning("webhook.failed", id=deed.id, problem="too many deliveries are waiting")
+        except anyio.ClosedResourceError:
+            _log.warning("webhook.failed", id=deed.id, problem="this process ends")
         return accepted
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
