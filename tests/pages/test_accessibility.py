@@ -44,7 +44,14 @@ async def violations(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/w/flight_tracker?tab=model", "/w/product_grid?theme=both", "/w/nothing"]
+    "path",
+    [
+        "/",
+        "/w/flight_tracker?tab=model",
+        "/w/create_task?tab=actions&state=rtl",
+        "/w/product_grid?theme=both",
+        "/w/nothing",
+    ],
 )
 async def test_axe_finds_nothing_against_the_gallery(path: str, theme: str) -> None:
     async with serving(bundled(), gallery=True) as url, dressed(theme) as page:

@@ -39,6 +39,14 @@ def test_the_page_was_built_from_the_sources_as_they_stand() -> None:
     assert _seal()["source_sha256"] == _sha256(listed.encode()), "run `make view`"
 
 
+def test_the_lock_names_exact_packages_and_no_place_to_fetch_them_from() -> None:
+    lock = json.loads((VIEW / "package-lock.json").read_text())
+    packages = {name: one for name, one in lock["packages"].items() if name}
+
+    assert all(one["version"] and one["integrity"] for one in packages.values())
+    assert not any("resolved" in one for one in packages.values())
+
+
 def test_the_page_stays_within_its_size() -> None:
     page = (BUILT / "view.html").read_bytes()
 

@@ -141,10 +141,15 @@ def _filters(snapshot: Snapshot, wanted: Wanted, query: QueryParams) -> Markup:
         "nav",
         _filter("All", kept("/", query, "q", "theme"), chosen=not (wanted.tag or wanted.verdict)),
         *(_filter(tag, _with(query, "tag", tag), chosen=tag == wanted.tag) for tag in tags),
-        el("span", class_="gap", aria_hidden="true"),
-        *(
-            _filter(label, _with(query, "problems", key), chosen=key == wanted.verdict, kind=key)
-            for key, label in _verdicts(snapshot)
+        el(
+            "span",
+            *(
+                _filter(
+                    label, _with(query, "problems", key), chosen=key == wanted.verdict, kind=key
+                )
+                for key, label in _verdicts(snapshot)
+            ),
+            class_="verdicts",
         ),
         class_="filters",
         id="filters",
