@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -60,6 +61,19 @@ def balancer(tmp_path: Path, replicas: list[Replica]) -> Iterator[Balancer]:
     made.close()
 
 
+@contextmanager
+def silent_port() -> Iterator[int]:
+    """A port where nobody says yes or no to a connection, as on a machine that lost its power."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as held:
+        address = server.getsockname()
+        # What fills the queue is never accepted, so whoever comes later is not answered.
+        for _ in range(2):
+            first = held.enter_context(socket.socket())
+            first.setblocking(False)
+            first.connect_ex(address)
+        yield address[1]
+
+
 def names(answers: list[str]) -> set[str]:
     return {answer.split()[0] for answer in answers}
 
@@ -86,6 +100,17 @@ def test_a_replica_that_goes_takes_no_request_with_it(
     replicas.pop(0).close()
 
     assert names([balancer.ask(MODERN) for _ in range(60)]) == {"two"}
+
+
+def test_a_replica_that_vanished_takes_no_request_with_it(
+    tmp_path: Path, replicas: list[Replica]
+) -> None:
+    with ExitStack() as held:
+        balancer = Balancer(tmp_path, [held.enter_context(silent_port()), replicas[1].port])
+        held.callback(balancer.close)
+        balancer.starts()
+
+        assert names([balancer.ask(MODERN) for _ in range(30)]) == {"two"}
 
 
 def test_the_metrics_of_a_replica_are_not_offered_by_chance(balancer: Balancer) -> None:
