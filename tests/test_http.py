@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from tests.pages.asking import ask
 from tests.raw import connect, exchange, modern_request
 from tests.serving import connected, greeting, serving, widget_file
 from widgetd.widget.naming import RESERVED
+
+TOOL = "search_widgets"
 
 
 def fill(folder: Path, *names: str) -> None:
@@ -75,6 +79,33 @@ async def test_a_host_that_was_allowed_is_answered(tmp_path: Path) -> None:
         status, _ = await exchange(url, *request)
 
     assert status == 200
+
+
+async def test_a_page_may_call_from_an_origin_that_was_named_and_from_no_other(
+    tmp_path: Path,
+) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text("ada a-token-of-ada-0123456789\n")
+    asked = {"access_control_request_method": "POST", "access_control_request_headers": "mcp-name"}
+    known, stranger = "https://app.example", "https://evil.example"
+    async with serving(tmp_path, cors_origin=known, token_file=tokens) as url:
+        asks = partial(ask, url, "/mcp", method="OPTIONS", **asked)
+        allowed, refused = await asks(origin=known), await asks(origin=stranger)
+
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-origin"] == known
+    assert "mcp-name" in allowed.headers["access-control-allow-headers"]
+    assert refused.status_code == 403
+    assert "access-control-allow-origin" not in refused.headers
+
+
+async def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    async with serving(tmp_path) as url:
+        arguments = {"query": "x" * (4 * 1024 * 1024)}
+        call = {"name": TOOL, "arguments": arguments}
+        status, _ = await exchange(url, *modern_request(url, "tools/call", call, name=TOOL))
+
+    assert status == 413
 
 
 async def test_probes_tell_what_is_served(tmp_path: Path) -> None:
