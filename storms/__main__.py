@@ -38,7 +38,9 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
     },
     "soak": {
         "swaps": lambda at, some: swaps.rows(at, swaps=some(50_000)),
-        "idle": lambda at, some: idle.rows(at, widgets=1_000, stretch_s=some(60)),
+        "idle": lambda at, some: to_thread.run_sync(
+            partial(idle.rows, at, widgets=1_000, stretch_s=some(60))
+        ),
     },
     "fuzz": {
         "files": lambda _, some: to_thread.run_sync(partial(fuzz.rows, seconds=some(60))),
