@@ -38,14 +38,17 @@ def drawn(page: Page) -> FrameLocator:
 async def test_a_saved_file_is_redrawn_and_what_was_typed_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "Form.widget"
     file.write_text(form("First"))
-    async with serving(tmp_path, gallery=True) as url, browsing() as page:
+    narrow = {"width": 600, "height": 400}
+    async with serving(tmp_path, gallery=True) as url, browsing(viewport=narrow) as page:
         await page.goto(f"{url.removesuffix('/mcp')}/w/form")
         await page.wait_for_selector("[data-live=live]")
         await drawn(page).get_by_placeholder("Note").fill("half a sentence")
+        await page.evaluate("scrollTo(0, 120)")
         file.write_text(form("Second"))
         await drawn(page).get_by_text("Second").wait_for()
 
         assert await drawn(page).get_by_placeholder("Note").input_value() == "half a sentence"
+        assert await page.evaluate("scrollY") == 120
 
 
 async def test_a_broken_file_is_explained_over_its_last_good_picture(tmp_path: Path) -> None:
