@@ -9,9 +9,12 @@ import pytest
 from tests.making import snapshot_of, widget
 from widgetd.catalog.change import difference
 from widgetd.catalog.registry import Registry
+from widgetd.catalog.selection import Selection
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.store.opening import local_store
+from widgetd.tools.audience import Views
 from widgetd.tools.listing import Expose, Listings
+from widgetd.tools.principal import Audience
 from widgetd.tools.rendering import Rendering
 from widgetd.tools.result import Policy
 from widgetd.tools.tool import Toolbox
@@ -125,3 +128,12 @@ def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
     was, now = snapshot_of(before), snapshot_of(after)
 
     assert listings(expose=expose).read_otherwise(was, now, difference(was, now)) is otherwise
+
+
+def test_auto_decides_the_same_whoever_asks_first() -> None:
+    asked = listings(expose="auto")
+    crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
+    some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))
+
+    assert names(asked.of(Views().of(crowd, some)).page("modern")) == []
+    assert names(asked.of(crowd).page("modern")) == []

@@ -77,7 +77,8 @@ class Listings:
 
     def _lists_everything(self, snapshot: Snapshot) -> bool:
         if self._expose == "auto":
-            self._expose = "search" if len(snapshot.widgets) > SEARCH_ABOVE else "tools"
+            # By what is served to anybody: whoever asks first may see only some of it.
+            self._expose = "search" if len(snapshot.claims) > SEARCH_ABOVE else "tools"
         return self._expose == "tools"
 
     def _make(self, snapshot: Snapshot) -> Pages:
