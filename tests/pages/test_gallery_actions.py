@@ -129,3 +129,17 @@ async def test_only_what_can_be_acted_in_is_kept(folder: Path) -> None:
 
     assert still["renderId"] == ""
     assert (waited.structured_content or {})["status"] == "expired"
+
+
+async def test_who_may_only_look_may_not_act(folder: Path) -> None:
+    tokens = folder.parent / f"{folder.name}-tokens"
+    tokens.write_text("ada 0123456789abcdef gallery\n")
+    tokens.chmod(0o600)
+    ada = {"authorization": "Bearer 0123456789abcdef"}
+    async with serving(folder, gallery=True, token_file=tokens) as url:
+        shown = (await ask(url, "/w/order.json?state=example-1", **ada)).json()
+        taken = {"render_id": shown["renderId"], "action": "order.send", "idempotency_key": "k"}
+        answer = (await act(url, {**taken, "payload": GIVEN}, **ada)).json()
+
+    assert answer["isError"] is True
+    assert answer["_meta"]["widgetd/error"]["code"] == "W2301"
