@@ -69,7 +69,8 @@ class ListedTool(Tool):
         entry = wire.model_dump(by_alias=True, mode="json", exclude_none=True)
         answer = {"tools": [entry], **_ENVELOPES[era]}
         sent = serialize_server_result("tools/list", _VERSIONS[era], answer)
-        return orjson.dumps(sent["tools"][0])
+        # A copy, for what orjson hands over is as large as its buffer grew.
+        return bytes(memoryview(orjson.dumps(sent["tools"][0])))
 
     def get_meta(self) -> dict[str, Any]:
         """Our own metadata, without the bookkeeping that FastMCP would add."""
@@ -224,7 +225,8 @@ class Toolbox:
         except ValidationError as error:
             place = ".".join(str(part) for part in error.errors()[0]["loc"])
             raise _poison(widget, f"MCP does not allow it at {place}") from None
-        return legacy, legacy if modern == legacy else modern
+        # Most often they differ in the order of keys alone.
+        return legacy, legacy if orjson.loads(modern) == orjson.loads(legacy) else modern
 
     def _make(self, widget: Widget) -> WidgetTool:
         definition = widget.definition
