@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format pictures corpus lock bench bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw clean
+.PHONY: help serve test check format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -40,6 +40,9 @@ format: $(VENV)/.dev ## rewrite the code in the project's format
 
 bench: $(VENV)/.dev ## print the table of speed ratios
 	$(BIN)/python -m benchmarks
+
+limits: $(VENV)/.dev ## print what the worst that a file or a caller can do costs
+	$(BIN)/python -m benchmarks.limits
 
 bench-scale: $(VENV)/.dev ## print what grows with the number of widgets
 	$(BIN)/python -m benchmarks.scale

@@ -39,7 +39,7 @@ from widgetd.widget.arguments.subschemas import Json, Subschema
 from widgetd.widget.jsonvalues import steps
 
 # In units of `effort`.
-BUDGET = 12_000
+BUDGET = 9_000
 # More than a message has room for, fewer than a large array can have.
 MOST_FAULTS = 8
 # Questions within questions before they are asked from a fresh stack, far below Python's limit.

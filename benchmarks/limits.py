@@ -1,0 +1,130 @@
+"""What the worst that a file or a caller can do costs: `python -m benchmarks.limits`.
+
+Every attack of the tests is made a few times in this process; of each its quickest
+run counts, and of each kind the costliest attack is told. Processor time, because a
+busy machine takes nobody else's, and what Python allocates at most.
+"""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tests.widget import test_schema_safety as of_schemas
+from tests.widget import test_template_safety as of_templates
+from widgetd.errors import CallError, WidgetError
+from widgetd.widget.limits import Limits
+from widgetd.widget.schema import Schema, compile_schema
+from widgetd.widget.template import compile_template
+
+ATTACK_MS, ATTACK_MB, UNION_MS = 250, 64, 50
+RUNS = 5
+DEEP = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What one attack took."""
+
+    ms: float
+    mb: float
+
+
+def cost(attack: Callable[[], object]) -> Cost:
+    """The quickest of a few runs, and the most that one run allocated."""
+    ms = min(_timed(attack) for _ in range(RUNS))
+    tracemalloc.start()
+    _refused(attack)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return Cost(ms=ms, mb=peak / 2**20)
+
+
+def _timed(attack: Callable[[], object]) -> float:
+    before = time.process_time()
+    _refused(attack)
+    return (time.process_time() - before) * 1000
+
+
+def _refused(attack: Callable[[], object]) -> None:
+    try:
+        attack()
+    except (WidgetError, CallError):
+        return
+
+
+def templates(sources: list[str]) -> Iterator[Callable[[], object]]:
+    """Load each of `sources`, and render it."""
+    for source in sources:
+        yield partial(_rendered, source)
+
+
+def _rendered(source: str) -> str:
+    return compile_template(source, limits=Limits()).render({"x": "text", "y": {}})
+
+
+def schemas() -> Iterator[Callable[[], object]]:
+    """Load schemas that go round, that laugh, and whose patterns cannot be matched."""
+    written: list[Any] = [schema for schema, _ in of_schemas.CIRCLES]
+    written += [of_schemas.laughs(10, 9), of_schemas.laughs(2, 500), of_schemas.laughs(10, 3)]
+    written += [{"properties": {"x": {"pattern": bomb}}} for bomb in of_schemas.BOMBS]
+    for schema in written:
+        yield partial(compile_schema, schema)
+
+
+def much_data() -> Iterator[Callable[[], object]]:
+    """Explain what is wrong with 50,000 values."""
+    for keywords, value in of_schemas.LARGE.values():
+        schema = compile_schema({"properties": {"x": keywords}})
+        yield partial(schema.check, {"x": value})
+
+
+def unions() -> Iterator[Callable[[], object]]:
+    """Decide and explain deep values of recursive unions with up to 600 alternatives."""
+    for count in (2, 20, 60, 150, 300, 600):
+        for keyword in ("anyOf", "oneOf"):
+            for schema, value in _union(keyword, count):
+                yield partial(schema.check, {"x": value})
+
+
+def _union(keyword: str, count: int) -> Iterator[tuple[Schema, Any]]:
+    node = of_schemas.NODE
+    needy = [{"properties": {"c": node}, "required": ["c", f"r{n}"]} for n in range(count)]
+    marked = [
+        {"properties": {"k": {"const": n}, "c": node}, "required": ["k"]} for n in range(count)
+    ]
+    value: Any = 5
+    for level in range(DEEP):
+        value = {"k": level % count, "c": value}
+    for parts in (needy, marked):
+        branches = [{"type": "object", **part} for part in parts]
+        root = {"properties": {"x": node}, "$defs": {"node": {keyword: branches}}}
+        yield compile_schema(root), value
+
+
+def main() -> None:
+    """Print the table."""
+    never = ["{% if false %}" + bomb + "{% endif %}" for bomb in of_templates.BOMBS]
+    print("| | number | worst, ms | bar | worst, MB | bar |")
+    print("|---|---|---|---|---|---|")
+    for what, attacks, most_ms in (
+        ("escapes from templates", templates(of_templates.ESCAPES), ATTACK_MS),
+        ("bombs in templates", templates(of_templates.BOMBS), ATTACK_MS),
+        ("the same, never reached", templates(never), ATTACK_MS),
+        ("schemas that go round, laugh or explode", schemas(), ATTACK_MS),
+        ("much data, explained", much_data(), ATTACK_MS),
+        ("deep recursive unions, decided and explained", unions(), UNION_MS),
+    ):
+        costs = [cost(attack) for attack in attacks]
+        ms, mb = max(one.ms for one in costs), max(one.mb for one in costs)
+        print(
+            f"| {what} | {len(costs)} | {ms:.0f} | {most_ms} | {mb:.0f} | {ATTACK_MB} |", flush=True
+        )
+
+
+if __name__ == "__main__":
+    main()
