@@ -40,6 +40,15 @@ async def test_whatever_is_chosen_stands_in_the_address_and_comes_back_with_it()
     }
 
 
+async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:
+    async with serving(bundled(), gallery=True) as url, browsing(locale="en-US") as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker?state=rtl")
+        drawn = page.frame_locator("#frames iframe")
+        await drawn.locator("html[dir=rtl][lang=ar]").wait_for()
+        await page.locator("#state").select_option("sample")
+        await drawn.locator("html[dir=ltr][lang=en-US]").wait_for()
+
+
 async def test_a_search_stands_in_the_address_too() -> None:
     async with serving(bundled(), gallery=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/")
