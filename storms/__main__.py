@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -64,11 +65,19 @@ async def main() -> int:
     print(heading())
     missed = 0
     for name in asked.trials or trials:
-        with folder() as empty:
-            for row in await trials[name](empty, lambda count: max(1, int(count * asked.scale))):
-                print(written(row), flush=True)
-                missed += not row.held
+        for row in await _tried(name, trials[name], asked.scale):
+            print(written(row), flush=True)
+            missed += not row.held
     return 1 if missed else 0
+
+
+async def _tried(name: str, trial: Trial, scale: float) -> list[Row]:
+    try:
+        with folder() as empty:
+            return await trial(empty, lambda count: max(1, int(count * scale)))
+    except Exception as error:  # noqa: BLE001 - a trial that fails is missed, and the others go on
+        traceback.print_exc()
+        return [Row(what=name, measured=f"no outcome: {error!r}"[:60], bar="one", held=False)]
 
 
 if __name__ == "__main__":
