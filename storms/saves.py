@@ -15,6 +15,7 @@ from storms.table import Row, none_of, told
 from tests.process import daemon_process
 
 WIDGETS = 40
+PROMISE_S = 1.0
 _PAUSE_S = 0.005
 _BREAK_EVERY = 25
 
@@ -34,16 +35,18 @@ class Outcome:
     behind: tuple[str, ...]
 
 
-async def storm(folder: Path, *, mutations: int, clients: int, promise_s: float = 1.0) -> Outcome:
+async def storm(
+    folder: Path, *, mutations: int, clients: int, patience_s: float = PROMISE_S
+) -> Outcome:
     """Save so often, with so many clients of both eras calling all the while.
 
     Args:
         folder: An empty folder.
         mutations: How many saves.
         clients: How many clients.
-        promise_s: How long after a save its revision is owed.
+        patience_s: How long after the last save everything may take to equal the disk.
     """
-    churn = Churn(folder, widgets=WIDGETS, promise_s=promise_s, break_every=_BREAK_EVERY)
+    churn = Churn(folder, widgets=WIDGETS, promise_s=PROMISE_S, break_every=_BREAK_EVERY)
     tally = Tally(churn)
     over = anyio.Event()
     async with (
@@ -56,7 +59,7 @@ async def storm(folder: Path, *, mutations: int, clients: int, promise_s: float 
         await anyio.to_thread.run_sync(churn.blow, mutations, _PAUSE_S)
         await anyio.to_thread.run_sync(churn.mend)
         over.set()
-        behind = await converged(connections[0], churn, promise_s)
+        behind = await converged(connections[0], churn, patience_s)
     return Outcome(tally=tally, breaks=churn.breaks, behind=behind)
 
 

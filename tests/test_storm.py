@@ -21,7 +21,7 @@ MUTATIONS = 500
 async def test_a_storm_of_saves_fails_no_call_tears_no_result_and_leaves_nothing_stale(
     tmp_path: Path,
 ) -> None:
-    outcome = await storm(tmp_path, mutations=MUTATIONS, clients=16, promise_s=3)
+    outcome = await storm(tmp_path, mutations=MUTATIONS, clients=16, patience_s=20)
 
     assert outcome.behind == ()
     assert outcome.tally.outcomes.keys() <= {"whole", "stale"}
