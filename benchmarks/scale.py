@@ -38,7 +38,7 @@ ROUNDS: Mapping[str, int] = {SAVE: 40, CALL: 300, ONE_PAGE: 100, EVERY_PAGE: 20,
 """How often each is measured, if there is time."""
 
 SHARE_S = 20.0
-"""What one measure of one server may take; two rounds at least are taken, the first to warm up."""
+"""What one measure of one server may take; where one round takes as long, it is the only one."""
 
 _NAME, _CELL = 34, 22
 
@@ -94,11 +94,11 @@ def measured(timed: Sequence[Timed], rounds: int) -> list[float]:
     spent_s = [0.0 for _ in timed]
     for number in range(rounds + 1):
         for one, times, index in zip(timed, taken, range(len(timed)), strict=True):
-            if number < 2 or spent_s[index] < SHARE_S:
+            if not number or spent_s[index] < SHARE_S:
                 began_s = time.perf_counter()
                 times.append(one())
                 spent_s[index] += time.perf_counter() - began_s
-    return [median(times[1:]) for times in taken]
+    return [median(times[1:] or times) for times in taken]
 
 
 def _grouped(kinds: Sequence[str], medians: Sequence[float]) -> Mapping[str, list[float]]:
