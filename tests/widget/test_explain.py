@@ -227,6 +227,15 @@ def test_a_message_stays_under_600_characters_however_long_its_parts_are(
     assert all(len(slip.expected) <= 240 for slip in error.value.slips)
 
 
+def test_an_example_may_hold_an_integer_of_any_length() -> None:
+    schema = compile_schema({"properties": {"x": {"const": 10**20}}, "required": ["x"]})
+
+    with pytest.raises(CallError) as error:
+        schema.check({})
+
+    assert str(error.value).endswith('Smallest valid example: {"x":100000000000000000000}')
+
+
 SECRETS = [
     (
         {"passport": "X123"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
+import orjson
 import pytest
 
 from tests.corpus import corpus_files, needs_corpus
@@ -278,3 +279,11 @@ def test_every_real_widget_gets_arguments_in_every_state(state: State) -> None:
         arguments = sample(schema, state=state)
         assert arguments is not None, name
         assert schema.admits(arguments), name
+
+
+def test_an_integer_that_few_readers_of_json_can_hold_is_written_as_they_can() -> None:
+    large = {"type": "integer", "minimum": 1e20}
+    schema = compile_schema({"properties": {"x": large}, "required": ["x"]})
+
+    assert repr(schema.smallest) == "{'x': 1e+20}"
+    assert orjson.dumps(schema.smallest) == b'{"x":1e+20}'

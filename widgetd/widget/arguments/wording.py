@@ -6,9 +6,8 @@ refuses to know how the faults were found.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
-
-import orjson
 
 from widgetd.errors import CallError, Slip
 from widgetd.widget.arguments.describe import shown
@@ -105,11 +104,16 @@ def _ending(path: str, example: Json, room: int) -> str:
     if example is None:
         return ""
     room = min(room, LONGEST * 2 // 3)
-    ending = f". Smallest valid example: {orjson.dumps(example).decode()}"
+    ending = f". Smallest valid example: {_json(example)}"
     if len(ending) < room:
         return ending
     name = path.partition(".")[0].partition("[")[0]
     if name not in example:
         return ""
-    ending = f". Smallest valid example of {name}: {orjson.dumps(example[name]).decode()}"
+    ending = f". Smallest valid example of {name}: {_json(example[name])}"
     return ending if len(ending) < room else ""
+
+
+def _json(value: Json) -> str:
+    """`value` as JSON; in Python's words, which know integers of any length."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

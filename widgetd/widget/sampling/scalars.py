@@ -13,6 +13,7 @@ from widgetd.widget.sampling.words import LONG, NASTY, formatted, number, word
 
 LONG_CHARACTERS = 300
 MOST_CHARACTERS = 4_000
+LONGEST_INTEGER = 2**63
 LONGEST_CHARACTERS = 10_000
 """Whoever demands a longer string than this gets none: the schema may demand any."""
 
@@ -71,4 +72,6 @@ def _placed(wanted: float, low: float | None, high: float | None, step: Fraction
     exact = Fraction(str(wanted)) / step
     up = ceil(exact) * step
     placed = up if high is None or up <= high else floor(exact) * step
-    return int(placed) if placed.denominator == 1 else float(placed)
+    # A larger integer is one that many readers of JSON cannot hold.
+    is_short = placed.denominator == 1 and abs(placed) < LONGEST_INTEGER
+    return int(placed) if is_short else float(placed)
