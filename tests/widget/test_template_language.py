@@ -147,6 +147,8 @@ def test_an_argument_is_never_changed_by_a_template() -> None:
         ("{{ f(*items) }}", "arguments cannot be unpacked with * or **; write them out one by one"),
         ("{{ 99999999999999999999 }}", "a number is too large; write it as text"),
         ("{{ x && y }}", "unexpected char '&'; write 'and'"),
+        ("{{ x || y }}", "expected token 'name', got '|'; write 'or'"),
+        ("{{ not x and !y }}", "unexpected char '!'; write 'not'"),
         ("{{ x ? 1 : 2 }}", "unexpected char '?'; write 'yes if condition else no'"),
         (
             "{% if %}",

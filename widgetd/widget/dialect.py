@@ -23,7 +23,7 @@ _ADVICE: Final[Mapping[str, str]] = MappingProxyType(
         "unexpected char '&'": "write 'and'",
         "unexpected char '?'": "write 'yes if condition else no'",
         "unexpected char '!'": "write 'not'",
-        "unexpected '|'": "write 'or'",
+        "expected token 'name', got '|'": "write 'or'",
     }
 )
 
