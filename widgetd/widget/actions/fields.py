@@ -131,6 +131,7 @@ def _select(component: Mapping[str, Any]) -> Field:
 
 
 def _date_picker(component: Mapping[str, Any]) -> Field:
+    # Its `min` and `max` are the client's to hold: JSON Schema has no word for a range of days.
     return Field(name=_name(component), kind="string", rules={"pattern": DAY})
 
 
