@@ -170,8 +170,8 @@ async def test_what_an_author_sends_along_is_told_as_the_author_wrote_it(
         ),
         (
             {**GIVEN, "admin": True},
-            {"admin": ["expected no such property, got true"]},
-            "payload.admin: expected no such property, got true",
+            {"admin": ["expected no such property, got a boolean"]},
+            "payload.admin: expected no such property, got a boolean",
         ),
     ],
 )
