@@ -12,9 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.pages.asking import ask
 from tests.serving import PATIENCE_S, connected, serving, widget_file
+from widgetd.catalog.change import Change
 from widgetd.catalog.observer import Swap
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.change import Change
 from widgetd.pages.health import Vitals
 from widgetd.pages.metrics import Metrics
 
