@@ -14,11 +14,10 @@ not exist: reading it is an error, not an empty answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-import orjson
 from anyio import to_thread
 from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
 from fastmcp.resources.template import ResourceTemplate
@@ -26,59 +25,26 @@ from pydantic import AnyUrl
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.store.values import StoredRender
+from widgetd.tools.contents import (
+    JSON,
+    PARTS,
+    SLOW,
+    json_text,
+    overview_text,
+    render_text,
+    ui_types_text,
+)
 from widgetd.tools.envelope import envelope_schema
-from widgetd.tools.result import ui
-from widgetd.widget.actions import known_actions
 from widgetd.widget.compiled import Widget
-from widgetd.widget.findings import findings
 from widgetd.widget.origins import origins
 
-JSON = "application/json"
-TEXT = "text/plain"
 VIEW = "text/html;profile=mcp-app"
 """Source: MCP Apps 2026-01-26, "UI Resource Format"."""
-
-Part = Callable[[Widget, Snapshot], str | None]
-
-
-def _json(value: object) -> str | None:
-    return None if value is None else orjson.dumps(value, default=dict).decode()
-
-
-def _jsx(widget: Widget) -> str | None:
-    return None if widget.definition.studio is None else widget.definition.studio.view
-
-
-def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
-    fault = snapshot.faults.get(widget.definition.path)
-    said = ([fault] if fault else []) + list(findings(widget))
-    return _json([{"level": f.level, "code": f.code, "text": str(f)} for f in said])
-
-
-def _actions(widget: Widget, _snapshot: Snapshot) -> str | None:
-    return _json([action.said() for action in known_actions(widget)] or None)
-
-
-PARTS: Mapping[str, tuple[str, Part]] = {
-    "template": (TEXT, lambda widget, _: widget.definition.template),
-    "encoded": (TEXT, lambda widget, _: widget.definition.encoded),
-    "schema": (JSON, lambda widget, _: _json(widget.schema.advertised)),
-    "preview": (JSON, lambda widget, _: _json(widget.definition.preview)),
-    "example": (JSON, lambda widget, _: _json(widget.example)),
-    "source": (JSON, lambda widget, _: widget.definition.content.decode()),
-    "view": (TEXT, lambda widget, _: _jsx(widget)),
-    "actions": (JSON, _actions),
-    "problems": (JSON, _problems),
-}
-"""What can be read of a widget, by name: its type, and how it is found."""
 
 UI_TYPES = "widgetd://ui-types"
 """Every type of response that is served."""
 
 _LISTED = ("template", "encoded")
-_SLOW = "problems"
-"""The part that renders the widget many times over; there always is one."""
-
 _WIDGET = re.compile(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
 _VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
 
@@ -187,7 +153,7 @@ class Resources:
             "title": f"{widget.definition.title}: {part}",
             "mime_type": mime_type,
         }
-        if part == _SLOW:
+        if part == SLOW:
             return Sought(**told, seek=partial(read, widget, snapshot))
         content = read(widget, snapshot)
         return None if content is None else Ready(**told, content=content)
@@ -206,61 +172,26 @@ class Resources:
 
 
 def render_resource(uri: str, render: StoredRender) -> Resource:
-    """A render that is kept: `{"tree", "text", "data", "ui", "render"}`."""
-    content = {
-        "tree": render.tree,
-        "text": render.text,
-        "data": render.facts,
-        "ui": render.ui,
-        "render": render.mark,
-    }
-    return Ready(uri, name=render.id, mime_type=JSON, content=_json(content) or "")
+    """A render that is kept."""
+    return _ready(uri, render.id, render_text(render))
+
+
+def _ready(uri: str, name: str, content: str, **more: Any) -> Resource:
+    return Ready(uri, name=name, mime_type=JSON, content=content, **more)
 
 
 def _overview(widget: Widget) -> Resource:
-    definition = widget.definition
-    said = {
-        "name": widget.tool,
-        "title": definition.title,
-        "description": widget.description,
-        "tags": definition.tags,
-        "uiType": definition.ui_type,
-        "digest": widget.key,
-        "parts": [_uri(widget.tool, part) for part in PARTS],
-    }
-    return Ready(
-        _uri(widget.tool),
-        name=widget.tool,
-        title=definition.title,
-        mime_type=JSON,
-        content=_json(said) or "",
-    )
+    parts = [_uri(widget.tool, part) for part in PARTS]
+    text = overview_text(widget, parts)
+    return _ready(_uri(widget.tool), widget.tool, text, title=widget.definition.title)
 
 
 def _ui_types(snapshot: Snapshot) -> Resource:
-    """`[{"uiType", "widget", "component", "version", "deprecated"}]`."""
-    rows = []
-    for tool, widget in snapshot.widgets.items():
-        said = ui(widget)
-        rows.append(
-            {
-                "uiType": said.ui_type,
-                "widget": tool,
-                "component": said.ui_metadata.component,
-                "version": said.ui_metadata.version,
-                "deprecated": bool(said.ui_metadata.deprecated),
-            }
-        )
-    return Ready(UI_TYPES, name="ui_types", mime_type=JSON, content=_json(rows) or "")
+    return _ready(UI_TYPES, "ui_types", ui_types_text(snapshot))
 
 
 def _envelope() -> Resource:
-    return Ready(
-        "widgetd://schemas/result",
-        name="result_schema",
-        mime_type=JSON,
-        content=_json(envelope_schema()) or "",
-    )
+    return _ready("widgetd://schemas/result", "result_schema", json_text(envelope_schema()))
 
 
 def _template(name: str, uri_template: str, description: str) -> ResourceTemplate:
