@@ -27,12 +27,7 @@ _BEAT_MS = 250
 
 
 async def follow(root: Path, hints: Hints, armed: Callable[[], None]) -> None:
-    """Add to `hints` until `root` is another folder.
-
-    Args:
-        root: The folder; a link to one will do.
-        hints: Where the hints go.
-        armed: Called once events come.
+    """Follow `root` as `watch.Follow` says, by watchfiles; no file is ever said to be finished.
 
     Raises:
         FileNotFoundError: There is no such folder, or not any more.

@@ -34,12 +34,7 @@ _ENDED = inotify.SELF_MOVED | inotify.UNMOUNTED | inotify.IGNORED
 
 
 async def follow(root: Path, hints: Hints, armed: Callable[[], None]) -> None:
-    """Add to `hints` until `root` is another folder, or events were lost.
-
-    Args:
-        root: The folder; a link to one will do.
-        hints: Where the hints go.
-        armed: Called once events come.
+    """Follow `root` as `watch.Follow` says, by inotify.
 
     Raises:
         FileNotFoundError: There is no such folder.

@@ -46,6 +46,7 @@ class Follow(Protocol):
     async def __call__(self, root: Path, hints: Hints, armed: Callable[[], None], /) -> None:
         """Add to `hints` until `root` is another folder, or events were lost.
 
+        A file may be said to be finished once it was closed by who wrote it, or moved into place.
         Cancellation ends it within 50 ms.
 
         Args:
