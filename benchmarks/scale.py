@@ -54,10 +54,9 @@ def main() -> None:
     print(machine())
     print(_line("widgets", (f"{size:,}" for size in asked.sizes)), flush=True)
     with ExitStack() as stack:
-        folders = [real(stack.enter_context(folder()), size) for size in asked.sizes]
-        running = {arm.name: [_started(stack, arm, at) for at in folders] for arm in arms}
+        running = {arm.name: [_started(stack, arm, size) for size in asked.sizes] for arm in arms}
         _print_times("start", {name: [s.start_s for s in each] for name, each in running.items()})
-        _print_times("start, known before", {"": [_known_start_s(at) for at in folders]})
+        _print_times("start, known before", {"": [_known_start_s(s.widgets) for s in running[""]]})
         for name, rounds in ROUNDS.items():
             timed = [
                 (arm.name, arm.measures[name](serving))
@@ -74,7 +73,8 @@ def main() -> None:
             _print_memory("memory after all of this", name, now, asked.sizes)
 
 
-def _started(stack: ExitStack, arm: Arm, widgets: Path) -> Serving:
+def _started(stack: ExitStack, arm: Arm, size: int) -> Serving:
+    widgets = real(stack.enter_context(folder()), size)
     started_s = time.perf_counter()
     server = stack.enter_context(arm.started(widgets))
     took_s = time.perf_counter() - started_s

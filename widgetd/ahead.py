@@ -25,7 +25,7 @@ from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, opened
 from widgetd.files.source import Source, Unsettled
 from widgetd.files.source import read as read_source
-from widgetd.files.walk import walk
+from widgetd.files.walk import HIDDEN, walk
 from widgetd.widget.definition import digest
 from widgetd.widget.limits import Limits
 
@@ -101,8 +101,17 @@ def _is_worthwhile(root: Path, known: int) -> bool:
         sys.platform == "linux"
         and threading.active_count() == 1
         and len(os.sched_getaffinity(0)) > 1
-        and sum(len(files) for _, _, files in os.walk(root)) - known >= MANY
+        and _count(root) - known >= MANY
     )
+
+
+def _count(root: Path) -> int:
+    """About how many widgets there are, found out in a moment."""
+    count = 0
+    for _, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        count += sum(name.endswith(WIDGET_SUFFIX) for name in files)
+    return count
 
 
 def _run(root: Path, prove: Prove, writing: int) -> NoReturn:
