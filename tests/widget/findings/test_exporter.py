@@ -68,6 +68,35 @@ def test_text_that_is_neither_is_read_all_the_same(text: str) -> None:
     assert isinstance(elements(text), list)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"' + "{{ x }}" * 5_000,
+        '{"type":"' + '\\"' * 20_000,
+        "{{" * 20_000,
+        "{%" * 20_000,
+        '"' + "{#" * 20_000,
+        "/* " * 20_000,
+        "<A b={" + "/* " * 20_000,
+        "<A b={" + "`${" * 20_000,
+        '<A b={"' + '\\"' * 20_000,
+        "<A b={" + "{" * 20_000,
+    ],
+    ids=lambda text: text[:14],
+)
+def test_text_that_never_closes_what_it_opens_is_run_through_once(text: str) -> None:
+    """Minutes, or Python's whole stack, where anything is tried twice; so the time limit tells."""
+    assert len(components(text)) <= 1
+    assert len(elements(text)) <= 1
+
+
+def test_a_literal_in_a_literal_ends_where_it_ends() -> None:
+    [text, icon] = elements('<Text value={`a ${b ? `}${c}` : "`}"} d`} size="sm" /><Icon />')
+
+    assert text.attributes == {"value": '`a ${b ? `}${c}` : "`}"} d`', "size": '"sm"'}
+    assert icon.type == "Icon"
+
+
 def lost(attributes: str, template: str) -> list[str]:
     view = f"<Card><Text {attributes} /></Card>"
     written = '{"type":"Card","children":[{"type":"Text"' + template + "}]}"

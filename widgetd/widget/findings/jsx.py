@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_TAG = re.compile(r"<([A-Z][\w.]*)|/\*.*?\*/", re.DOTALL)
+# What is never closed goes on to the end, or every later beginning would be tried in vain.
+_TAG = re.compile(r"<([A-Z][\w.]*)|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""\s*(?:([A-Za-z_][\w-]*)\s*(=)?\s*|(\{)|(/?>))""")
-_STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
-_SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_STRING = re.compile(r""""(?:[^"\\]|\\.)*+(?:"|\Z)|'(?:[^'\\]|\\.)*+(?:'|\Z)""", re.DOTALL)
+_SKIPPED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +37,13 @@ class Element:
 def elements(view: str) -> list[Element]:
     """Every element of `view`, in the order of the text."""
     found: list[Element] = []
-    at = 0
+    at, line, counted = 0, 1, 0
     while tag := _TAG.search(view, at):
         at = tag.end()
         if not tag.group(1):
             continue
-        line = view.count("\n", 0, tag.start()) + 1
+        line += view.count("\n", counted, tag.start())
+        counted = tag.start()
         attributes, complete, at = _attributes(view, at)
         found.append(
             Element(type=tag.group(1), line=line, attributes=attributes, complete=complete)
@@ -79,27 +81,27 @@ def _value(view: str, at: int) -> tuple[str, int]:
 
 def _closing(text: str, at: int) -> int:
     """Where the brace that was opened before `at` has been closed."""
-    depth = 1
-    while at < len(text) and depth:
-        skipped = _STRING.match(text, at) or _SKIPPED.match(text, at)
-        if skipped:
+    # Braces and template literals that are open, the innermost last.
+    around = ["{"]
+    while around and at < len(text):
+        if around[-1] == "`":
+            at = _in_literal(text, at, around)
+        elif skipped := _STRING.match(text, at) or _SKIPPED.match(text, at):
             at = skipped.end()
-            continue
-        if text[at] == "`":
-            at = _template_literal(text, at + 1)
-            continue
-        depth += {"{": 1, "}": -1}.get(text[at], 0)
-        at += 1
+        else:
+            if text[at] in "{`":
+                around.append(text[at])
+            elif text[at] == "}":
+                around.pop()
+            at += 1
     return at
 
 
-def _template_literal(text: str, at: int) -> int:
-    """Where the template literal that was opened before `at` has been closed."""
-    while at < len(text) and text[at] != "`":
-        if text[at] == "\\":
-            at += 2
-        elif text.startswith("${", at):
-            at = _closing(text, at + 2)
-        else:
-            at += 1
-    return at + 1
+def _in_literal(text: str, at: int, around: list[str]) -> int:
+    """Where the template literal goes on after its character at `at`."""
+    if text.startswith("${", at):
+        around.append("{")
+        return at + 2
+    if text[at] == "`":
+        around.pop()
+    return at + 2 if text[at] == "\\" else at + 1

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 
 from widgetd.widget.findings.jsx import Element
 
+# What is never closed goes on to the end, and nothing is tried twice: a template may be anyone's.
+_JINJA = r"(?>\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)|\{#.*?(?:#\}|\Z))"
 _LEXEME = re.compile(
-    r"(?P<jinja>\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\})"
-    r'|(?P<string>"(?:[^"\\{]|\\.|\{(?![{%#])|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\})*")'
+    rf"(?P<jinja>{_JINJA})"
+    rf'|(?P<string>"(?:[^"\\{{]|\\.|{_JINJA}|\{{)*+(?:"|\Z))'
     r"|(?P<mark>[{}\[\],:])|[^\s{}\[\],:\"]+",
     re.DOTALL,
 )
@@ -45,6 +47,8 @@ class _Reader:
         self.found: list[Element | None] = []
         self._template = template
         self._frames: list[_Frame] = []
+        # The line of the last bracket, and where it stands.
+        self._line, self._counted = 1, 0
 
     def step(self, match: re.Match[str]) -> None:
         mark = match.group("mark")
@@ -60,8 +64,9 @@ class _Reader:
         children = around is None or (around.of_component and not around.is_object)
         if around is not None and around.is_object:
             children = around.of_component and around.key == "children"
-        line = self._template.count("\n", 0, at) + 1
-        frame = _Frame(is_object, children, line, place=len(self.found))
+        self._line += self._template.count("\n", self._counted, at)
+        self._counted = at
+        frame = _Frame(is_object, children, self._line, place=len(self.found))
         if is_object and children:
             self.found.append(None)
         self._frames.append(frame)
