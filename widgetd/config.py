@@ -221,14 +221,11 @@ def _file_layer(file: Path | None) -> tuple[str, dict[str, Any]]:
 def _environment_layers(environ: Mapping[str, str]) -> list[tuple[str, dict[str, Any]]]:
     layers = []
     for variable, value in environ.items():
-        if variable.startswith(PREFIX) and variable not in _NOT_SETTINGS:
+        if variable.startswith(PREFIX):
             name = variable.removeprefix(PREFIX).lower()
             _known(name, variable)
             layers.append((variable, {name: value}))
     return layers
-
-
-_NOT_SETTINGS: frozenset[str] = frozenset()
 
 
 def _known(name: str, shown: str) -> None:
