@@ -163,6 +163,18 @@ def test_what_a_sidecar_cannot_say_is_refused_with_its_line(text: str, message: 
     assert str(caught.value) == f"a.widget.toml: {message}"
 
 
+@pytest.mark.parametrize("line", [" " * 100_000, "[" + " " * 100_000, "a" * 100_000, "# " * 50_000])
+def test_a_long_line_is_run_through_once(line: str) -> None:
+    """Hours, where a line is tried in every way; so the time limit tells."""
+    with pytest.raises(WidgetError) as caught:
+        read(f"{'#' if line[0] in '[a' else ''}{line}\n \ttitle  = 5\n")
+
+    assert (
+        str(caught.value) == "a.widget.toml: line 2: 'title' cannot be an integer; write a string"
+    )
+    assert line_of(f"{line}\ntitle = 5", "/title") == 2
+
+
 def test_a_sidecar_that_is_not_utf_8_is_refused() -> None:
     with pytest.raises(WidgetError) as caught:
         read_sidecar(Source(path="a.widget.toml", content=b'title = "\xff"', digest=""))

@@ -199,6 +199,11 @@ def _line(text: str, loc: Path) -> int | None:
     return None
 
 
+# Neither gives back what it took, or a long line of spaces would be tried in every way.
+_HEADER = re.compile(r"\s*+\[(\[?)([^\[\]]++)\]")
+_KEY = re.compile(r"\s*+([^#=\[\]{}\s][^#=\[\]{}]*+)=")
+
+
 def _keys(text: str) -> Iterator[tuple[int, Path]]:
     """Each line that names a key or a table, with the path of what it names.
 
@@ -210,15 +215,15 @@ def _keys(text: str) -> Iterator[tuple[int, Path]]:
     for number, line in enumerate(text.splitlines(), 1):
         if inside:
             inside = "" if inside in line else inside
-        elif header := re.match(r"\s*\[(\[?)([^\[\]]+)\]", line):
+        elif header := _HEADER.match(line):
             table = _numbered(_parts(header.group(2)), counts)
             if header.group(1):
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
             yield number, table
-        elif key := re.match(r"\s*([^#=\[\]{}]+?)\s*=", line):
+        elif key := _KEY.match(line):
             inside = next((q for q in ('"""', "'''") if line.count(q) % 2), "")
-            yield number, table + _parts(key.group(1))
+            yield number, table + _parts(key.group(1).rstrip())
 
 
 def _numbered(path: Path, counts: Mapping[Path, int]) -> Path:
