@@ -38,7 +38,8 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "attacks": lambda _, some: to_thread.run_sync(partial(attacks.rows, slices=some(20))),
     },
     "soak": {
-        "swaps": lambda at, some: swaps.rows(at, swaps=some(50_000)),
+        "swaps": lambda at, some: swaps.near_rows(at, swaps=some(50_000)),
+        "folder": lambda at, some: swaps.far_rows(at, swaps=some(2_500)),
         "idle": lambda at, some: to_thread.run_sync(
             partial(idle.rows, at, widgets=1_000, stretch_s=some(60))
         ),

@@ -171,15 +171,14 @@ async def _rested(pid: int) -> Holdings:
     return holdings(pid)
 
 
-async def rows(folder: Path, *, swaps: int) -> list[Row]:
-    """The rows of swapping so often, a twentieth of it through a daemon."""
-    near, far = folder / "near", folder / "far"
-    near.mkdir()
-    far.mkdir()
-    return [
-        *_held("through the reload loop", await in_process(near, swaps=swaps)),
-        *_held("through a daemon's folder", await of_daemon(far, swaps=max(10, swaps // 20))),
-    ]
+async def near_rows(folder: Path, *, swaps: int) -> list[Row]:
+    """The rows of swapping so often in this process."""
+    return _held("through the reload loop", await in_process(folder, swaps=swaps))
+
+
+async def far_rows(folder: Path, *, swaps: int) -> list[Row]:
+    """The rows of swapping so often through the folder of a daemon."""
+    return _held("through a daemon's folder", await of_daemon(folder, swaps=swaps))
 
 
 def _held(way: str, outcome: Outcome) -> list[Row]:
