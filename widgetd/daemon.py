@@ -129,15 +129,7 @@ async def _over_http(
         cors_origins=settings.cors_origin,
     )
     sdk.own_the_shutdown()
-    sessions = partial(sdk.open_sessions, served, MCP_PATH)
-    parts.metrics.watch_number("sessions", "Sessions of legacy clients.", sessions)
-    listeners = partial(len, server.clients)
-    parts.metrics.watch_number("listeners", "Clients that are told of changes.", listeners)
-    parts.metrics.watch_number(
-        "store_degraded",
-        "Whether the store that replicas share does not answer.",
-        lambda: int(server.store.mode() == "degraded"),
-    )
+    _watch_numbers(parts, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
 
     def announce() -> None:
         _announce(parts, started, url_of(listener) + MCP_PATH)
@@ -164,6 +156,17 @@ async def _over_http(
             for each, on in ports.items():
                 serving.start_soon(each.serve, [on])
         tasks.cancel_scope.cancel()
+
+
+def _watch_numbers(parts: Parts, server: Server, *, sessions: Callable[[], int]) -> None:
+    watch = parts.metrics.watch_number
+    watch("sessions", "Sessions of legacy clients.", sessions)
+    watch("listeners", "Clients that are told of changes.", partial(len, server.clients))
+
+    def away() -> int:
+        return int(server.store.mode() == "degraded")
+
+    watch("store_degraded", "Whether the store that replicas share does not answer.", away)
 
 
 @contextmanager
