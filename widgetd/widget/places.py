@@ -17,7 +17,7 @@ import orjson
 
 from widgetd.widget.arguments.subschemas import pointer
 
-_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
 class Place(NamedTuple):

@@ -15,7 +15,11 @@ from widgetd.pages.gallery.states import SAMPLE, arguments_of
 from widgetd.widget.compiled import Widget
 from widgetd.widget.findings import breaking
 
-_SEAMS = re.compile(r'\s*(\{%.*?%\},?|(?<=[\]}]),(?=[{"]))\s*', re.DOTALL)
+# White space is taken where it begins and not given back: nothing is tried twice.
+_SEAMS = re.compile(
+    r'(?:(?<!\s)\s++)?(\{%.*?(?:%\}|\Z),?|(?<=[\]}]),(?=[{"]))\s*+',
+    re.DOTALL,
+)
 """Where a template, one long line, is cut into lines that can be compared."""
 
 CONTEXT = 3
