@@ -97,6 +97,23 @@ async def test_an_unknown_tool_is_an_error_that_names_the_nearest(client: Client
     )
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("x" * 10_000, {}),
+        ("render_widget", {"name": "x" * 10_000}),
+        ("show_render", {"render_id": "x" * 10_000}),
+    ],
+)
+async def test_an_error_does_not_repeat_a_long_name(
+    client: Client, tool: str, arguments: dict[str, str]
+) -> None:
+    result = await client.call_tool(tool, arguments)
+
+    assert result.is_error
+    assert len(text(result)) < 600
+
+
 async def test_a_failure_of_widgetd_itself_tells_the_caller_nothing_of_the_inside(
     client: Client, registry: Registry
 ) -> None:

@@ -95,7 +95,7 @@ class Rendering:
         if render is None or self._is_hidden(render.tool):
             raise CallError(
                 "W2007",
-                f"there is no render '{render_id}', or not any more; render the widget again",
+                f"there is no render '{render_id:.60}', or not any more; render the widget again",
                 path="render_id",
             )
         return render

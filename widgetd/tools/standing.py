@@ -223,9 +223,8 @@ def unknown_widget(name: str, widgets: Mapping[str, Widget]) -> CallError:
     hint = (
         f"did you mean '{suggestions[0]}'?" if suggestions else "search_widgets finds what there is"
     )
-    return CallError(
-        "W2001", f"there is no widget '{name}'; {hint}", path="name", suggestions=suggestions
-    )
+    problem = f"there is no widget '{name:.60}'"
+    return CallError("W2001", f"{problem}; {hint}", path="name", suggestions=suggestions)
 
 
 def _suggestions(name: str, widgets: Mapping[str, Widget]) -> tuple[str, ...]:
