@@ -63,6 +63,17 @@ def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -
     )
 
 
+def test_a_name_that_would_move_the_cursor_does_not(tmp_path: Path) -> None:
+    (tmp_path / "a\n\x1b[2J\u202eb.widget").write_text("{")
+    checked = check([tmp_path])
+
+    assert as_text(checked.findings, checked.contents).splitlines()[0] == (
+        f"{tmp_path}/a\ufffd\ufffd[2J\ufffdb.widget:1:2: fault W1101: "
+        "the text ends before its JSON does"
+    )
+    assert "\n" not in as_github(checked.findings, checked.contents)
+
+
 @pytest.fixture
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("earlier")

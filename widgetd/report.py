@@ -21,7 +21,8 @@ def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
         findings: In the order they are told.
         contents: The text of each file that a finding is about, where it can be read.
     """
-    return "\n".join("\n".join(_paragraph(finding, contents)) for finding in findings)
+    lines = (line for finding in findings for line in _paragraph(finding, contents))
+    return "\n".join(map(_printable, lines))
 
 
 def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
@@ -62,6 +63,11 @@ def _paragraph(finding: Finding, contents: Mapping[str, str]) -> Iterator[str]:
         yield f"    {' ' * before}^"
     where = f"{finding.at}: " if finding.at else ""
     yield f"    {where}{finding.advice}"
+
+
+def _printable(line: str) -> str:
+    """`line` as a terminal shows it: the name of a file may hold what moves its cursor."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in line)
 
 
 def _command(finding: Finding, contents: Mapping[str, str]) -> str:
