@@ -12,7 +12,6 @@ import argparse
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 from benchmarks.__main__ import machine
 from benchmarks.arms import (
@@ -29,7 +28,7 @@ from benchmarks.arms import (
 )
 from benchmarks.folders import folder, real
 from benchmarks.measuring import Timed, median
-from benchmarks.starting import start_s
+from benchmarks.starting import known_start_s
 from benchmarks.table import shown
 
 SIZES = (16, 100, 1000, 10_000)
@@ -56,7 +55,7 @@ def main() -> None:
     with ExitStack() as stack:
         running = {arm.name: [_started(stack, arm, size) for size in asked.sizes] for arm in arms}
         _print_times("start", {name: [s.start_s for s in each] for name, each in running.items()})
-        _print_times("start, known before", {"": [_known_start_s(s.widgets) for s in running[""]]})
+        _print_times("start, known before", {"": [known_start_s(s.widgets) for s in running[""]]})
         for name, rounds in ROUNDS.items():
             timed = [
                 (arm.name, arm.measures[name](serving))
@@ -80,12 +79,6 @@ def _started(stack: ExitStack, arm: Arm, size: int) -> Serving:
     took_s = time.perf_counter() - started_s
     held = server.child.rss_bytes
     return Serving(server=server, widgets=widgets, start_s=took_s, rss_bytes=held)
-
-
-def _known_start_s(widgets: Path) -> float:
-    with folder() as state:
-        start_s(widgets, state)
-        return start_s(widgets, state)
 
 
 def measured(timed: Sequence[Timed], rounds: int) -> list[float]:
