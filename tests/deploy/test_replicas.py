@@ -23,7 +23,7 @@ from tests.tools.acting import ARGUMENTS, GIVEN, order_file
 PATIENCE_S = 30
 CLIENTS_AT_ONCE = 2
 CALLS = 12
-PAUSE_S = 0.01
+PAUSE_S = 0.03
 
 pytestmark = [
     pytest.mark.skipif(NGINX is None, reason="needs nginx, Debian's package nginx-light"),
