@@ -99,3 +99,15 @@ def test_a_default_does_not_make_a_required_property_optional() -> None:
     schema = compile_schema({"required": ["unit"], "properties": {"unit": UNIT}})
 
     assert not schema.admits({})
+
+
+def test_among_very_many_alternatives_no_default_is_filled_in_from_the_wrong_one() -> None:
+    def kind(name: str, size: int) -> dict[str, Any]:
+        return {"properties": {"kind": {"enum": [name]}, "size": {"default": size}}}
+
+    rows = {"items": {"anyOf": [kind("a", 1), kind("b", 2)]}}
+    schema = compile_schema({"properties": {"rows": rows}})
+    filled = schema.with_defaults({"rows": [{"kind": "b", "n": n} for n in range(20_000)]})
+
+    assert filled["rows"][0] == {"kind": "b", "n": 0, "size": 2}
+    assert {row.get("size", 2) for row in filled["rows"]} == {2}

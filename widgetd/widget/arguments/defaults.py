@@ -29,6 +29,8 @@ class Filler:
         if not isinstance(value, (dict, list)):
             return value
         parts = held_to(self._judge, schemas, value)
+        if self._judge.exhausted:  # rather no default than that of another alternative
+            return value
         if isinstance(value, list):
             return [
                 self.filled([element_part(part, index) for part in parts], element)
