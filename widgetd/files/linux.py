@@ -21,8 +21,8 @@ from widgetd.files.folder import Identity, identity
 from widgetd.files.hints import Hints
 from widgetd.files.inotify import Event, Queue
 
-_BEAT_S = 0.25
-"""How soon a folder that was replaced under its name is noticed without an event."""
+_BEAT_S = 1.0
+"""How soon a folder that was replaced under its name has events again; a survey sees it anyway."""
 
 _LINGERS_S = 0.005
 """A write that has begun is mostly finished sooner, and until then is no reason to look."""
