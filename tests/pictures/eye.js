@@ -3,7 +3,7 @@
 const CELL_PX = 8;
 const MOST_COLORS = 256;
 /** Of 255: nobody sees it in the edge of a letter. */
-const CLOSE = 8;
+const CLOSE = 4;
 /** A share of the picture that is more than the edges of letters. */
 const SURFACE = 0.002;
 /** Another build of a browser may place a line of text a pixel away. */

@@ -1,9 +1,9 @@
 """Compare pictures as a person does: what became another, not which pixels did.
 
 A picture is cut into cells of eight by eight pixels, and each cell's mean colour is held against
-what it was, wherever it lies within a pixel. Another build of Chromium or of the fonts draws the
-edges of letters otherwise, which moves one cell in a hundred by more than 3 levels of 255 and one
-in three hundred by more than 8; a border that is gone, a paler grey or a missing icon moves more.
+what it was, wherever it lies within a pixel. Debian 13 draws what Debian 12 drew with one cell in
+four hundred off by more than 3 levels of 255, one in eight hundred by more than 8: the edges of
+letters. A border that is gone, a paler grey or a missing icon moves many times as much.
 """
 
 from __future__ import annotations
