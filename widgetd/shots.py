@@ -100,14 +100,14 @@ class Camera:
         )
         async with self._showing(html, shot) as page:
             await page.wait_for_selector("html[data-ready=true]", timeout=_PATIENCE_MS)
-            return await page.screenshot(full_page=True, animations="disabled", caret="hide")
+            return await _whole(page)
 
     async def sheet(self, pictures: Iterable[tuple[str, bytes]], *, width: int = 1280) -> bytes:
         """All pictures on one, each above its name."""
         figures = "".join(_figure(name, picture) for name, picture in pictures)
         shot = Shot(tree={}, title="Widgets", width=width, scale=1.0)
         async with self._showing(_SHEET.format(figures=figures), shot) as page:
-            return await page.screenshot(full_page=True)
+            return await _whole(page)
 
     @asynccontextmanager
     async def _showing(self, html: str, shot: Shot) -> AsyncIterator[Page]:
@@ -134,6 +134,20 @@ class Camera:
             yield page
         finally:
             await context.close()
+
+
+async def _whole(page: Page) -> bytes:
+    """The whole page as a PNG."""
+    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+    async def take() -> bytes:
+        return await page.screenshot(full_page=True, animations="disabled", caret="hide")
+
+    try:
+        return await take()
+    except Error:
+        # "Unable to capture screenshot": a browser that gets no time has no frame to give yet.
+        return await take()
 
 
 @asynccontextmanager
