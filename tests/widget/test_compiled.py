@@ -163,3 +163,10 @@ def test_an_expression_of_the_sidecar_that_cannot_be_parsed_is_a_fault_of_the_si
         widget(sidecar='[summary_data]\ntotal = "who |"')
 
     assert caught.value.finding.path == "Greeting.widget.toml"
+
+
+def test_a_save_that_leaves_the_template_alone_compiles_it_no_second_time() -> None:
+    before, after, other = widget(), widget(description="Greet."), widget(text="Bye")
+
+    assert after.template is before.template
+    assert other.template is not before.template

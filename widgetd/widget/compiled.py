@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,9 @@ from widgetd.widget.schema import Schema, advertised, compile_schema
 from widgetd.widget.template import Template, compile_template
 
 _BEGINNING = re.compile(r'\s*\{\s*"type"\s*:\s*"([^"{\\]*)"')
+
+MOST_WARM = 16
+"""So many files are being worked on at a time."""
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
@@ -87,8 +90,7 @@ class Widget:
     def template(self) -> Template:
         """Makes the output from the arguments."""
         with self._placed("/template"):
-            _demand_root(self.definition.template)
-            return compile_template(self.definition.template, limits=self._limits)
+            return _template(self.definition.path, self.definition.template, self._limits)
 
     @cached_property
     def schema(self) -> Schema:
@@ -262,6 +264,16 @@ def compile_widget(definition: Definition, *, limits: Limits | None = None) -> W
     widget = Widget(definition, limits=limits or Limits())
     widget.prove()
     return widget
+
+
+@lru_cache(maxsize=MOST_WARM)
+def _template(path: str, text: str, limits: Limits) -> Template:  # noqa: ARG001 - each file's own
+    """The template of a file, kept for as long as a designer is at work on it.
+
+    A save often changes something else in the file, and the first call follows upon it.
+    """
+    _demand_root(text)
+    return compile_template(text, limits=limits)
 
 
 def _demand_root(template: str) -> None:
