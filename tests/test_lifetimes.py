@@ -14,7 +14,7 @@ import pytest
 
 from tests.process import daemon_process
 from tests.raw import answer, connect, modern_request
-from tests.serving import Era, connected, greeting, over_stdio, widget_file
+from tests.serving import PATIENCE_S, Era, connected, greeting, over_stdio, widget_file
 
 
 async def test_the_greeting_names_the_url_the_number_of_widgets_and_a_client_command(
@@ -28,7 +28,7 @@ async def test_the_greeting_names_the_url_the_number_of_widgets_and_a_client_com
         )
 
 
-async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0_within_2_s(
+async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0(
     tmp_path: Path,
 ) -> None:
     async with daemon_process(tmp_path) as served, AsyncExitStack() as stack:
@@ -38,7 +38,8 @@ async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0_within_2_s(
 
         served.send(signal.SIGTERM)
 
-        assert await served.ended(within_s=2) == 0
+        # In how many seconds is told by `make chaos`: the 64 clients share this process and its core.
+        assert await served.ended(within_s=PATIENCE_S) == 0
 
 
 async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
