@@ -38,7 +38,7 @@ async def test_sigterm_ends_64_open_streams_gracefully_and_exits_0(
 
         served.send(signal.SIGTERM)
 
-        # In how many seconds is told by `make chaos`: the 64 clients share this process and its core.
+        # How soon is told by `make chaos`: here 64 clients share one process.
         assert await served.ended(within_s=PATIENCE_S) == 0
 
 
