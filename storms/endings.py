@@ -54,9 +54,7 @@ async def ended(folder: Path, *, streams: int, calls: int) -> Outcome:
         daemon_process(folder, "--log-level", "error") as served,
         AsyncExitStack() as stack,
     ):
-        for number in range(streams):
-            era = ERAS[number % 2]
-            stack.callback((await anyio.to_thread.run_sync(listen, served.url, era)).close)
+        await open_streams(served.url, streams, stack)
         call = {"name": _NAME, "arguments": {"who": WHO}}
         head, body = modern_request(served.url, "tools/call", call, name=_NAME)
         begun = [await stack.enter_async_context(await connect(served.url)) for _ in range(calls)]
@@ -69,6 +67,19 @@ async def ended(folder: Path, *, streams: int, calls: int) -> Outcome:
         unfinished = calls - sum([await _finished(stream, body[10:]) for stream in begun])
         code = await served.ended(within_s=_PATIENCE_S)
         return Outcome(code=code, took_s=time.monotonic() - started_s, unfinished=unfinished)
+
+
+async def open_streams(url: str, streams: int, stack: AsyncExitStack) -> None:
+    """Have so many clients listen, of either era in turn, who need no time of this process.
+
+    Args:
+        url: Where MCP is served.
+        streams: How many.
+        stack: Hangs up on the server when it is left.
+    """
+    for number in range(streams):
+        wire = await anyio.to_thread.run_sync(listen, url, ERAS[number % 2])
+        stack.callback(wire.close)
 
 
 async def _finished(stream: SocketStream, rest: bytes) -> bool:
