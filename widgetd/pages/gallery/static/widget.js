@@ -10,6 +10,8 @@ import { carry, copy, dress, fetchPage, onChoice, onKeys, onSystemTheme, remembe
 
 const ARGUMENTS = "#args=";
 const PAUSE_MS = 40;
+/** In which a new picture has been drawn; what else there is to say would slow it down. */
+const DRAWN_MS = 120;
 const main = document.getElementById("main");
 const { tool, title } = main.dataset;
 const state = document.getElementById("state");
@@ -198,12 +200,19 @@ function refreshStates(fresh) {
 
 onChange((told) => {
   if (!told || told.removed.includes(tool)) location.reload();
-  else if (told.changed.includes(tool) || told.faults.includes(tool)) void follow();
+  else if (told.changed.includes(tool)) void follow();
+  else if (told.faults.includes(tool)) void tellRest();
 });
 
+let telling = 0;
 /** The picture first: what else there is to say takes the server longer. */
 async function follow() {
   await load();
+  clearTimeout(telling);
+  telling = setTimeout(tellRest, DRAWN_MS);
+}
+
+async function tellRest() {
   await refreshParts();
   await showProblems(tool);
 }
