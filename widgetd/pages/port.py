@@ -11,12 +11,16 @@ import errno
 import socket
 from collections.abc import Callable, Iterator
 
+import anyio
 import uvicorn
 from starlette.applications import Starlette
 
 from widgetd.errors import ConfigError
 
 _BACKLOG = 2048
+
+_TICK_S = 1.0
+"""How often the date that responses bear is renewed."""
 
 GRACE_S = 10
 """How long calls in flight may take after the daemon was told to end."""
@@ -93,10 +97,12 @@ class Port(uvicorn.Server):
         )
         self._after_start = after_start
         self._before_end = before_end
+        self._ending = anyio.Event()
 
     def end(self) -> None:
         """Take no new connections, finish what is in flight, then return from `serve`."""
         self.should_exit = True
+        self._ending.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -107,6 +113,12 @@ class Port(uvicorn.Server):
         """Say so when requests are answered."""
         await super().startup(sockets)
         self._after_start()
+
+    async def main_loop(self) -> None:
+        """Tick until told to end, which is heard at once; uvicorn would ask ten times a second."""
+        while not await self.on_tick(0):
+            with anyio.move_on_after(_TICK_S):
+                await self._ending.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams first, for they would never end by themselves."""
