@@ -18,20 +18,30 @@ MOST_ROUNDS = 16
 
 
 class Heights:
-    """The heights of a document's parts, found by letting short ones spread until none changes."""
+    """The heights of a document's parts, found when one is asked for."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._known: dict[int, float] = {}
-        schemas = list(document.subschemas())
+        self._found = False
+
+    def of(self, schema: Subschema) -> float:
+        """How many levels the shallowest value of `schema` has; `inf` if it has none."""
+        if not self._found:
+            self._found = True
+            self._spread()
+        return self._so_far(schema)
+
+    def _spread(self) -> None:
+        """Let short ones spread until none changes."""
+        schemas = list(self._document.subschemas())
         for _ in range(MOST_ROUNDS):
             # To and fro, so that a chain of references takes two rounds in whichever order it is.
             schemas.reverse()
             if not sum([self._lowers(schema) for schema in schemas]):
                 break
 
-    def of(self, schema: Subschema) -> float:
-        """How many levels the shallowest value of `schema` has; `inf` if it has none."""
+    def _so_far(self, schema: Subschema) -> float:
         if isinstance(schema, bool):
             return 0 if schema else inf
         return self._known.get(id(schema), inf)
@@ -48,12 +58,13 @@ class Heights:
         if "const" in schema or "enum" in schema:
             return 0
         together = (*self._document.targets(schema), *schema.get("allOf", ()))
-        found = [0.0, *map(self.of, together)]
+        found = [0.0, *map(self._so_far, together)]
         for keyword in schema.keys() & {"anyOf", "oneOf"}:
-            found += [min(map(self.of, schema[keyword]), default=inf)]
+            found += [min(map(self._so_far, schema[keyword]), default=inf)]
         if schema.get("type", "object") == "object":
             named = schema.get("properties", {})
-            found += [1 + self.of(named.get(name, True)) for name in schema.get("required", ())]
+            required = schema.get("required", ())
+            found += [1 + self._so_far(named.get(name, True)) for name in required]
         if schema.get("type") == "array" and schema.get("minItems", 0):
-            found += [1 + self.of(element_part(schema, 0))]
+            found += [1 + self._so_far(element_part(schema, 0))]
         return max(found)
