@@ -23,7 +23,7 @@ from widgetd.widget.template.lexical import (
     Mistake,
     after,
 )
-from widgetd.widget.template.parse import descend, nodes
+from widgetd.widget.template.parse import every, nodes
 from widgetd.widget.template.patterns import (
     captured,
     decided,
@@ -99,10 +99,10 @@ class _Walk:
     """One run through a template, and what it has seen so far."""
 
     def __init__(self, tree: nodes.Template) -> None:
-        every = list(descend(tree))
-        self.stripping, self.stripped = stripping(every)
-        self.captured = captured(every)
-        self.quoted = quoted(every)
+        all_nodes = every(tree)
+        self.stripping, self.stripped = stripping(all_nodes)
+        self.captured = captured(all_nodes)
+        self.quoted = quoted(all_nodes)
         self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
         self.texts: dict[tuple[str, int], tuple[int, list[Mistake]]] = {}

@@ -6,6 +6,7 @@ A state is a small number. It refuses to know templates; it reads plain text.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 ANY: Final = 0
@@ -31,9 +32,13 @@ class Mistake(NamedTuple):
 MAX_MISTAKES: Final = 4
 
 _PIECE: Final = re.compile(
-    r"""(?P<string>"(?:[^"\\]++|\\.?+)*+(?P<end>"?))|(?P<mark>[\[\]{},:])|(?P<literal>[^\s"\[\]{},:]+)""",
+    r"""(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]++|\\.)*+")|(?P<open>".*)"""
+    r"""|(?P<literal>[^\s"\[\]{},:]+)""",
     re.DOTALL,
 )
+_BEHIND: Final[Mapping[str | None, int]] = {"string": VALUE, "open": IN_STRING, "literal": ANY}
+"""A number or word may go on in what follows, so it is not known to be one value."""
+
 _REST_OF_STRING: Final = re.compile(r'(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
@@ -47,14 +52,13 @@ def after(text: str, state: int) -> tuple[int, list[Mistake]]:
             return IN_STRING, mistakes
         state, start = VALUE, rest.end()
     for match in _PIECE.finditer(text, start):
-        mark = match["mark"]
-        if mark is None:
+        kind = match.lastgroup
+        if kind == "mark":
+            state = _marked(match[0], state, match.start(), mistakes)
+        else:
             if state == VALUE:
                 mistakes.append(Mistake(match.start(), missing=True))
-            # A number or word may go on in what follows, so it is not known to be one value.
-            state = ANY if match["literal"] else VALUE if match["end"] else IN_STRING
-        else:
-            state = _marked(mark, state, match.start(), mistakes)
+            state = _BEHIND[kind]
     return state, mistakes[:MAX_MISTAKES]
 
 

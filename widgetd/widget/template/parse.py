@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Tree = TypeVar("Tree", bound=nodes.Node)
 
-__all__ = ["children", "descend", "fault", "height", "nodes", "parse", "parse_expression"]
+__all__ = ["children", "every", "fault", "height", "nodes", "parse", "parse_expression"]
 
 # Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
 MAX_NESTING: Final = 32
@@ -34,6 +34,10 @@ MAX_HEIGHT: Final = 100
 _BLOCKS: Final = frozenset({"if", "for", "macro", "call", "filter", "with", "autoescape", "block"})
 _OPENING: Final = frozenset({"lparen", "lbracket", "lbrace"})
 _CLOSING: Final = frozenset({"rparen", "rbracket", "rbrace"})
+_UNREMARKABLE: Final = frozenset(
+    {"data", "string", "dot", "comma", "colon", "pipe"}
+    | {f"{tag}_{end}" for tag in ("block", "variable") for end in ("begin", "end")}
+)
 
 
 def fault(code: str, line: int | None, problem: str, advice: str) -> WidgetError:
@@ -66,19 +70,20 @@ def _guarded(stream: Iterable[Token]) -> Iterator[Token]:
     previous = ""
     for count, token in enumerate(stream):
         kind = token.type
-        if kind in _OPENING:
-            brackets += 1
-        elif kind in _CLOSING:
-            brackets -= 1
-        elif kind == "name" and previous == "block_begin":
-            blocks += _block_step(token.value)
-        elif kind == "integer" and int(token.value) >= MAX_INTEGER:
-            raise fault("W1302", token.lineno, "a number is too large", "write it as text")
-        elif kind == "assign" and previous in dialect.STRICT_OPERATORS:
-            previous = ""
-            continue
-        if brackets > MAX_NESTING or blocks > MAX_NESTING:
-            raise _too_deep(token.lineno)
+        if kind not in _UNREMARKABLE:
+            if kind in _OPENING:
+                brackets += 1
+            elif kind in _CLOSING:
+                brackets -= 1
+            elif kind == "name" and previous == "block_begin":
+                blocks += _block_step(token.value)
+            elif kind == "integer" and int(token.value) >= MAX_INTEGER:
+                raise fault("W1302", token.lineno, "a number is too large", "write it as text")
+            elif kind == "assign" and previous in dialect.STRICT_OPERATORS:
+                previous = ""
+                continue
+            if brackets > MAX_NESTING or blocks > MAX_NESTING:
+                raise _too_deep(token.lineno)
         if count > MAX_TOKENS:
             raise fault("W1303", token.lineno, "the template is too large", "make it shorter")
         previous = kind
@@ -198,13 +203,12 @@ def children(node: nodes.Node) -> list[nodes.Node]:
     return found
 
 
-def descend(node: nodes.Node) -> Iterator[nodes.Node]:
-    """`node` and every node below it, in the order of the text."""
-    pending = [node]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending.extend(reversed(children(node)))
+def every(node: nodes.Node) -> list[nodes.Node]:
+    """`node` and every node below it, upper ones first."""
+    found = [node]
+    for each in found:  # which grows
+        found += children(each)
+    return found
 
 
 def height(node: nodes.Node) -> int:

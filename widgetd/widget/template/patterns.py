@@ -6,10 +6,11 @@ Each function looks at one piece of a tree and says what it evidently is.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from widgetd.widget.template.parse import descend, nodes
+from widgetd.widget.template.parse import every, nodes
 from widgetd.widget.template.scope import targets
 
 
@@ -23,6 +24,7 @@ def _strips_comma(block: nodes.AssignBlock, value: nodes.Node) -> bool:
     )
 
 
+@lru_cache(maxsize=64)
 def _stripped(name: str) -> nodes.CondExpr:
     def read() -> nodes.Name:
         return nodes.Name(name, "load")
@@ -39,16 +41,16 @@ def _stripped(name: str) -> nodes.CondExpr:
 _READS_PER_STRIP: Final = 4
 
 
-def stripping(every: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
+def stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
     """The set-blocks that the next output strips of a comma, and those outputs.
 
     A name that is read anywhere else keeps its set-blocks as they are.
     """
     pairs: dict[str, list[tuple[int, int]]] = {}
-    for name, block, value in _pairs(every):
+    for name, block, value in _pairs(among):
         pairs.setdefault(name, []).append((id(block), id(value)))
     reads = dict.fromkeys(pairs, 0)
-    for each in every if pairs else ():
+    for each in among if pairs else ():
         if isinstance(each, nodes.Name) and each.ctx == "load" and each.name in reads:
             reads[each.name] += 1
     kept = [
@@ -60,8 +62,8 @@ def stripping(every: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
     return frozenset(block for block, _ in kept), frozenset(value for _, value in kept)
 
 
-def _pairs(every: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
-    for parent in every:
+def _pairs(among: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
+    for parent in among:
         if "body" not in parent.fields:
             continue
         for body in (getattr(parent, "body", ()), getattr(parent, "else_", ())):
@@ -83,16 +85,16 @@ def _first_value(node: nodes.Node) -> nodes.Node | None:
     return None
 
 
-def captured(every: list[nodes.Node]) -> frozenset[str]:
+def captured(among: list[nodes.Node]) -> frozenset[str]:
     """The names that stand for text which the template put together."""
-    blocks = [each for each in every if isinstance(each, nodes.AssignBlock)]
+    blocks = [each for each in among if isinstance(each, nodes.AssignBlock)]
     return frozenset(name for each in blocks for name in targets(each.target))
 
 
-def quoted(every: list[nodes.Node]) -> frozenset[str]:
+def quoted(among: list[nodes.Node]) -> frozenset[str]:
     """The names that are piped through `tojson`."""
     values = [
-        each.node for each in every if isinstance(each, nodes.Filter) and each.name == "tojson"
+        each.node for each in among if isinstance(each, nodes.Filter) and each.name == "tojson"
     ]
     return frozenset(each.name for each in values if isinstance(each, nodes.Name))
 
@@ -164,7 +166,7 @@ def shows_argument(node: nodes.Node, captured: Collection[str]) -> bool:
 
 def escapes_itself(node: nodes.Node) -> bool:
     """Whether `node` writes JSON's escapes itself: by a backslash, or by `tojson` within."""
-    for each in descend(node):
+    for each in every(node):
         if isinstance(each, nodes.Filter) and each.name == "tojson" and each is not node:
             return True
         if isinstance(each, nodes.Const) and isinstance(each.value, str) and "\\" in each.value:
