@@ -91,6 +91,8 @@ async def serve(
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
             async with AsyncExitStack() as alive:
+                gc.freeze()
+                gc.enable()
                 with _hurried(made, server):
                     await alive.enter_async_context(_live(made, server))
                 # Ten thousand widgets are millions of objects that stay; a collector that walks

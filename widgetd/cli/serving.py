@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +35,8 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
     folder = folder_of(settings)
+    # Nearly all that a start makes stays; the daemon collects once it serves.
+    gc.disable()
 
     import anyio
 
