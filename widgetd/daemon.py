@@ -10,7 +10,6 @@ ends by itself, and cancellation is the backstop.
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import socket
@@ -24,6 +23,7 @@ import structlog
 
 from widgetd.ahead import proving_ahead
 from widgetd.config import Settings
+from widgetd.haste import collecting_seldom
 from widgetd.live import live
 from widgetd.pages.app import MCP_PATH, app
 from widgetd.pages.gallery.history import remember
@@ -91,13 +91,8 @@ async def serve(
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
             async with AsyncExitStack() as alive:
-                gc.freeze()
-                gc.enable()
-                with _hurried(made, server):
+                with collecting_seldom(), _hurried(made, server):
                     await alive.enter_async_context(_live(made, server))
-                # Ten thousand widgets are millions of objects that stay; a collector that walks
-                # all of them stops the loop for half a second.
-                gc.freeze()
                 await run()
             if forwarding is not None:
                 with anyio.move_on_after(TOLD_S):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import orjson
 from widgetd.cli.flags import Flags, settled_by
 from widgetd.cli.printing import complain
 from widgetd.config import Settings, folder_of
+from widgetd.haste import hasten
 
 
 def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
@@ -35,8 +35,7 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
     folder = folder_of(settings)
-    # Nearly all that a start makes stays; the daemon collects once it serves.
-    gc.disable()
+    hasten()
 
     import anyio
 

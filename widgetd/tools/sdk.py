@@ -1,4 +1,4 @@
-"""The only module that touches private names of fastmcp and mcp.
+"""The only module that relies on private names of fastmcp and mcp.
 
 Everything here is a seam that the libraries do not offer yet: answering
 `subscriptions/listen`, finding the connection behind a session, telling the

@@ -1,0 +1,60 @@
+"""A start leaves out what it can do without, and nothing is missing later."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from widgetd.haste import collecting_seldom
+
+_ON_DEMAND = """
+from widgetd.haste import hasten
+hasten()
+import widgetd.daemon
+from mcp_types import _v2026_07_28 as version
+assert not version.GetPromptResult.__pydantic_complete__
+made = version.GetPromptResult.model_validate(
+    {"messages": [{"role": "user", "content": {"type": "text", "text": "hello"}}],
+     "resultType": "complete"}
+)
+print(made.messages[0].content.text)
+"""
+
+
+def test_a_model_that_a_start_does_not_use_is_built_when_it_is_used() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _ON_DEMAND], capture_output=True, text=True, check=False
+    )
+
+    assert (ran.stdout, ran.stderr) == ("hello\n", "")
+
+
+@pytest.fixture
+def usual() -> tuple[int, int, int]:
+    return gc.get_threshold()
+
+
+def test_garbage_is_collected_seldom_within_the_block_and_as_ever_after_it(
+    usual: tuple[int, int, int],
+) -> None:
+    gc.disable()
+    with collecting_seldom():
+        within = gc.isenabled(), gc.get_threshold()
+    gc.unfreeze()
+
+    assert within[0]
+    assert within[1][0] > 10 * usual[0]
+    assert gc.isenabled()
+    assert gc.get_threshold() == usual
+
+
+def test_what_is_there_after_the_block_is_not_looked_through_again() -> None:
+    with collecting_seldom():
+        kept: list[list[str]] = [[] for _ in range(1000)]
+    try:
+        assert gc.get_freeze_count() >= len(kept)
+    finally:
+        gc.unfreeze()
