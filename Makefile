@@ -57,7 +57,7 @@ $(ADAPTERS)/.installed: requirements/adapters.txt $(VENV)/.runtime
 
 .PHONY: example-langchain-adapters
 example-langchain-adapters: $(ADAPTERS)/.installed ## take a widget through langchain-mcp-adapters
-	$(BIN)/python -m examples.served $(ADAPTERS)/bin/python examples/langchain_adapters.py
+	$(BIN)/python -m examples.served $(ADAPTERS)/bin/python -m examples.langchain_adapters
 
 SCALE ?= 1
 storm: $(VENV)/.dev ## save in every style while everybody calls (SCALE=0.1 for a tenth of it)

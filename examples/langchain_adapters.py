@@ -15,19 +15,11 @@ from typing import Any
 
 import anyio
 from langchain.agents import create_agent
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langchain_mcp_adapters.client import MultiServerMCPClient
-from typing_extensions import override
 
-
-class ScriptedChatModel(FakeMessagesListChatModel):
-    """Says one message of the script each time it is asked, whatever tools it is given."""
-
-    @override
-    def bind_tools(self, *_tools: Any, **_more: Any) -> ScriptedChatModel:
-        return self
+from examples.conversation import QUESTION, calling, tell
 
 
 async def example_of(tools: Sequence[BaseTool], name: str) -> dict[str, Any]:
@@ -44,18 +36,9 @@ async def main(url: str) -> None:
     client = MultiServerMCPClient({"widgetd": {"transport": "http", "url": url}})
     tools = await client.get_tools()
     flight = await example_of(tools, "flight_tracker")
-    script: list[BaseMessage] = [
-        AIMessage("", tool_calls=[{"name": "flight_tracker", "args": flight, "id": "call_1"}]),
-        AIMessage("NF 221 is boarding at gate 22."),
-    ]
-    agent = create_agent(ScriptedChatModel(responses=script), tools)
-    answer = await agent.ainvoke({"messages": [HumanMessage("Where is NF 221?")]})
-    for message in answer["messages"]:
-        said = message.text.partition("\n")[0]
-        print(f"{message.type:10}{said or 'calls ' + message.tool_calls[0]['name']}")
-        if isinstance(message, ToolMessage):
-            tree = message.artifact["structured_content"]
-            print(f"artifact  {tree['type']} of {', '.join(c['type'] for c in tree['children'])}")
+    agent = create_agent(calling("flight_tracker", flight), tools)
+    answer = await agent.ainvoke({"messages": [HumanMessage(QUESTION)]})
+    tell(answer["messages"])
 
 
 if __name__ == "__main__":

@@ -94,9 +94,7 @@ async def test_the_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
     reason="needs the environment that `make example-langchain-adapters` makes",
 )
 async def test_the_langchain_adapters_find_the_tree_in_the_artifact() -> None:
-    program = str(ROOT / "examples" / "langchain_adapters.py")
-
-    lines = await printed("served", arguments=(str(ADAPTERS), program))
+    lines = await printed("served", arguments=(str(ADAPTERS), "-m", "examples.langchain_adapters"))
 
     assert lines[-5:] == CONVERSATION
 
