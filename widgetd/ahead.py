@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from widgetd.catalog.entries import WIDGET_SUFFIX
+from widgetd.catalog.pair import read_pair
 from widgetd.catalog.verdict import Proven, Verdict, line, read
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, opened
 from widgetd.files.source import Source, Unsettled
-from widgetd.files.source import read as read_source
 from widgetd.files.walk import HIDDEN, walk
 from widgetd.widget.definition import digest
 from widgetd.widget.limits import Limits
@@ -131,20 +131,8 @@ def _proven(folder: Folder, prove: Prove) -> Iterator[Proven]:
     """The files that can be served, the last one first."""
     for path in sorted(walk(folder, "", (WIDGET_SUFFIX,)).files, reverse=True):
         try:
-            source = _source(folder, path)
-            sidecar = _sidecar(folder, f"{path}.toml")
+            source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
             verdict = prove(source, sidecar)
         except (WidgetError, Unsettled, FileNotFoundError):
             continue
         yield Proven(version="", path=path, digest=digest(source, sidecar), verdict=verdict)
-
-
-def _source(folder: Folder, path: str) -> Source:
-    return read_source(folder, path, limit_bytes=Limits().file_bytes, quiet_ms=0)
-
-
-def _sidecar(folder: Folder, path: str) -> Source | None:
-    try:
-        return _source(folder, path)
-    except FileNotFoundError:
-        return None

@@ -15,6 +15,7 @@ import orjson
 import structlog
 
 from widgetd.files.source import Source
+from widgetd.widget.sidecar import SUFFIX
 
 FOLDER = "last-good"
 
@@ -78,7 +79,7 @@ class Copies:
         sidecar = copy["sidecar"]
         return (
             _source(path, copy["widget"]),
-            None if sidecar is None else _source(f"{path}.toml", sidecar),
+            None if sidecar is None else _source(path + SUFFIX, sidecar),
         )
 
     def keep_only(self, paths: Collection[str]) -> None:

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import structlog
 
+from widgetd.catalog.pair import read_pair
 from widgetd.catalog.reload import Folder, Workshop
 from widgetd.errors import ConfigError, Finding
 from widgetd.files.folder import opened
-from widgetd.files.source import Source, read
+from widgetd.files.source import Source
 from widgetd.widget.compiled import Widget, compile_widget
 from widgetd.widget.definition import define
 from widgetd.widget.limits import Limits
@@ -44,12 +45,7 @@ def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -
     limits = limits or Limits()
     file = Path(path)
     with opened(file.parent) as folder:
-        take = partial(read, folder, limit_bytes=limits.file_bytes, quiet_ms=0)
-        source = take(file.name)
-        try:
-            sidecar = take(f"{file.name}.toml")
-        except FileNotFoundError:
-            sidecar = None
+        source, sidecar = read_pair(folder, file.name, limit_bytes=limits.file_bytes)
     return load(source, sidecar, limits=limits)
 
 

@@ -20,9 +20,10 @@ from widgetd.files.source import Source
 from widgetd.files.survey import Survey
 from widgetd.mappings import differing, missing
 from widgetd.widget.compiled import Widget
+from widgetd.widget.sidecar import SUFFIX
 
 WIDGET_SUFFIX = ".widget"
-SIDECAR_SUFFIX = ".widget.toml"
+SIDECAR_SUFFIX = WIDGET_SUFFIX + SUFFIX
 
 Make = Callable[[Source, Source | None], Widget]
 """Source and sidecar to a servable widget; raises `WidgetError` where there is none."""
@@ -55,7 +56,7 @@ def rebuild(
         source = survey.sources.get(path)
         if source is None:
             continue
-        sidecar = survey.sources.get(path + ".toml")
+        sidecar = survey.sources.get(path + SUFFIX)
         entry = before.get(path)
         if entry is None or entry.key != _key(source, sidecar):
             changes[path] = _build(entry, source, sidecar, make)
@@ -68,7 +69,7 @@ def _touched(known: Survey, survey: Survey) -> list[str]:
     """The widget files whose own bytes, or whose sidecar's, may be others than they were."""
     sources, earlier = survey.sources, known.sources
     paths = {*differing(earlier, sources), *missing(earlier, sources), *known.faults}
-    return sorted({path.removesuffix(".toml") for path in paths})
+    return sorted({path.removesuffix(SUFFIX) for path in paths})
 
 
 def revive(
@@ -119,6 +120,6 @@ def _unreadable(survey: Survey) -> Iterator[tuple[str, WidgetError]]:
     """The widget files that could not be read; an unreadable sidecar speaks for its widget."""
     for path, error in survey.faults.items():
         if path.endswith(SIDECAR_SUFFIX):
-            yield path.removesuffix(".toml"), error
+            yield path.removesuffix(SUFFIX), error
         else:
             yield path, error

@@ -31,6 +31,7 @@ from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
 from widgetd.files.stamp import QUIET_MS
 from widgetd.files.survey import UNKNOWN, glance
 from widgetd.mappings import differing, missing
+from widgetd.widget.sidecar import SUFFIX
 
 SETTLING_S = 1.0
 """How long a start waits for files that are being written."""
@@ -120,7 +121,7 @@ class Folder:
             return
         for path in differing(copied or {}, entries):
             if entries[path].fault is None and path in sources:
-                copies.put(sources[path], sources.get(path + ".toml"))
+                copies.put(sources[path], sources.get(path + SUFFIX))
         if copied is None or missing(copied, entries):
             copies.keep_only(entries)
         self._copied = entries

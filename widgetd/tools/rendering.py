@@ -160,7 +160,8 @@ class Rendering:
             ms=ms,
             mended=made.mended or None,
         )
-        facts = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
+        shown = self._ui(widget)
+        facts = {"uiType": shown["uiType"], "widget": widget.tool, "title": definition.title}
         return StoredRender(
             id=mark.id,
             tool=widget.tool,
@@ -168,7 +169,7 @@ class Rendering:
             secret=bool(definition.sidecar.sensitive),
             text=widget.facts.summary(made.arguments),
             facts=facts | widget.facts.data(made.arguments),
-            ui=self._ui(widget),
+            ui=shown,
             mark=mark.wire(),
             created=self._clock(),
             size_bytes=made.size_bytes,

@@ -16,9 +16,9 @@ from widgetd.files.place import place
 from widgetd.files.source import Source, read
 from widgetd.pages.gallery.gallery import Gallery
 from widgetd.widget.limits import Limits
+from widgetd.widget.sidecar import SUFFIX
 
-SIDECAR = ".toml"
-_NAME = re.compile(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget)({re.escape(SIDECAR)})?")
+_NAME = re.compile(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget)({re.escape(SUFFIX)})?")
 """A plain name: no folder, nothing hidden, nothing that a shell or a terminal would obey."""
 
 LIMITS = Limits()
@@ -66,8 +66,8 @@ def take(gallery: Gallery, files: Mapping[str, bytes], *, replace: bool) -> str:
         source = _source(folder, name, files)
         if source is None:
             advice = f"drop {name} with it"
-            raise _refused(409, f"{name}{SIDECAR}", "there is no widget beside it", advice)
-        tool = _tool(gallery, source, _source(folder, name + SIDECAR, files))
+            raise _refused(409, f"{name}{SUFFIX}", "there is no widget beside it", advice)
+        tool = _tool(gallery, source, _source(folder, name + SUFFIX, files))
         # A sidecar without its widget is nothing yet, so nobody sees the one without the other.
         for one in sorted(files, reverse=True):
             if not replace and _source(folder, one, {}) is not None:
@@ -83,7 +83,7 @@ def _widget_of(files: Mapping[str, bytes]) -> str:
     if len(names) == 1 and all(map(_NAME.fullmatch, files)):
         return names.pop()
     odd = next((name for name in files if not _NAME.fullmatch(name)), ", ".join(files))
-    advice = f"take names in letters and digits that end in .widget, or .widget{SIDECAR}"
+    advice = f"take names in letters and digits that end in .widget, or .widget{SUFFIX}"
     raise _refused(400, odd, "this is no name for a widget or its sidecar", advice)
 
 
