@@ -39,6 +39,18 @@ async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) 
     assert len(json.loads(ready[1])["result"]["tools"]) == 3 + len(RESERVED)
 
 
+async def test_a_list_asked_for_by_a_number_that_64_bits_do_not_hold_is_answered(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path) as url:
+        head, body = modern_request(url, "tools/list")
+        longer = body.replace(b'"id": 1', b'"id": %d' % 2**70)
+        length, new = (f"content-length: {len(each)}".encode() for each in (body, longer))
+        status, answer = await exchange(url, head.replace(length, new), longer)
+
+    assert (status, json.loads(answer)["id"]) == (200, 2**70)
+
+
 @pytest.mark.parametrize(
     ("headers", "params", "status", "code"),
     [

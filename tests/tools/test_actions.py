@@ -139,6 +139,17 @@ async def test_what_an_author_sends_along_is_told_as_the_author_wrote_it(
     assert action["payload"] == {"value": big}
 
 
+async def test_a_payload_that_cannot_be_written_is_refused(client: Client, render_id: str) -> None:
+    refused = await act(client, render_id, {**GIVEN, "more": 2**64})
+
+    assert texts(refused) == [
+        (
+            "[W2002] payload.more: expected a JSON value, got an integer of more than 64 bits "
+            "(retry: no)"
+        )
+    ]
+
+
 @pytest.mark.parametrize(
     ("payload", "errors", "text"),
     [

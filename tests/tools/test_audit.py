@@ -10,8 +10,9 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp_types import TextContent
 
-from tests.serving import connected, serving, widget_file
+from tests.serving import Era, connected, serving, widget_file
 from widgetd.config import Settings
 from widgetd.errors import ConfigError
 from widgetd.tools.audit import KEPT, MOST_WAITING, Audit
@@ -48,6 +49,23 @@ async def test_a_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_th
     assert (unknown["tool"], unknown["widget"], unknown["code"]) == ("", "", "W2001")
     for secret in ("Lovelace", "P123", "P456", "P789", "987654321"):
         assert secret not in audit.read_text()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_an_integer_that_64_bits_do_not_hold_is_refused_and_written_down(
+    tmp_path: Path, era: Era
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
+    audit = tmp_path / "log" / "audit.jsonl"
+    async with serving(tmp_path, audit=audit) as url, connected(url, era) as client:
+        refused = await client.call("a", who="Ada", ages=[2**64])
+
+    [said] = refused.content
+    assert isinstance(said, TextContent)
+    assert said.text.startswith(
+        "[W2002] ages[0]: expected a JSON value, got an integer of more than 64 bits"
+    )
+    assert [line.get("code") for line in lines(audit)] == [None, "W2002"]
 
 
 async def test_a_principal_is_a_hash_that_is_the_same_every_time(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ MESSAGES = [
     (
         {"type": "integer", "maximum": 9},
         10**40,
-        "x: expected an integer of at most 9, got a very large integer",
+        "x: expected a JSON value, got an integer of more than 64 bits",
     ),
     ({"type": "boolean"}, "yes", 'x: expected true or false, got "yes"'),
     ({"enum": ["a", "b"]}, "c", 'x: expected one of "a", "b", got "c"'),
@@ -227,13 +227,13 @@ def test_a_message_stays_under_600_characters_however_long_its_parts_are(
     assert all(len(slip.expected) <= 240 for slip in error.value.slips)
 
 
-def test_an_example_may_hold_an_integer_of_any_length() -> None:
-    schema = compile_schema({"properties": {"x": {"const": 10**20}}, "required": ["x"]})
+def test_an_example_may_hold_an_integer_of_64_bits() -> None:
+    schema = compile_schema({"properties": {"x": {"const": 2**64 - 1}}, "required": ["x"]})
 
     with pytest.raises(CallError) as error:
         schema.check({})
 
-    assert str(error.value).endswith('Smallest valid example: {"x":100000000000000000000}')
+    assert str(error.value).endswith('Smallest valid example: {"x":18446744073709551615}')
 
 
 SECRETS = [

@@ -249,7 +249,7 @@ def test_alternatives_are_taken_in_turn() -> None:
     ]
 
 
-@pytest.mark.parametrize("least", [10_001, 10**9, 10**30])
+@pytest.mark.parametrize("least", [10_001, 10**9, 2**63])
 def test_no_string_is_made_that_would_take_all_memory(least: int) -> None:
     demanding = {"properties": {"x": {"type": "string", "minLength": least}}, "required": ["x"]}
     assert smallest(compile_schema(demanding)) is None

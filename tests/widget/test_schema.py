@@ -359,6 +359,8 @@ def test_a_bad_keyword_is_pointed_at() -> None:
 NO_JSON = [
     ({"x": (1, 2)}, "x: expected a JSON value, got a Python tuple"),
     ({"x": [{1}]}, "x[0]: expected a JSON value, got a Python set"),
+    ({"x": 2**64}, "x: expected a JSON value, got an integer of more than 64 bits"),
+    ({"x": [-(2**63) - 1]}, "x[0]: expected a JSON value, got an integer of more than 64 bits"),
     ({"x": float("nan")}, "x: expected a JSON value, got the number nan"),
     ({"x": Decimal("1.5")}, "x: expected a JSON value, got a Python Decimal"),
     ({"x": {1: 2}}, "x: expected a JSON value, got an object with an integer as a key"),

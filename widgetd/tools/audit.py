@@ -8,6 +8,7 @@ queue that is full loses lines, which the next line that is written confesses.
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -150,7 +151,10 @@ def _kind(value: object) -> str:
 
 
 def _size(value: Mapping[str, Any]) -> int:
-    return len(orjson.dumps(value, default=str))
+    try:
+        return len(orjson.dumps(value, default=str))
+    except orjson.JSONEncodeError:  # an integer of more than 64 bits, for one
+        return len(json.dumps(value, default=str))
 
 
 def _line(**said: Any) -> bytes:

@@ -22,6 +22,9 @@ NAMES: Mapping[type, str] = {
 
 EMPTY = (None,)
 
+_LEAST, _MOST = -(2**63), 2**64 - 1
+"""The integers that 64 bits hold, with a sign or without; beyond them readers of JSON disagree."""
+
 
 def dotted(path: Path) -> str:
     """`path` as a caller writes it: `legs[0].from`."""
@@ -73,6 +76,8 @@ def is_json(value: Json, deepest: int) -> bool:
 def _is_scalar(value: Json) -> bool:
     if isinstance(value, str):
         return type(value) is str and _encodable(value)
+    if type(value) is int:
+        return _LEAST <= value <= _MOST
     return type(value) in NAMES and (type(value) is not float or math.isfinite(value))
 
 
@@ -125,6 +130,8 @@ def _unsayable_here(value: Json) -> str | None:
         return kind(value)
     if isinstance(value, float) and not math.isfinite(value):
         return f"the number {value}"
+    if isinstance(value, int) and not _LEAST <= value <= _MOST:
+        return "an integer of more than 64 bits"
     if isinstance(value, str) and not _encodable(value):
         return "a string with half a character (a lone surrogate)"
     if isinstance(value, dict):
