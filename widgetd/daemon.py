@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from functools import partial
@@ -45,6 +46,9 @@ from widgetd.widget.limits import Limits
 LEAVE_S = 0.1
 """How long answers have to reach the pipe when the daemon was told to end over stdio."""
 
+SWITCH_S = 0.0005
+"""How long the thread that makes widgets may keep the interpreter to itself while calls wait."""
+
 TOLD_S = 3.0
 """How long a webhook has to take what it was not told of yet when the daemon ends."""
 
@@ -69,6 +73,7 @@ async def serve(
         ConfigError: The port cannot be had, a token is missing or cannot be used, or an installed
             library is not the one tested.
     """
+    sys.setswitchinterval(SWITCH_S)
     made = prepare(settings, folder, stop or anyio.Event())
     async with AsyncExitStack() as held:
         held.enter_context(tracing(os.environ))
