@@ -6,18 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.store.server import Server
+from tests.store.server import Server, running_server
 
 
 @pytest.fixture(scope="session")
 def shared_server() -> Iterator[Server]:
     """One server for all tests that leave it running; each has its own keys."""
-    server = Server()
-    try:
-        server.start()
+    with running_server() as server:
         yield server
-    finally:
-        server.close()
 
 
 @pytest.fixture(params=["in-process", "on-a-server"])

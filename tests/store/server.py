@@ -6,12 +6,25 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
 BINARY = shutil.which("valkey-server") or shutil.which("redis-server")
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """A server that runs when the block begins, and is gone when it ends."""
+    server = Server()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.close()
 
 
 class Server:

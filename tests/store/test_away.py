@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import anyio
 import pytest
+from anyio.abc import TaskGroup
 
 from tests.store.events import Events, logged
 from tests.store.rooms import Clock, render
-from tests.store.server import Server
+from tests.store.server import Server, running_server
 from widgetd.errors import ConfigError
 from widgetd.store.contract import Store
 from widgetd.store.opening import open_store
@@ -20,15 +21,22 @@ SOON_S = 10.0
 NEVER_S = 600.0
 
 
+def waiting(tasks: TaskGroup, store: Store) -> list[Awaited]:
+    """What a read of the actions comes to that goes on in `tasks`; empty until then."""
+    heard: list[Awaited] = []
+
+    async def wait() -> None:
+        heard.append(await store.actions.read("r1", timeout_s=NEVER_S))
+
+    tasks.start_soon(wait)
+    return heard
+
+
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A server of the test's own, which runs."""
-    server = Server()
-    try:
-        server.start()
+    with running_server() as server:
         yield server
-    finally:
-        server.close()
 
 
 @pytest.fixture
@@ -167,16 +175,12 @@ async def test_a_call_outlives_the_server_that_knows_its_place(
 async def test_whoever_waits_while_the_server_dies_hears_what_comes_after(
     server: Server, events: Events
 ) -> None:
-    heard: list[Awaited] = []
     async with open_store(server.url) as store:
         await store.renders.put(render("r1"))
 
-        async def wait() -> None:
-            heard.append(await store.actions.read("r1", timeout_s=NEVER_S))
-
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
+                heard = waiting(tasks, store)
                 await anyio.wait_all_tasks_blocked()
                 server.kill()
                 await events.seen("store.degraded")
@@ -188,18 +192,14 @@ async def test_whoever_waits_while_the_server_dies_hears_what_comes_after(
 async def test_whoever_waits_while_the_server_comes_back_hears_what_comes_after(
     server: Server, events: Events
 ) -> None:
-    heard: list[Awaited] = []
     async with open_store(server.url) as here, open_store(server.url) as there:
         await here.renders.put(render("r1"))
-
-        async def wait() -> None:
-            heard.append(await here.actions.read("r1", timeout_s=NEVER_S))
 
         with anyio.fail_after(SOON_S):
             server.kill()
             await events.seen("store.degraded")
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
+                heard = waiting(tasks, here)
                 server.start()
                 while (here.mode(), there.mode()) != ("shared", "shared"):
                     events.all.clear()
@@ -212,18 +212,14 @@ async def test_whoever_waits_while_the_server_comes_back_hears_what_comes_after(
 async def test_whoever_waits_hears_what_another_replica_queued_before_we_were_back(
     server: Server, events: Events
 ) -> None:
-    heard: list[Awaited] = []
     async with open_store(server.url) as here:
         await here.renders.put(render("r1"))
-
-        async def wait() -> None:
-            heard.append(await here.actions.read("r1", timeout_s=NEVER_S))
 
         with anyio.fail_after(SOON_S):
             server.kill()
             await events.seen("store.degraded")
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
+                heard = waiting(tasks, here)
                 server.start()
                 async with open_store(server.url) as there:
                     await tap(there, 1)
@@ -375,17 +371,13 @@ async def test_a_server_that_answers_but_takes_no_writes_counts_as_away(
 async def test_draining_reaches_whoever_waits_while_the_server_is_away(
     server: Server, events: Events
 ) -> None:
-    heard: list[Awaited] = []
     async with open_store(server.url) as store:
         await store.renders.put(render("r1"))
         server.kill()
 
-        async def wait() -> None:
-            heard.append(await store.actions.read("r1", timeout_s=NEVER_S))
-
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
+                heard = waiting(tasks, store)
                 await events.seen("store.degraded")
                 store.actions.drain()
 

@@ -122,23 +122,22 @@ async def test_a_saved_file_is_told_to_those_who_read_a_part_of_its_widget(
 
 
 @both_eras
-async def test_a_sidecar_is_told_of_as_its_file_is(folder: Path, era: Era) -> None:
-    async with serving(folder) as url, listening(url, era, "widget://greeting") as ear:
-        (folder / "Greeting.widget.toml").write_text('description = "Greet somebody."')
-        await ear.hears("widget://greeting")
-
-        assert '"description":"Greet somebody."' in await ear.read("widget://greeting")
-
-
-@both_eras
-async def test_the_list_of_response_types_is_told_of_when_one_changes(
-    folder: Path, era: Era
+@pytest.mark.parametrize(
+    ("uri", "sidecar", "read"),
+    [
+        ("widget://greeting", 'description = "Greet."', '"description":"Greet."'),
+        ("widgetd://ui-types", 'ui_type = "social-greeting"', '"uiType":"social-greeting"'),
+    ],
+    ids=["the widget", "the list of response types"],
+)
+async def test_what_a_sidecar_changes_is_told_of(
+    folder: Path, era: Era, uri: str, sidecar: str, read: str
 ) -> None:
-    async with serving(folder) as url, listening(url, era, "widgetd://ui-types") as ear:
-        (folder / "Greeting.widget.toml").write_text('ui_type = "social-greeting"')
-        await ear.hears("widgetd://ui-types")
+    async with serving(folder) as url, listening(url, era, uri) as ear:
+        (folder / "Greeting.widget.toml").write_text(sidecar)
+        await ear.hears(uri)
 
-        assert '"uiType":"social-greeting"' in await ear.read("widgetd://ui-types")
+        assert read in await ear.read(uri)
 
 
 @both_eras
