@@ -34,7 +34,7 @@ def collecting_seldom() -> Iterator[None]:
     """
     often = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(_SELDOM, *often[1:])
+    gc.set_threshold(max(_SELDOM, often[0]), *often[1:])
     gc.enable()
     try:
         yield
