@@ -111,10 +111,10 @@ async def rows(folder: Path, *, kills: int) -> list[Row]:
     """The rows of killing a daemon."""
     outcome = await killed(folder, kills=kills)
     trial = f"kill -9 {kills:,} times while files change"
-    slowest = f"the slowest {max(outcome.ready_s):.2f} s"
+    middle = f"half of them within {median(outcome.ready_s):.2f} s"
     starts = f"{kills:,} starts"
     return [
-        at_most(f"{trial}: ready, p50", median(outcome.ready_s), _READY_S, "s", slowest),
+        at_most(f"{trial}: ready", max(outcome.ready_s), _READY_S, "s", middle),
         told("  processor time of a start", f"{median(outcome.used_s):.2f} s"),
         told("  a process that only imports FastMCP", f"{_importing_s():.2f} s"),
         none_of("  widgets unlike the disk", outcome.behind, f"{WIDGETS} after each of {starts}"),
