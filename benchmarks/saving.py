@@ -115,7 +115,7 @@ def saved(what: str, taken: Pairs) -> Iterator[Row]:
 _REMARK = (
     "Flight Tracker, saved in place and by rename; the last of 4 legacy and 4 modern clients, "
     "on raw sockets, against awatch(step=10, debounce=50) in a process of its own. "
-    "Each save changes the description; to change the template too takes 6 ms more. "
+    "Each save changes the description alone; a changed template has to be proven too. "
     "The bar is for Linux; elsewhere a file must be quiet before it is read."
 )
 
