@@ -125,7 +125,11 @@ async def test_a_saved_file_is_told_to_those_who_read_a_part_of_its_widget(
 @pytest.mark.parametrize(
     ("uri", "sidecar", "read"),
     [
-        ("widget://greeting", 'description = "Greet."', '"description":"Greet."'),
+        (
+            "widget://greeting",
+            'description = "Greet somebody."',
+            '"description":"Greet somebody."',
+        ),
         ("widgetd://ui-types", 'ui_type = "social-greeting"', '"uiType":"social-greeting"'),
     ],
     ids=["the widget", "the list of response types"],
