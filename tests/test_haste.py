@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -54,6 +55,21 @@ def test_garbage_is_collected_seldom_within_the_block_and_as_ever_after_it(
     assert within[1][0] > 10 * often[0]
     assert gc.isenabled()
     assert gc.get_threshold() == often
+
+
+class Knot:
+    """Refers to itself, so that only the collector finds it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_garbage_of_the_block_is_gone_after_it() -> None:
+    with collecting_seldom():
+        gone = weakref.ref(Knot())
+    gc.unfreeze()
+
+    assert gone() is None
 
 
 def test_what_is_there_after_the_block_is_not_looked_through_again() -> None:
