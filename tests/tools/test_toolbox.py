@@ -5,10 +5,13 @@ from __future__ import annotations
 import gc
 import weakref
 
-from tests.making import widget
+import pytest
+
+from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.store.opening import local_store
 from widgetd.tools.server import build
+from widgetd.widget.compiled import Widget
 
 
 async def test_a_widget_that_is_served_no_more_is_kept_by_nobody() -> None:
@@ -26,3 +29,16 @@ async def test_a_widget_that_is_served_no_more_is_kept_by_nobody() -> None:
     assert kept() is None
     assert result.is_error
     assert "this 'greeting' is not served any more; ask again" in str(result.content)
+
+
+async def test_a_server_that_starts_makes_no_tool_to_find_out_which_are_tasks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = build(Registry(snapshot_of(widget("Greeting"))), local_store())
+    made: list[Widget] = []
+    monkeypatch.setattr(type(server.toolbox), "of", lambda _, widget: made.append(widget))
+
+    tasks = await server.mcp.get_tasks()
+
+    assert not tasks
+    assert not made

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import json
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,6 +14,7 @@ from tests.serving import greeting
 from widgetd.catalog.discovery import load
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.limits import Limits
+from widgetd.widget.template import compile_template
 
 AIRLINE = {
     "type": "object",
@@ -170,3 +173,28 @@ def test_a_save_that_leaves_the_template_alone_compiles_it_no_second_time() -> N
 
     assert after.template is before.template
     assert other.template is not before.template
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Nothing is freed in the test but what nobody refers to."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for x in xs %}{{ loop.index }}{% else %}none{% endfor %}",
+        "{% for x in xs recursive %}{{ loop(x) }}{% endfor %}",
+        "{% macro m(a) %}{{ a }}{% endmacro %}{% set b %}{{ m(1) }}{% endset %}{{ b }}",
+        "{% if a %}{{ a }}{% elif b %}{% set c = b %}{{ c }}{% endif %}",
+    ],
+)
+def test_a_template_that_is_let_go_leaves_nothing_for_the_collector(text: str) -> None:
+    compile_template(text, limits=Limits())
+
+    assert gc.collect() == 0

@@ -14,6 +14,7 @@ from fastmcp.resources.base import Resource
 from fastmcp.resources.template import ResourceTemplate
 from fastmcp.server.providers import Provider
 from fastmcp.tools.base import Tool, ToolResult
+from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import VersionSpec
 from pydantic import PrivateAttr
 
@@ -50,6 +51,10 @@ class WidgetProvider(Provider):
         """Whatever must run as long as the server does."""
         async with self._lifespan(self._server) if self._lifespan else nullcontext():
             yield
+
+    async def get_tasks(self) -> Sequence[FastMCPComponent]:
+        """None: a render is too short to be a task, so no tool is made at the start to find out."""
+        return ()
 
     async def _list_tools(self) -> Sequence[Tool]:
         return tuple(self._server.listings.tools(self._snapshot))

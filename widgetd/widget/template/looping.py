@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from widgetd.widget.template.budget import Failure
 from widgetd.widget.template.loops import Loop
@@ -58,7 +59,7 @@ class Turns:
 def loop(turns: Turns) -> Execute:
     """The closure that runs a loop."""
     if turns.loop_place is not None:
-        return _watched(turns, turns.loop_place)
+        return _Watched(turns, turns.loop_place)
     return _unpacked(turns) if turns.place is None else _simple(turns, turns.place)
 
 
@@ -90,30 +91,37 @@ def _unpacked(turns: Turns) -> Execute:
     return run
 
 
-def _watched(turns: Turns, loop_place: int) -> Execute:
-    """A loop whose body reads `loop`, and may call it."""
-    chosen, bind, body, otherwise = turns.chosen, turns.bind, turns.body, turns.otherwise
-    height = turns.height
+class _Watched:
+    """A loop whose body reads `loop`, and may call it.
 
-    def run(frame: Frame, out: list[str], value: Value, depth0: int) -> None:
-        values = chosen(frame, value)
-        again = recursion(frame) if height else None
-        frame[loop_place] = state = Loop(values, depth0=depth0, recurse=again)
+    An object, since closures that call each other are freed only when garbage is looked for.
+    """
+
+    __slots__ = ("_place", "_turns")
+
+    def __init__(self, turns: Turns, place: int) -> None:
+        self._turns = turns
+        self._place = place
+
+    def __call__(self, frame: Frame, out: list[str]) -> None:
+        self._run(frame, out, self._turns.items(frame), 0)
+
+    def _run(self, frame: Frame, out: list[str], value: Value, depth0: int) -> None:
+        turns = self._turns
+        bind, body = turns.bind, turns.body
+        values = turns.chosen(frame, value)
+        again = partial(self._again, frame) if turns.height else None
+        frame[self._place] = state = Loop(values, depth0=depth0, recurse=again)
         for state.index0, each in enumerate(values):
             bind(frame, each)
             body(frame, out)
-        if not values and otherwise is not None:
-            otherwise(frame, out)
+        if not values and turns.otherwise is not None:
+            turns.otherwise(frame, out)
 
-    def recursion(frame: Frame) -> Callable[[Value, int], str]:
-        def again(value: Value, depth0: int) -> str:
-            out: list[str] = []
-            frame[BUDGET].enter(height)
-            run(frame.copy(), out, value, depth0)
-            frame[BUDGET].leave(height)
-            return "".join(out)
-
-        return again
-
-    items = turns.items
-    return lambda frame, out: run(frame, out, items(frame), 0)
+    def _again(self, frame: Frame, value: Value, depth0: int) -> str:
+        out: list[str] = []
+        height = self._turns.height
+        frame[BUDGET].enter(height)
+        self._run(frame.copy(), out, value, depth0)
+        frame[BUDGET].leave(height)
+        return "".join(out)

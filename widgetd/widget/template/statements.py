@@ -39,18 +39,17 @@ def block(body: list[nodes.Node], scope: Scope) -> Execute:
     Raises:
         WidgetError: `W1302`, where one is not available in templates.
     """
-    parts = [statement(node, scope) for node in body]
+    parts = [(node.lineno, statement(node, scope)) for node in body]
     if len(parts) == 1 and isinstance(body[0], nodes.Output):
-        return parts[0]
-    lines = {part: node.lineno for part, node in zip(parts, body, strict=True)}
+        return parts[0][1]
 
     def run(frame: Frame, out: list[str]) -> None:
-        part: Execute = run
+        line = 0
         try:
-            for part in parts:
+            for line, part in parts:  # noqa: B007 - told where a part fails
                 part(frame, out)
         except Failure as failure:
-            raise failure.at(lines[part]) from None
+            raise failure.at(line) from None
 
     return run
 
