@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgetd.mappings import differing, missing, patched
+from widgetd.mappings import MOST_APART, beginning, differing, key_set, missing, patched
 
 MAPPINGS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "two", "three"]))
 CHANGES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "two", None]))
@@ -40,12 +41,46 @@ def test_what_lies_between_two_mappings_is_found_whether_or_not_they_follow_each
         assert missing(before, after) == missing(dict(before), dict(after))
 
 
-def test_nobody_changes_a_mapping_that_others_read() -> None:
-    mapping = patched({}, {"a": "one"})
+def test_a_mapping_stays_as_it_is_however_many_follow_it() -> None:
+    one = patched({}, {f"{number:04}": "one" for number in range(2 * MOST_APART)})
+    mapping = one
+    for number in range(MOST_APART + 10):
+        mapping = patched(mapping, {f"{number:04}": "two"})
 
-    for change in ("clear", "pop", "popitem", "setdefault", "update", "__setitem__", "__delitem__"):
-        with pytest.raises(TypeError, match="this mapping is read-only"):
-            getattr(mapping, change)("a")
+    assert set(one.values()) == {"one"}
+    assert [key for key, value in mapping.items() if value == "two"] == sorted(one)[
+        : MOST_APART + 10
+    ]
+    assert list(mapping) == list(one)
+
+
+def test_mappings_that_follow_with_other_values_are_known_to_have_the_same_keys() -> None:
+    one = patched({}, {"a": "one", "b": "one"})
+
+    assert key_set(patched(one, {"a": "two"})) is key_set(one)
+    assert key_set(patched(one, {"c": "one"})) is not key_set(one)
+    assert key_set(patched(one, {"a": None})) is not key_set(one)
+    assert key_set({"a": "one"}) is not key_set({"a": "one"})
+
+
+@given(st.sets(st.text("ab/", max_size=6)), st.text("ab/", max_size=3))
+def test_the_keys_that_begin_with_a_text_are_found_in_their_order(
+    keys: set[str], prefix: str
+) -> None:
+    wanted = sorted(key for key in keys if key.startswith(prefix))
+
+    assert beginning(patched({}, dict.fromkeys(keys, "one")), prefix) == wanted
+    assert beginning(dict.fromkeys(sorted(keys), "one"), prefix) == wanted
+
+
+def test_nobody_changes_a_mapping_that_others_read() -> None:
+    mapping: Any = patched({}, {"a": "one"})
+
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        mapping["a"] = "two"
+    with pytest.raises(TypeError, match="does not support item deletion"):
+        del mapping["a"]
+    assert not {"clear", "pop", "popitem", "setdefault", "update"} & set(dir(mapping))
 
 
 @given(MAPPINGS, MAPPINGS)

@@ -1,19 +1,24 @@
 """Read-only mappings that follow one another and differ in little.
 
 Thousands of files, and one that was saved: a mapping that follows another knows
-what is other in it, so that nobody has to look through both. Entries are told
-apart by identity, for whatever was not made anew is the same object.
+what is other in it, so that nobody has to look through both, and shares the rest
+with it, so that nobody has to copy it. Entries are told apart by identity, for
+whatever was not made anew is the same object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from itertools import compress
 from operator import is_not
-from typing import NoReturn, TypeVar
+from typing import Any, TypeVar
 from weakref import ref
 
 T = TypeVar("T")
+
+MOST_APART = 256
+"""So many entries may differ from what is shared before all are written anew."""
 
 
 def patched(mapping: Mapping[str, T], changes: Mapping[str, T | None]) -> Mapping[str, T]:
@@ -41,30 +46,106 @@ def missing(before: Mapping[str, object], after: Mapping[str, object]) -> list[s
     return sorted(key for key in before if key not in after)
 
 
-class _Follower(dict[str, T]):
-    """A mapping that knows which one it followed, as long as that is there, and in which keys."""
+def key_set(mapping: Mapping[str, object]) -> object:
+    """Stands for the keys of `mapping`; the same object only where the keys are the same."""
+    return mapping.key_set if isinstance(mapping, _Follower) else object()
 
-    __slots__ = ("__weakref__", "changed", "followed")
+
+def beginning(mapping: Mapping[str, object], prefix: str) -> list[str]:
+    """The keys of `mapping` that begin with `prefix`, in their order."""
+    if not isinstance(mapping, _Follower):
+        return [key for key in mapping if key.startswith(prefix)]
+    keys, size = mapping.key_set.ordered(mapping.shared), len(prefix)
+    start = bisect_left(keys, prefix)
+    return keys[start : bisect_right(keys, prefix, lo=start, key=lambda key: key[:size])]
+
+
+class _KeySet:
+    """The keys that several mappings have, as a list once somebody needs it."""
+
+    __slots__ = ("_ordered",)
+
+    def __init__(self) -> None:
+        self._ordered: list[str] | None = None
+
+    def ordered(self, shared: Mapping[str, object]) -> list[str]:
+        """The keys in their order; `shared` is one of those mappings."""
+        if self._ordered is None:
+            self._ordered = list(shared)
+        return self._ordered
+
+
+class _Follower(Mapping[str, T]):
+    """A mapping that knows which one it followed, as long as that is there, and in which keys.
+
+    Attributes:
+        shared: Has the same keys, sorted; never changed, and common to many followers.
+        apart: What stands for some of those keys instead.
+        followed: The mapping that this one was made from.
+        changed: The keys in which it may differ from that one.
+        key_set: Stands for its keys.
+    """
+
+    __slots__ = ("__weakref__", "apart", "changed", "followed", "key_set", "shared")
 
     def __init__(self, mapping: Mapping[str, T], changes: Mapping[str, T | None]) -> None:
-        super().__init__(mapping)
-        for key, entry in changes.items():
-            if entry is None:
-                super().pop(key, None)
-            else:
-                super().__setitem__(key, entry)
-        if not changes.keys() <= mapping.keys():
-            ordered = sorted(self.items())
-            super().clear()
-            super().update(ordered)
-        self.followed = ref(mapping) if isinstance(mapping, _Follower) else None
-        self.changed = sorted(changes) if self.followed else []
+        self.shared: Mapping[str, T]
+        self.apart: Mapping[str, T]
+        before = mapping if isinstance(mapping, _Follower) else None
+        kept = {key: entry for key, entry in changes.items() if entry is not None}
+        same_keys = changes.keys() == kept.keys() <= mapping.keys()
+        apart = {**before.apart, **kept} if before else kept
+        if before and same_keys and len(apart) <= MOST_APART:
+            self.shared, self.apart = before.shared, apart
+        else:
+            whole = {**before.shared, **before.apart} if before else dict(mapping)
+            self.shared, self.apart = _written(whole, changes), {}
+        self.followed = ref(before) if before else None
+        self.changed = sorted(changes) if before else []
+        self.key_set: _KeySet = before.key_set if before and same_keys else _KeySet()
 
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("this mapping is read-only")
+    def __getitem__(self, key: str) -> T:
+        return self.apart[key] if key in self.apart else self.shared[key]
 
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
+    def __contains__(self, key: object) -> bool:
+        return key in self.shared
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.shared)
+
+    def __len__(self) -> int:
+        return len(self.shared)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self.apart[key] if key in self.apart else self.shared.get(key, default)
+
+    def keys(self) -> KeysView[str]:
+        return self.shared.keys()
+
+    def values(self) -> ValuesView[T]:
+        return ValuesView(self) if self.apart else self.shared.values()
+
+    def items(self) -> ItemsView[str, T]:
+        return ItemsView(self) if self.apart else self.shared.items()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as it is with other mappings
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+def _written(whole: dict[str, T], changes: Mapping[str, T | None]) -> dict[str, T]:
+    """`whole`, with `changes` made to it."""
+    is_sorted = changes.keys() <= whole.keys()
+    for key, entry in changes.items():
+        if entry is None:
+            whole.pop(key, None)
+        else:
+            whole[key] = entry
+    return whole if is_sorted else dict(sorted(whole.items()))
 
 
 def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> list[str] | None:

@@ -8,11 +8,11 @@ replaced by an empty one, or by none, takes nothing with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from widgetd.errors import Finding
 from widgetd.files.survey import Survey
-from widgetd.mappings import missing
+from widgetd.mappings import key_set, missing
 
 GRACE_S = 0.25
 """Longer than any editor's gap between taking a file away and putting the new one in place."""
@@ -23,6 +23,8 @@ class Absence:
 
     def __init__(self) -> None:
         self._root: tuple[int, int] | None = None
+        self._compared: tuple[object, object] | None = None
+        self._lacking: Collection[str] = ()
         self._since_s: dict[str, float] = {}
 
     @property
@@ -52,12 +54,20 @@ class Absence:
             now_s: A monotonic clock's reading.
         """
         self._root = survey.root
-        absent = [path for path in missing(known, survey.sources) if not _blocked(path, survey)]
+        lacking = self._lacks(survey, known)
+        absent = [path for path in lacking if not _blocked(path, survey)]
         self._since_s = {path: self._since_s.get(path, now_s) for path in absent}
         gone = frozenset(p for p, since_s in self._since_s.items() if now_s - since_s >= GRACE_S)
         for path in gone:
             del self._since_s[path]
         return gone
+
+    def _lacks(self, survey: Survey, known: Mapping[str, object]) -> Collection[str]:
+        """The paths of `known` that the survey has no source of; found anew where paths changed."""
+        compared = key_set(known), key_set(survey.sources)
+        if compared != self._compared:
+            self._compared, self._lacking = compared, missing(known, survey.sources)
+        return self._lacking
 
 
 def _blocked(path: str, survey: Survey) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from widgetd.catalog.snapshot import Snapshot
@@ -19,7 +20,6 @@ class Change:
         changed: Tools whose widget is another one now.
         removed: Tools that are served no more.
         relisted: The tools of `changed` whose entry in a tool list is another one now.
-        breaking: What callers of a changed tool may stumble over.
         refused: Faults that were not there before.
         mended: Paths whose fault is gone.
     """
@@ -28,7 +28,6 @@ class Change:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     relisted: tuple[str, ...] = ()
-    breaking: tuple[Finding, ...] = ()
     refused: tuple[Finding, ...] = ()
     mended: tuple[str, ...] = ()
 
@@ -48,13 +47,16 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
         changed=changed,
         removed=tuple(missing(was, now)),
         relisted=tuple(tool for tool in changed if was[tool].listing != now[tool].listing),
-        breaking=tuple(
-            replace(finding, path=now[tool].definition.path)
-            for tool in changed
-            for finding in breaking(was[tool].definition, now[tool].definition)
-        ),
         refused=tuple(f for path, f in after.faults.items() if before.faults.get(path) != f),
         mended=tuple(
             path for path in missing(before.faults, after.faults) if path in after.entries
         ),
     )
+
+
+def stumbling(before: Snapshot, after: Snapshot, change: Change) -> Iterator[Finding]:
+    """What callers of the changed tools may stumble over, now that `after` is served."""
+    was, now = before.widgets, after.widgets
+    for tool in change.changed:
+        for finding in breaking(was[tool].definition, now[tool].definition):
+            yield replace(finding, path=now[tool].definition.path)

@@ -20,7 +20,7 @@ import anyio.to_thread
 import structlog
 
 from widgetd.catalog.absence import GRACE_S, Absence
-from widgetd.catalog.change import Change
+from widgetd.catalog.change import Change, stumbling
 from widgetd.catalog.copies import Copies
 from widgetd.catalog.entries import SIDECAR_SUFFIX, WIDGET_SUFFIX, Make, rebuild, revive
 from widgetd.catalog.observer import Observer, Swap
@@ -37,7 +37,8 @@ SETTLING_S = 1.0
 """How long a start waits for files that are being written."""
 
 APART_S = 0.02
-"""How long after a swap the next look is; what is saved meanwhile becomes one swap."""
+"""How long after a swap the next look is; what is saved meanwhile becomes one swap.
+Nor is anything else done meanwhile: clients are being told."""
 
 _log = structlog.get_logger()
 
@@ -169,21 +170,22 @@ async def reload(
         took_s = time.perf_counter() - started_s
         if observer is not None:
             observer.surveyed(took_s)
-        if swapped := not found.same_as(registry.current):
-            change = registry.swap(found)
-            _report(found, change, took_s * 1000)
+        before, now_s = registry.current, time.time()
+        change = None if found.same_as(before) else registry.swap(found)
+        if not folder.unsettled or started_s > patience_s:
+            looked()
+        if change is not None:
+            # Clients are told first; at the start there are none.
+            await anyio.sleep(APART_S if before.entries else 0)
+            _report(before, found, change, took_s * 1000)
             if observer is not None:
-                ago = partial(_saved_s, workshop.root, found, change, time.time())
+                ago = partial(_saved_s, workshop.root, found, change, now_s)
                 saved_s = await anyio.to_thread.run_sync(ago, limiter=limiter)
                 swap = Swap(snapshot=found, change=change, saved_s=saved_s, routine=hint.routine)
                 observer.swapped(swap)
-        if not folder.unsettled or started_s > patience_s:
-            looked()
         if folder.current is not kept:
             await anyio.to_thread.run_sync(folder.keep, limiter=limiter)
             kept = folder.current
-        if swapped:
-            await anyio.sleep(APART_S)
         hint = await _next(hints, folder)
 
 
@@ -205,7 +207,7 @@ def _saved_s(root: Path, served: Snapshot, change: Change, now_s: float) -> floa
     return now_s - max(written_s) if written_s else None
 
 
-def _report(served: Snapshot, change: Change, duration_ms: float) -> None:
+def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: float) -> None:
     for fault in change.refused:
         _log.warning(
             "widget.refused",
@@ -226,7 +228,7 @@ def _report(served: Snapshot, change: Change, duration_ms: float) -> None:
         stale=len(served.stale),
         refused=len(served.refused),
         degraded=served.degraded is not None,
-        breaking=[str(finding) for finding in change.breaking],
+        breaking=[str(finding) for finding in stumbling(before, served, change)],
         generation=served.generation,
         duration_ms=round(duration_ms, 3),
     )

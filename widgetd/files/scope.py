@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from widgetd.files.folder import Folder
 from widgetd.files.walk import HIDDEN
+from widgetd.mappings import beginning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +30,14 @@ class Scope:
     files: frozenset[str]
     folders: frozenset[str]
 
-    def paths_of(self, known: Collection[str]) -> Iterator[str]:
+    def paths_of(self, known: Mapping[str, object]) -> Iterator[str]:
         """The paths looked at, and those of `known` that lay in one when that was a folder."""
         looked_at = self.files | self.folders
         yield from looked_at
         # What was known as a file had nothing in it.
-        if inside := tuple(f"{path}/" for path in looked_at if path not in known):
-            yield from (path for path in known if path.startswith(inside))
+        for path in looked_at:
+            if path not in known:
+                yield from beginning(known, f"{path}/")
 
 
 def scope(folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]) -> Scope | None:

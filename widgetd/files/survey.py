@@ -22,7 +22,7 @@ from widgetd.files.scope import scope
 from widgetd.files.source import Source, Unsettled, read
 from widgetd.files.stamp import QUIET_MS
 from widgetd.files.walk import Listing, walk
-from widgetd.mappings import patched
+from widgetd.mappings import beginning, patched
 
 T = TypeVar("T")
 
@@ -173,7 +173,7 @@ class _Look:
             self._take(listing)
         return self._survey(where.paths_of)
 
-    def _survey(self, looked_at: Callable[[Collection[str]], Iterable[str]]) -> Survey:
+    def _survey(self, looked_at: Callable[[Mapping[str, object]], Iterable[str]]) -> Survey:
         """What was known, but for what was looked at of it, which is as it was found."""
 
         def merged(known: Mapping[str, T], found: Mapping[str, T]) -> Mapping[str, T]:
@@ -240,11 +240,9 @@ class _Look:
             self._faults[path] = fault
 
     def _keep_inside(self, path: str) -> None:
-        inside = path + "/"
         for known in (self._known.sources, self._known.faults):
-            for below in known:
-                if below.startswith(inside):
-                    self._keep(below)
+            for below in beginning(known, f"{path}/"):
+                self._keep(below)
 
 
 def _identity(root: str | os.PathLike[str]) -> Identity | None:
