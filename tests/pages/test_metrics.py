@@ -67,7 +67,9 @@ async def test_reloads_are_counted_and_a_widget_that_is_gone_leaves_no_series(
         (tmp_path / "Broken.widget").write_text("{")
         (tmp_path / "A.widget").unlink()
         await client.lists("a", present=False)
-        found = await scraped(url)
+        with anyio.fail_after(PATIENCE_S):  # clients are told first, and then it is counted
+            while (found := await scraped(url))["widgetd_reload_attempts_total"] < 3:
+                await anyio.sleep(0.01)
 
     assert found["widgetd_reload_attempts_total"] == 3
     assert found["widgetd_reload_successes_total"] == 2
