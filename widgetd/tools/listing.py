@@ -9,7 +9,7 @@ from typing import Literal
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.tools.paging import Era, Kept, Pages
-from widgetd.tools.tool import ListedTool, Toolbox
+from widgetd.tools.tool import ListedTool, Toolbox, of_era
 from widgetd.widget.compiled import Widget
 
 Expose = Literal["tools", "search", "auto"]
@@ -88,7 +88,7 @@ class Listings:
 
     def _entry(self, widgets: Mapping[str, Widget], name: str, era: Era) -> bytes:
         if name in self._standing:
-            return self._standing[name].entry(era)
+            return of_era(self._standing[name].entries(), era)
         return self._toolbox.entry(widgets[name], era)
 
 

@@ -59,7 +59,7 @@ ANNOTATIONS = ToolAnnotations(
 class ListedTool(Tool):
     """A tool that knows its own entry in a list, in each era."""
 
-    def entry(self, era: Era) -> bytes:
+    def entries(self) -> Entries:
         """This tool as it stands in `tools/list`: `{"name": ..., "inputSchema": {...}, ...}`.
 
         Raises:
@@ -67,14 +67,31 @@ class ListedTool(Tool):
         """
         wire = self.to_mcp_tool(name=self.name)
         entry = wire.model_dump(by_alias=True, mode="json", exclude_none=True)
-        answer = {"tools": [entry], **_ENVELOPES[era]}
-        sent = serialize_server_result("tools/list", _VERSIONS[era], answer)
-        # A copy, for what orjson hands over is as large as its buffer grew.
-        return bytes(memoryview(orjson.dumps(sent["tools"][0])))
+        legacy, modern = _sent(entry, "legacy"), _sent(entry, "modern")
+        text = _text(legacy)
+        # Most often they differ in the order of keys alone.
+        return text, text if modern == legacy else _text(modern)
 
     def get_meta(self) -> dict[str, Any]:
         """Our own metadata, without the bookkeeping that FastMCP would add."""
         return self.meta or {}
+
+
+def _sent(entry: Mapping[str, Any], era: Era) -> Mapping[str, Any]:
+    answer = {"tools": [entry], **_ENVELOPES[era]}
+    sent = serialize_server_result("tools/list", _VERSIONS[era], answer)
+    listed: Mapping[str, Any] = sent["tools"][0]
+    return listed
+
+
+def _text(entry: Mapping[str, Any]) -> bytes:
+    # A copy, for what orjson hands over is as large as its buffer grew.
+    return bytes(memoryview(orjson.dumps(entry)))
+
+
+def of_era(entries: Entries, era: Era) -> bytes:
+    """The entry of one era."""
+    return entries[era == "modern"]
 
 
 class WidgetTool(ListedTool):
@@ -151,7 +168,7 @@ class Toolbox:
         entries = self._entries.get(widget)
         if entries is None:
             entries = self._entries[widget] = self.admit(widget)
-        return entries[era == "modern"]
+        return of_era(entries, era)
 
     def load(
         self, source: Source, sidecar: Source | None, *, limits: Limits, strict: bool
@@ -220,13 +237,10 @@ class Toolbox:
         if problem:
             raise _poison(widget, f"its header annotation is not one ({problem})")
         try:
-            tool = self._make(widget)
-            legacy, modern = tool.entry("legacy"), tool.entry("modern")
+            return self._make(widget).entries()
         except ValidationError as error:
             place = ".".join(str(part) for part in error.errors()[0]["loc"])
             raise _poison(widget, f"MCP does not allow it at {place}") from None
-        # Most often they differ in the order of keys alone.
-        return legacy, legacy if orjson.loads(modern) == orjson.loads(legacy) else modern
 
     def _make(self, widget: Widget) -> WidgetTool:
         definition = widget.definition

@@ -11,7 +11,7 @@ from widgetd.widget import dialect
 from widgetd.widget.template.budget import Budget, Failure
 from widgetd.widget.template.expressions import expression
 from widgetd.widget.template.flow import Flow, follow
-from widgetd.widget.template.parse import nodes, parse, parse_expression
+from widgetd.widget.template.parse import Parsed, nodes, parse, parse_expression
 from widgetd.widget.template.places import Read
 from widgetd.widget.template.reads import names, reads
 from widgetd.widget.template.remarks import remarks
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Places = tuple[tuple[str, int], ...]
 """Where in a frame each argument goes."""
 
-Follow = Callable[[nodes.Template], Flow]
+Follow = Callable[[Parsed], Flow]
 """How what a template writes is followed: as JSON, or not at all."""
 
 
@@ -46,7 +46,7 @@ def compile_text(text: str, *, limits: Limits) -> Template:
     Raises:
         WidgetError: as `compile_template` does.
     """
-    return Template(text, lambda _tree: Flow(), limits)
+    return Template(text, lambda _parsed: Flow(), limits)
 
 
 def compile_expression(text: str, *, limits: Limits) -> Expression:
@@ -64,8 +64,8 @@ class Template:
     __slots__ = ("_body", "_follow", "_limits", "_loose", "_places", "_said", "_size", "_text")
 
     def __init__(self, text: str, follow: Follow, limits: Limits) -> None:
-        tree = parse(text, limits)
-        flow = follow(tree)
+        parsed = parse(text, limits)
+        tree, flow = parsed.tree, follow(parsed)
         layout = Layout(flow)
         scope = Scope(layout)
         for name in sorted(assigned(tree.body)):
@@ -95,9 +95,9 @@ class Template:
     def _explained(self) -> _Said:
         # Serving a widget asks for none of this, so it is found when somebody does.
         if self._said is None:
-            tree = parse(self._text, self._limits)
-            found = reads(tree)
-            self._said = _Said(found, remarks(tree, self._follow(tree), found))
+            parsed = parse(self._text, self._limits)
+            found = reads(parsed.tree)
+            self._said = _Said(found, remarks(parsed.tree, self._follow(parsed), found))
         return self._said
 
     def render(self, arguments: Mapping[str, Value]) -> str:

@@ -23,7 +23,7 @@ from widgetd.widget.template.lexical import (
     Mistake,
     after,
 )
-from widgetd.widget.template.parse import every, nodes
+from widgetd.widget.template.parse import Parsed, nodes
 from widgetd.widget.template.patterns import (
     captured,
     decided,
@@ -85,10 +85,10 @@ class Flow:
     loose: bool = False
 
 
-def follow(tree: nodes.Template) -> Flow:
+def follow(parsed: Parsed) -> Flow:
     """What surrounds each output of a template that writes JSON."""
-    walk = _Walk(tree)
-    walk.body(tree.body, frozenset({Point(ANY, sure=True)}), None)
+    walk = _Walk(parsed.nodes)
+    walk.body(parsed.tree.body, frozenset({Point(ANY, sure=True)}), None)
     return walk.flow()
 
 
@@ -98,11 +98,10 @@ _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
 class _Walk:
     """One run through a template, and what it has seen so far."""
 
-    def __init__(self, tree: nodes.Template) -> None:
-        all_nodes = every(tree)
-        self.stripping, self.stripped = stripping(all_nodes)
-        self.captured = captured(all_nodes)
-        self.quoted = quoted(all_nodes)
+    def __init__(self, among: list[nodes.Node]) -> None:
+        self.stripping, self.stripped = stripping(among)
+        self.captured = captured(among)
+        self.quoted = quoted(among)
         self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
         self.texts: dict[tuple[str, int], tuple[int, list[Mistake]]] = {}

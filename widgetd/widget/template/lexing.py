@@ -22,6 +22,9 @@ _COMMENT_END: Final = re.compile(r"\+?#\}|-#\}\s*")
 _NEVER: Final = r"(?!)"
 _OPERATOR: Final = r"//|\*\*|==|!=|>=|<=|[-+*/%~\[\](){}<>=.:|,;]"
 
+_token: Final = tuple.__new__
+"""What `Token` calls, too; there are hundreds in a template."""
+
 END, NAME, OPERATOR, TEXT, INTEGER = range(1, 6)
 
 
@@ -79,7 +82,7 @@ class _Reader:
             if opening[1] == "#":
                 usual = self._comment()
             else:
-                self.found.append(Token(self._line, _BEGINS[opening[:2]], opening))
+                self.found.append(_token(Token, (self._line, _BEGINS[opening[:2]], opening)))
                 usual = self._tag(*_ENDS[opening[:2]])
             if not usual:
                 return False
@@ -90,7 +93,7 @@ class _Reader:
         data = self._text[self._at : end]
         kept = data.rstrip() if strip else data
         if kept:
-            self.found.append(Token(self._line, "data", kept))
+            self.found.append(_token(Token, (self._line, "data", kept)))
         self._line += data.count("\n")
 
     def _comment(self) -> bool:
@@ -112,23 +115,23 @@ class _Reader:
                 line += text.count("\n", at, start)
             at = match.end()
             if kind == OPERATOR:
-                found.append(Token(line, operators[said], said))
+                found.append(_token(Token, (line, operators[said], said)))
                 if said in _CLOSERS:
                     brackets.append(_CLOSERS[said])
                 elif said in _CLOSING and (not brackets or brackets.pop() != said):
                     return False
             elif kind == NAME:
-                found.append(Token(line, "name", said))
+                found.append(_token(Token, (line, "name", said)))
             elif kind == TEXT:
                 value = _unescaped(said[1:-1])
                 if value is None:
                     return False
-                found.append(Token(line, "string", value))
+                found.append(_token(Token, (line, "string", value)))
                 line += said.count("\n")
             elif kind == INTEGER:
-                found.append(Token(line, "integer", int(said)))  # type: ignore[arg-type]  # Jinja's too
+                found.append(_token(Token, (line, "integer", int(said))))
             else:
-                found.append(Token(line, end, said))
+                found.append(_token(Token, (line, end, said)))
                 self._at, self._line = at, line + said.count("\n")
                 return True
         return False

@@ -7,7 +7,7 @@ by being loaded. It refuses to know what the nodes mean.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from jinja2 import Environment, nodes
 from jinja2.exceptions import TemplateSyntaxError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Tree = TypeVar("Tree", bound=nodes.Node)
 
-__all__ = ["children", "every", "fault", "height", "nodes", "parse", "parse_expression"]
+__all__ = ["Parsed", "children", "every", "fault", "height", "nodes", "parse", "parse_expression"]
 
 # Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
 MAX_NESTING: Final = 32
@@ -97,7 +97,14 @@ def _block_step(word: str) -> int:
 _ENVIRONMENT: Final = _Environment()
 
 
-def parse(text: str, limits: Limits) -> nodes.Template:
+class Parsed(NamedTuple):
+    """The tree of a template, and every node of it, upper ones first."""
+
+    tree: nodes.Template
+    nodes: list[nodes.Node]
+
+
+def parse(text: str, limits: Limits) -> Parsed:
     """The tree of a template's text.
 
     Raises:
@@ -106,8 +113,7 @@ def parse(text: str, limits: Limits) -> nodes.Template:
     _check_size(text, limits)
     # `parser.parse()` would go through the tree once more, to tell each node its environment.
     tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=1))
-    _check_tree(tree, limits)
-    return tree
+    return Parsed(tree, _checked(tree, limits))
 
 
 def parse_expression(text: str, limits: Limits) -> nodes.Expr:
@@ -118,7 +124,7 @@ def parse_expression(text: str, limits: Limits) -> nodes.Expr:
     """
     _check_size(text, limits)
     tree = _parsed(text, "variable", _expression)
-    _check_tree(tree, limits)
+    _checked(tree, limits)
     return tree
 
 
@@ -167,15 +173,17 @@ def _check_size(text: str, limits: Limits) -> None:
         )
 
 
-def _check_tree(tree: nodes.Node, limits: Limits) -> None:
+def _checked(tree: nodes.Node, limits: Limits) -> list[nodes.Node]:
+    """Every node of `tree`, upper ones first, where they are not too many, nor too deep."""
     level: list[nodes.Node] = [tree]
-    count = depth = 0
+    found: list[nodes.Node] = []
+    depth = 0
     while level:
         depth += 1
         if depth > MAX_HEIGHT:
             raise _too_deep(level[0].lineno)
-        count += len(level)
-        if count > limits.template_nodes:
+        found += level
+        if len(found) > limits.template_nodes:
             raise fault(
                 "W1303",
                 None,
@@ -183,6 +191,7 @@ def _check_tree(tree: nodes.Node, limits: Limits) -> None:
                 "make it shorter",
             )
         level = [child for node in level for child in children(node)]
+    return found
 
 
 _LEAVES: Final = frozenset({nodes.Name, nodes.Const, nodes.TemplateData})
