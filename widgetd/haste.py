@@ -16,6 +16,16 @@ _SELDOM = 50_000
 """Objects between two looks for garbage; usually it is a few hundred."""
 
 
+@contextmanager
+def importing() -> Iterator[None]:
+    """Collect no garbage within the block, which imports."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def hasten() -> None:
     """Collect no garbage until `collecting_seldom`, and build MCP's models at their first use.
 
