@@ -24,6 +24,7 @@ from widgetd.tools.observer import Observer
 from widgetd.tools.outdated import check_client
 from widgetd.tools.result import Policy, profile_for, tool_result, ui
 from widgetd.widget.compiled import Render, Widget
+from widgetd.widget.warm import Warm
 
 
 class Rendering:
@@ -51,6 +52,7 @@ class Rendering:
         self._store = store
         self._observers = observers
         self._clock = clock
+        self._warm = Warm()
         self._said: WeakKeyDictionary[Widget, Mapping[str, Any]] = WeakKeyDictionary()
 
     @property
@@ -136,6 +138,7 @@ class Rendering:
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
         """
+        self._warm.called(widget)
         started_s = time.perf_counter()
         made = widget.call(arguments, strict=self._policy.strict)
         ms = round((time.perf_counter() - started_s) * 1000, 3)

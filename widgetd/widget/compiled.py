@@ -134,6 +134,11 @@ class Widget:
             self._proof = Proof(description=description, listing=self._listing(description))
         return self._proof
 
+    def let_go(self) -> None:
+        """Hold no part any more; each is made again when it is next used."""
+        for part in ("template", "schema", "facts", "example", "Arguments", "render", "build"):
+            vars(self).pop(part, None)
+
     def _listing(self, description: str) -> str:
         definition = self.definition
         said = (
