@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from mcp_types import ResourceLink, TextContent, TextResourceContents
 
@@ -169,6 +170,17 @@ async def test_nothing_is_read_from_whoever_is_not_let_in(folder: Path, tokens: 
         ]
 
     assert [status for status, _ in answers] == [401, 403, 404, 429]
+
+
+async def test_whoever_renders_too_often_is_told_when_to_try_again(folder: Path) -> None:
+    sent = b'{"who":"Ada"}'
+    async with serving(folder, rate=0.4, burst=1) as url, httpx2.AsyncClient() as client:
+        where = url.replace("/mcp", "/render/greeting")
+        answers = [await client.post(where, content=sent) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [201, 429]
+    assert answers[1].headers["retry-after"] == "3"
+    assert 2 < answers[1].json()["error"]["retryAfterS"] <= 2.5
 
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])

@@ -246,6 +246,7 @@ class CallError(WidgetdError):
         recoverable: Whether the same call may succeed later, unchanged.
         suggestions: What to try instead, best first.
         slips: The arguments that do not fit, where that is what went wrong.
+        retry_after_s: When the same call may succeed; None where nobody knows.
     """
 
     def __init__(
@@ -257,6 +258,7 @@ class CallError(WidgetdError):
         recoverable: bool = False,
         suggestions: tuple[str, ...] = (),
         slips: tuple[Slip, ...] = (),
+        retry_after_s: float | None = None,
     ) -> None:
         super().__init__(code, message)
         self.code = code
@@ -265,6 +267,7 @@ class CallError(WidgetdError):
         self.recoverable = recoverable
         self.suggestions = suggestions
         self.slips = slips
+        self.retry_after_s = retry_after_s
 
     def __str__(self) -> str:
         return self.message

@@ -149,6 +149,7 @@ def test_a_refusal_says_when_to_try_again(verdict: Verdict, message: str) -> Non
     assert str(caught.value) == message
     assert caught.value.code == verdict.code
     assert caught.value.recoverable
+    assert caught.value.retry_after_s == round(verdict.retry_after_s, 3)
 
 
 def test_a_verdict_in_favour_raises_nothing() -> None:

@@ -7,6 +7,7 @@ not see, take this way.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 import orjson
@@ -72,8 +73,11 @@ def _arguments(body: bytes) -> dict[str, Any]:
 
 
 def _json(answer: dict[str, Any], *, named: bool = True) -> JSONResponse:
-    code = answer.get("error", {}).get("code")
-    if code == "W2301" and not named:
-        return JSONResponse(answer, status_code=401, headers={"www-authenticate": "Bearer"})
+    error = answer.get("error", {})
+    code, headers = error.get("code"), {}
     status = 201 if code is None else _STATUS.get(code, _DOES_NOT_FIT)
-    return JSONResponse(answer, status_code=status)
+    if code == "W2301" and not named:
+        status, headers["www-authenticate"] = 401, "Bearer"
+    if "retryAfterS" in error:
+        headers["retry-after"] = str(ceil(error["retryAfterS"]))  # whole seconds
+    return JSONResponse(answer, status_code=status, headers=headers)

@@ -145,4 +145,10 @@ class Verdict:
             return
         what = "too many calls" if self.code == "W2201" else "too many calls at the same time"
         hint = f"try again in {self.retry_after_s:.3g} s"
-        raise CallError(self.code, f"{what}; {hint}", recoverable=True, suggestions=(hint,))
+        raise CallError(
+            self.code,
+            f"{what}; {hint}",
+            recoverable=True,
+            suggestions=(hint,),
+            retry_after_s=round(self.retry_after_s, 3),
+        )

@@ -65,6 +65,7 @@ class Failure(Part):
     path: str
     recoverable: bool
     suggestions: tuple[str, ...]
+    retry_after_s: float | None = None
     details: tuple[Mapping[str, str], ...] | None = None
 
 

@@ -20,6 +20,7 @@ def failure(error: CallError) -> Failure:
         path=error.path,
         recoverable=error.recoverable,
         suggestions=error.suggestions,
+        retry_after_s=error.retry_after_s,
         details=slips or None,
     )
 
