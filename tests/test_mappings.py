@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import weakref
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgetd.mappings import MOST_APART, beginning, differing, key_set, missing, patched
+from widgetd.mappings import FEW, MOST_APART, beginning, differing, key_set, missing, patched
 
 MAPPINGS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "two", "three"]))
 CHANGES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "two", None]))
+
+
+@pytest.fixture(params=[0, FEW], autouse=True, scope="module")
+def few(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The mappings of these tests share what they have in common, or are written anew at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("widgetd.mappings.FEW", request.param)
+        yield
 
 
 @given(MAPPINGS, CHANGES)
@@ -52,6 +61,19 @@ def test_a_mapping_stays_as_it_is_however_many_follow_it() -> None:
         : MOST_APART + 10
     ]
     assert list(mapping) == list(one)
+
+
+class Entry:
+    """Can be seen to be gone."""
+
+
+def test_what_a_mapping_stood_for_is_held_no_longer_than_so_many_changes() -> None:
+    mapping = patched({}, {f"{number:04}": Entry() for number in range(2 * MOST_APART)})
+    gone = weakref.ref(mapping["0000"])
+    for number in range(MOST_APART + 1):
+        mapping = patched(mapping, {f"{number:04}": Entry()})
+
+    assert gone() is None
 
 
 def test_mappings_that_follow_with_other_values_are_known_to_have_the_same_keys() -> None:

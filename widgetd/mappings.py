@@ -17,8 +17,12 @@ from weakref import ref
 
 T = TypeVar("T")
 
-MOST_APART = 256
-"""So many entries may differ from what is shared before all are written anew."""
+FEW = 512
+"""A mapping of no more is written anew at once, so that it holds nothing of the one before."""
+
+MOST_APART = 64
+"""So many entries may differ from what is shared before all are written anew; for so long, what
+they took the place of is held as well."""
 
 
 def patched(mapping: Mapping[str, T], changes: Mapping[str, T | None]) -> Mapping[str, T]:
@@ -95,7 +99,7 @@ class _Follower(Mapping[str, T]):
         kept = {key: entry for key, entry in changes.items() if entry is not None}
         same_keys = changes.keys() == kept.keys() <= mapping.keys()
         apart = {**before.apart, **kept} if before else kept
-        if before and same_keys and len(apart) <= MOST_APART:
+        if before and same_keys and len(before) > FEW and len(apart) <= MOST_APART:
             self.shared, self.apart = before.shared, apart
         else:
             whole = {**before.shared, **before.apart} if before else dict(mapping)
