@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
+from structlog.testing import capture_logs
 
-from tests.serving import widget_file
+from tests.serving import PATIENCE_S, widget_file
 from widgetd.catalog.discovery import load
 from widgetd.catalog.entries import Make
-from widgetd.catalog.reload import Folder, Workshop
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.reload import Folder, Workshop, reload
 from widgetd.files import inotify
+from widgetd.files.hints import Hints
 from widgetd.files.source import Source
 from widgetd.widget.compiled import Widget
 from widgetd.widget.limits import Limits
@@ -170,3 +175,26 @@ def test_a_finished_file_that_would_be_refused_is_waited_for(tmp_path: Path) -> 
 
     assert looked.look(["Greeting.widget"], finished=["Greeting.widget"]) is good
     assert looked.unsettled == {"Greeting.widget"}
+
+
+async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_not_lose(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "Greeting")
+    hints, registry = Hints(), Registry()
+    with capture_logs() as logged:
+        async with anyio.create_task_group() as tasks:
+            there = anyio.Event()
+            make = workshop(tmp_path, Counting())
+            tasks.start_soon(partial(reload, make, hints, registry, looked=there.set))
+            with anyio.fail_after(PATIENCE_S):
+                await there.wait()
+                served = registry.current
+                write(tmp_path, "Greeting", text="Goodbye")
+                hints.add(["Greeting.widget"])
+                await registry.newer_than(served)
+            told = [line["changed"] for line in logged]
+            tasks.cancel_scope.cancel()
+
+    assert told == [0]
+    assert [line["changed"] for line in logged] == [0, 1]

@@ -175,8 +175,10 @@ async def reload(
         if not folder.unsettled or started_s > patience_s:
             looked()
         if change is not None:
-            # Clients are told first; at the start there are none.
-            await anyio.sleep(APART_S if before.entries else 0)
+            # Clients are told first; at the start there are none. It is reported all the same
+            # where a stop comes between.
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(APART_S if before.entries else 0)
             _report(before, found, change, took_s * 1000)
             if observer is not None:
                 ago = partial(_saved_s, workshop.root, found, change, now_s)
