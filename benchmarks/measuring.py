@@ -37,8 +37,8 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A number, and the interval that holds it in 95 of 100 cases."""
+class Ratio:
+    """A ratio, and the interval that holds it in 95 of 100 cases."""
 
     value: float
     low: float
@@ -82,12 +82,12 @@ def at_percentile(rank: float) -> Statistic:
 median = at_percentile(50)
 
 
-def ratio(pairs: Pairs, statistic: Statistic = median) -> Estimate:
+def ratio(pairs: Pairs, statistic: Statistic = median) -> Ratio:
     """A statistic of ours over the same statistic of theirs."""
     return combined([pairs], lambda ratios: ratios[0], statistic)
 
 
-def combined(cases: Sequence[Pairs], combine: Statistic, statistic: Statistic = median) -> Estimate:
+def combined(cases: Sequence[Pairs], combine: Statistic, statistic: Statistic = median) -> Ratio:
     """The ratio of each case, combined into one.
 
     Args:
@@ -99,18 +99,10 @@ def combined(cases: Sequence[Pairs], combine: Statistic, statistic: Statistic = 
     random = Random(0)
     drawn = [combine([_drawn(case, statistic, random) for case in cases]) for _ in range(DRAWS)]
     low, high = percentile(drawn, _TAIL), percentile(drawn, 100 - _TAIL)
-    return Estimate(value=value, low=low, high=high)
+    return Ratio(value=value, low=low, high=high)
 
 
 def _drawn(case: Pairs, statistic: Statistic, random: Random) -> float:
     chosen = random.choices(range(len(case)), k=len(case))
     ours, theirs = case.ours, case.theirs
     return statistic([ours[n] for n in chosen]) / statistic([theirs[n] for n in chosen])
-
-
-def estimate(values: Sequence[float], statistic: Statistic) -> Estimate:
-    """A statistic of what was measured again and again."""
-    random = Random(0)
-    drawn = [statistic(random.choices(values, k=len(values))) for _ in range(DRAWS)]
-    low, high = percentile(drawn, _TAIL), percentile(drawn, 100 - _TAIL)
-    return Estimate(value=statistic(values), low=low, high=high)

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from benchmarks.measuring import Estimate, Pairs, Statistic, median, percentile, ratio
+from benchmarks.measuring import Pairs, Ratio, Statistic, median, percentile, ratio
 
 _WIDTHS = (50, 8, 8, 16, 8, 26, 26, 6)
 _HEADS = ("", "bar", "ratio", "interval", "verdict", "this p50 (p10-p90)", "against", "pairs")
@@ -31,7 +31,7 @@ class Bar:
     def __str__(self) -> str:
         return f"{'≥' if self.upward else '≤'} {self.limit:.3g}"
 
-    def misses(self, ratio: Estimate) -> bool:
+    def misses(self, ratio: Ratio) -> bool:
         """Whether the whole interval lies beyond the limit."""
         return ratio.high < self.limit if self.upward else ratio.low > self.limit
 
@@ -62,7 +62,7 @@ class Row:
 
     what: str
     bar: Bar | None = None
-    ratio: Estimate | None = None
+    ratio: Ratio | None = None
     ours: str = ""
     theirs: str = ""
     pairs: int = 0

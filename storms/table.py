@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.measuring import Estimate
 from benchmarks.table import Row as Ratios
 from benchmarks.table import shown
 
@@ -69,25 +68,6 @@ def at_most(what: str, value: float, limit: float, unit: str, remark: str = "") 
         measured=f"{measured} ({remark})" if remark else measured,
         bar=f"≤ {shown(limit)} {unit}".rstrip(),
         held=value <= limit,
-    )
-
-
-def surely_at_most(what: str, seen: Estimate, limit: float, unit: str, remark: str = "") -> Row:
-    """The row of a number that a busy machine makes worse; missed where its interval lies beyond.
-
-    Args:
-        what: What was measured.
-        seen: What it came to.
-        limit: What it may come to.
-        unit: Of both.
-        remark: What else to say of it.
-    """
-    measured = f"{shown(seen.value)} {unit} ({shown(seen.low)} to {shown(seen.high)})"
-    return Row(
-        what=what,
-        measured=f"{measured}, {remark}" if remark else measured,
-        bar=f"≤ {shown(limit)} {unit}",
-        held=seen.low <= limit,
     )
 
 
