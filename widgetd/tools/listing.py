@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Literal
 
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.tools.paging import Era, Kept, Pages
-from widgetd.tools.tool import ListedTool, Toolbox, of_era
+from widgetd.tools.tool import Entries, ListedTool, Toolbox, of_era
 from widgetd.widget.compiled import Widget
 
 Expose = Literal["tools", "search", "auto"]
@@ -81,6 +81,11 @@ class Listings:
             self._expose = "search" if len(snapshot.claims) > SEARCH_ABOVE else "tools"
         return self._expose == "tools"
 
+    @cached_property
+    def _always(self) -> Mapping[str, Entries]:
+        """The entries of the standing tools, which never change."""
+        return {name: tool.entries() for name, tool in self._standing.items()}
+
     def _make(self, snapshot: Snapshot) -> Pages:
         widgets = self.shown(snapshot)
         names = [*self._standing, *widgets]
@@ -88,7 +93,7 @@ class Listings:
 
     def _entry(self, widgets: Mapping[str, Widget], name: str, era: Era) -> bytes:
         if name in self._standing:
-            return of_era(self._standing[name].entries(), era)
+            return of_era(self._always[name], era)
         return self._toolbox.entry(widgets[name], era)
 
 

@@ -136,8 +136,9 @@ class Widget:
 
     def let_go(self) -> None:
         """Hold no part any more; each is made again when it is next used."""
-        for part in ("template", "schema", "facts", "example", "Arguments", "render", "build"):
-            vars(self).pop(part, None)
+        for name, made in vars(type(self)).items():
+            if isinstance(made, cached_property):
+                vars(self).pop(name, None)
 
     def _listing(self, description: str) -> str:
         definition = self.definition
