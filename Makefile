@@ -95,14 +95,14 @@ view/node_modules/.installed: view/package-lock.json view/.npmrc
 	cd view && npm ci --ignore-scripts
 	@touch $@
 
-view: view/node_modules/.installed ## rebuild the view into widgetd/pages (needs Node)
+view: view/node_modules/.installed ## rebuild the view into widgetd/view (needs Node)
 	cd view && npm run --silent build
-	cp $(addprefix view/dist/,$(VIEW_BUILT)) widgetd/pages/
+	cp $(addprefix view/dist/,$(VIEW_BUILT)) widgetd/view/
 
 view-check: view/node_modules/.installed ## lint and test the view, and compare it with the committed build
 	cd view && npm run --silent check && npm run --silent build && npm test --silent
-	cmp view/dist/view.html widgetd/pages/view.html
-	cmp view/dist/NOTICES.txt widgetd/pages/NOTICES.txt
+	cmp view/dist/view.html widgetd/view/view.html
+	cmp view/dist/NOTICES.txt widgetd/view/NOTICES.txt
 
 bench-redraw: $(VENV)/.dev ## print how soon a saved file is redrawn in open browsers
 	$(BIN)/python -m benchmarks.redraw
@@ -114,7 +114,7 @@ view-browser: view/node_modules/.installed ## test the view in Chromium, under a
 	cd view && npm run --silent build && npm run --silent test:browser
 
 pictures: $(VENV)/.dev ## accept how the bundled widgets look now (needs Chromium)
-	$(BIN)/python -m tests.pictures.accept
+	$(BIN)/python -m tests.field.pictures.accept
 
 corpus: $(VENV)/.dev ## print what becomes of the real files in ../shared/corpus
 	$(BIN)/python -m benchmarks.corpus

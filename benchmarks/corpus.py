@@ -22,9 +22,9 @@ from benchmarks.children import ROOT
 from benchmarks.peer import Peer, peer
 from widgetd.catalog.discovery import load_widget
 from widgetd.errors import CallError, WidgetError
-from widgetd.widget.compiled import Widget
+from widgetd.schema.sampling.sample import State, sample
 from widgetd.widget.components import tree as normalised
-from widgetd.widget.sample import State, sample
+from widgetd.widget.widget import Widget
 
 CORPUS = ROOT.parent / "shared" / "corpus"
 

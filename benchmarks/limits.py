@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tests.widget import test_schema_safety as of_schemas
-from tests.widget import test_template_safety as of_templates
+from tests.unit.schema import test_schema_safety as of_schemas
+from tests.unit.template import test_safety as of_templates
 from widgetd.errors import CallError, WidgetError
-from widgetd.widget.limits import Limits
-from widgetd.widget.schema import Schema, compile_schema
-from widgetd.widget.template import compile_template
+from widgetd.limits import Limits
+from widgetd.schema.validator import Schema, compile_schema
+from widgetd.template import compile_template
 
 ATTACK_MS, ATTACK_MB, UNION_MS = 250, 64, 50
 RUNS = 5

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.serving import widget_file
-from tests.widget.test_schema_safety import BOMBS as PATTERNS
-from tests.widget.test_schema_safety import CIRCLES, UNIONS, laughs
-from tests.widget.test_template_safety import BOMBS, ESCAPES
-from widgetd.widget.limits import Limits
+from tests.unit.schema.test_schema_safety import BOMBS as PATTERNS
+from tests.unit.schema.test_schema_safety import CIRCLES, UNIONS, laughs
+from tests.unit.template.test_safety import BOMBS, ESCAPES
+from widgetd.limits import Limits
 
 LIMITS = Limits()
 

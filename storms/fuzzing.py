@@ -21,8 +21,8 @@ from benchmarks.folders import bundled
 from storms.judging import Judge, Verdict
 from storms.spoiling import spoilt
 from widgetd.errors import WidgetError
-from widgetd.widget.jsontext import parse
-from widgetd.widget.limits import Limits
+from widgetd.limits import Limits
+from widgetd.schema.json_text import parse
 
 BOUNDS_S = {"load": 0.25, "call": 0.25, "check": 5.0}
 """Of processor time. A check is for authors, and tries a widget out with dozens of arguments."""

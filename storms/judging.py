@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from widgetd.catalog.registry import Registry
+from widgetd.checks import breaking, findings
 from widgetd.errors import CODES, CallError, Finding, WidgetError
 from widgetd.files.source import Source
-from widgetd.store.opening import local_store
-from widgetd.tools.server import build
-from widgetd.widget.compiled import Widget
+from widgetd.limits import Limits
+from widgetd.mcp.server import build
+from widgetd.schema.sampling.sample import State, sample
+from widgetd.store.factory import local_store
 from widgetd.widget.definition import define
-from widgetd.widget.findings import breaking, findings
-from widgetd.widget.limits import Limits
-from widgetd.widget.sample import State, sample
+from widgetd.widget.widget import Widget
 
 NAME = "spoilt.widget"
 

@@ -28,11 +28,11 @@ from tests.process import daemon_process
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Workshop, reload
 from widgetd.files.hints import Hints
-from widgetd.store.opening import local_store
-from widgetd.tools.notify import notify
-from widgetd.tools.server import Server, build
-from widgetd.widget.compiled import Widget
-from widgetd.widget.limits import Limits
+from widgetd.limits import Limits
+from widgetd.mcp.notifications import notify
+from widgetd.mcp.server import Server, build
+from widgetd.store.factory import local_store
+from widgetd.widget.widget import Widget
 
 WIDGETS = 16
 LISTENERS = 4

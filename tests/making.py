@@ -11,8 +11,8 @@ from widgetd.catalog.discovery import load
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import Finding
 from widgetd.files.source import Source
-from widgetd.widget.compiled import Widget
-from widgetd.widget.limits import Limits
+from widgetd.limits import Limits
+from widgetd.widget.widget import Widget
 
 
 def source(path: str, text: str) -> Source:

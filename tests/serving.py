@@ -19,8 +19,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.subscriptions import Subscription, ToolsListChanged
 from mcp_types import CallToolResult, ToolListChangedNotification
 
-from widgetd import daemon
-from widgetd.config import Settings
+from widgetd.daemon.serve import serve
+from widgetd.settings import Settings
 
 Era = Literal["legacy", "modern"]
 
@@ -74,7 +74,7 @@ async def serving(folder: Path, **settings: Any) -> AsyncIterator[str]:
 
     chosen = Settings(dir=folder, port=0, **settings)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(daemon.serve, chosen, folder, started=tell, stop=stop))
+        tasks.start_soon(partial(serve, chosen, folder, started=tell, stop=stop))
         with anyio.fail_after(PATIENCE_S):
             await started.wait()
         try:

@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from widgetd.catalog.discovery import discover_widgets, get_widget, load_widget
-    from widgetd.embed import register
+    from widgetd.daemon.register import register
     from widgetd.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
-    from widgetd.tools.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
-    from widgetd.tools.mock import mocks
-    from widgetd.tools.response import Facts, Failed, Response, Shown, guard, response
-    from widgetd.tools.result import Policy
-    from widgetd.widget.compiled import Widget
+    from widgetd.mcp.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
+    from widgetd.mcp.mock import mocks
+    from widgetd.mcp.response import Facts, Failed, Response, Shown, guard, response
+    from widgetd.mcp.result import Policy
+    from widgetd.schema.pydantic_model import json_schema_to_pydantic
     from widgetd.widget.components import to_chatkit
     from widgetd.widget.definition import Definition
-    from widgetd.widget.model import json_schema_to_pydantic
+    from widgetd.widget.widget import Widget
 
 __all__ = [
     "CallError",
@@ -64,28 +64,28 @@ _HOMES = {
     "CallError": "widgetd.errors",
     "ConfigError": "widgetd.errors",
     "Definition": "widgetd.widget.definition",
-    "Envelope": "widgetd.tools.envelope",
-    "Facts": "widgetd.tools.response",
-    "Failed": "widgetd.tools.response",
-    "Failure": "widgetd.tools.envelope",
+    "Envelope": "widgetd.mcp.envelope",
+    "Facts": "widgetd.mcp.response",
+    "Failed": "widgetd.mcp.response",
+    "Failure": "widgetd.mcp.envelope",
     "Finding": "widgetd.errors",
-    "Policy": "widgetd.tools.result",
-    "RenderMark": "widgetd.tools.envelope",
-    "Response": "widgetd.tools.response",
-    "Shown": "widgetd.tools.response",
-    "Ui": "widgetd.tools.envelope",
-    "UiMetadata": "widgetd.tools.envelope",
-    "Widget": "widgetd.widget.compiled",
+    "Policy": "widgetd.mcp.result",
+    "RenderMark": "widgetd.mcp.envelope",
+    "Response": "widgetd.mcp.response",
+    "Shown": "widgetd.mcp.response",
+    "Ui": "widgetd.mcp.envelope",
+    "UiMetadata": "widgetd.mcp.envelope",
+    "Widget": "widgetd.widget.widget",
     "WidgetError": "widgetd.errors",
     "WidgetdError": "widgetd.errors",
     "discover_widgets": "widgetd.catalog.discovery",
     "get_widget": "widgetd.catalog.discovery",
-    "guard": "widgetd.tools.response",
-    "json_schema_to_pydantic": "widgetd.widget.model",
+    "guard": "widgetd.mcp.response",
+    "json_schema_to_pydantic": "widgetd.schema.pydantic_model",
     "load_widget": "widgetd.catalog.discovery",
-    "mocks": "widgetd.tools.mock",
-    "register": "widgetd.embed",
-    "response": "widgetd.tools.response",
+    "mocks": "widgetd.mcp.mock",
+    "register": "widgetd.daemon.register",
+    "response": "widgetd.mcp.response",
     "to_chatkit": "widgetd.widget.components",
 }
 

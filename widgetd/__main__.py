@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from widgetd.haste import importing
+from widgetd.daemon.startup import importing
 
 
 def main() -> int:

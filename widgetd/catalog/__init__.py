@@ -1,1 +1,1 @@
-"""Room 3: all widgets, now."""
+"""All widgets, now: files become entries, entries a snapshot, and a swap serves it."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.checks import breaking
 from widgetd.errors import Finding
-from widgetd.mappings import differing, missing
-from widgetd.widget.findings import breaking
+from widgetd.files.persistent_map import differing, missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import structlog
 
-from widgetd.catalog.pair import read_pair
+from widgetd.catalog.loader import read_pair
 from widgetd.catalog.reload import Folder, Workshop
 from widgetd.errors import ConfigError, Finding
 from widgetd.files.folder import opened
 from widgetd.files.source import Source
-from widgetd.widget.compiled import Widget, compile_widget
+from widgetd.limits import Limits
 from widgetd.widget.definition import define
-from widgetd.widget.limits import Limits
+from widgetd.widget.widget import Widget, compile_widget
 
 _log = structlog.get_logger()
 

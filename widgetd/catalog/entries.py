@@ -13,14 +13,14 @@ from dataclasses import replace
 
 import structlog
 
-from widgetd.catalog.copies import Copies
+from widgetd.catalog.last_good import Copies
 from widgetd.catalog.snapshot import Entry
 from widgetd.errors import Finding, WidgetError
+from widgetd.files.persistent_map import differing, missing
+from widgetd.files.scan import Survey
 from widgetd.files.source import Source
-from widgetd.files.survey import Survey
-from widgetd.mappings import differing, missing
-from widgetd.widget.compiled import Widget
 from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.widget import Widget
 
 WIDGET_SUFFIX = ".widget"
 SIDECAR_SUFFIX = WIDGET_SUFFIX + SUFFIX

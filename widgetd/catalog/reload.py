@@ -19,18 +19,18 @@ import anyio
 import anyio.to_thread
 import structlog
 
-from widgetd.catalog.absence import GRACE_S, Absence
 from widgetd.catalog.change import Change, stumbling
-from widgetd.catalog.copies import Copies
+from widgetd.catalog.deletion import GRACE_S, Absence
 from widgetd.catalog.entries import SIDECAR_SUFFIX, WIDGET_SUFFIX, Make, rebuild, revive
+from widgetd.catalog.last_good import Copies
 from widgetd.catalog.observer import Observer, Swap
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.selection import EVERYTHING, Selection
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
+from widgetd.files.persistent_map import differing, missing
+from widgetd.files.scan import UNKNOWN, glance
 from widgetd.files.stamp import QUIET_MS
-from widgetd.files.survey import UNKNOWN, glance
-from widgetd.mappings import differing, missing
 from widgetd.widget.sidecar import SUFFIX
 
 SETTLING_S = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from widgetd.widget.compiled import Widget
+from widgetd.widget.widget import Widget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,12 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from widgetd.catalog.claims import Claims, reclaimed
+from widgetd.catalog.naming_rules import Claims, reclaimed
 from widgetd.catalog.selection import EVERYTHING, Selection
-from widgetd.catalog.tally import Tally
+from widgetd.catalog.set_hash import Tally
 from widgetd.errors import Finding
-from widgetd.mappings import patched
-from widgetd.widget.compiled import Widget
+from widgetd.files.persistent_map import patched
+from widgetd.widget.widget import Widget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from widgetd.config import Settings, Settled, settle
+from widgetd.settings import Settings, Settled, settle
 
 
 def _flags() -> type:

@@ -1,1 +1,1 @@
-"""Room 1: bytes on disk. Knows nothing of widgets."""
+"""Bytes on disk: what a folder holds, and when to look again. Knows nothing of widgets."""

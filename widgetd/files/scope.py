@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from widgetd.files.folder import Folder
+from widgetd.files.persistent_map import beginning
 from widgetd.files.walk import HIDDEN
-from widgetd.mappings import beginning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 import anyio
 
-from widgetd.files import anywhere, inotify, linux
+from widgetd.files import inotify_queue, inotify_watcher, watchfiles_watcher
 from widgetd.files.hints import Hints
 
 Mode = Literal["native", "poll"]
@@ -60,7 +60,7 @@ class Follow(Protocol):
         """
 
 
-FOLLOW: Follow = linux.follow if inotify.HERE else anywhere.follow
+FOLLOW: Follow = inotify_watcher.follow if inotify_queue.HERE else watchfiles_watcher.follow
 """The quickest that this system has."""
 
 

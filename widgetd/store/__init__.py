@@ -1,1 +1,1 @@
-"""Room 4: what outlives a call. In-process by default."""
+"""What outlives a call: renders, awaited actions, limits. In this process, or on a server."""

@@ -1,1 +1,1 @@
-"""Room 2: one widget. Pure: it never waits, never logs, never touches a disk."""
+"""One widget. Pure: it never waits, never logs, never touches a disk."""

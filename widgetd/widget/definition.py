@@ -13,11 +13,12 @@ from typing import Any
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
-from widgetd.widget.export import Export, opened, read_export
-from widgetd.widget.limits import Limits
+from widgetd.limits import Limits
+from widgetd.schema.field_names import camel_case
+from widgetd.widget.document import Export, opened, read_export
+from widgetd.widget.hidden_characters import visible
 from widgetd.widget.naming import (
     RESERVED,
-    camel_case,
     folders,
     kebab_case,
     title,
@@ -25,7 +26,6 @@ from widgetd.widget.naming import (
 )
 from widgetd.widget.sidecar import Sidecar, read_sidecar
 from widgetd.widget.studio import Studio
-from widgetd.widget.visible import visible
 
 DEFAULTS = Limits()
 

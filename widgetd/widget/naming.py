@@ -66,13 +66,6 @@ def title(name: str, path: str) -> str:
     return stem(path) if not told or is_default(told) else told
 
 
-def camel_case(text: str) -> str:
-    """`text` as part of a class name: `flight_tracker` and `flight-tracker` → `FlightTracker`."""
-    words = re.findall(r"[A-Za-z0-9]+", anyascii(text))
-    joined = "".join(word[0].upper() + word[1:] for word in words)
-    return "_" + joined if joined[:1].isdigit() else joined
-
-
 def kebab_case(text: str) -> str:
     """`text` as a response type: `flight_tracker` → `flight-tracker`."""
     return "-".join(re.findall(r"[a-z0-9]+", anyascii(text).lower()))

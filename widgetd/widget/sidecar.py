@@ -19,10 +19,10 @@ from pydantic_core import ErrorDetails
 
 from widgetd.errors import Finding, WidgetError, nearest
 from widgetd.files.source import Source
-from widgetd.widget.jsontext import decode
-from widgetd.widget.jsonvalues import kind
+from widgetd.schema.json_text import decode
+from widgetd.schema.json_values import kind
+from widgetd.widget.hidden_characters import visible
 from widgetd.widget.version import PATTERN as VERSION
-from widgetd.widget.visible import visible
 
 SUFFIX = ".toml"
 """What a sidecar's path adds to its widget's."""

@@ -6,7 +6,8 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from widgetd.store.admission import (
+from widgetd.store.contract import Renders
+from widgetd.store.queue_limits import (
     KEYS_PER_ACTION,
     encoded_payload,
     ending,
@@ -14,9 +15,8 @@ from widgetd.store.admission import (
     queue_full,
     queues_full,
 )
-from widgetd.store.contract import Renders
-from widgetd.store.readers import Readers
 from widgetd.store.values import Accepted, Action, Awaited, Bounds, Clock
+from widgetd.store.waiters import Readers
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 
-from widgetd.store.admission import KEYS_PER_ACTION, encoded_payload, key_digest, queue_full
 from widgetd.store.local.actions import LocalActions
-from widgetd.store.readers import Readers
-from widgetd.store.shared.link import RING, AwayError, Link
-from widgetd.store.shared.shelf import SharedShelf
+from widgetd.store.queue_limits import KEYS_PER_ACTION, encoded_payload, key_digest, queue_full
+from widgetd.store.shared.cache import SharedShelf
+from widgetd.store.shared.connection import RING, AwayError, Link
 from widgetd.store.values import Accepted, Action, Awaited, Bounds, Clock, StoredRender
+from widgetd.store.waiters import Readers
 
 AWAY = 1_000_000
 """Where actions count from while the server is away: above whatever one render sees in its life."""

@@ -9,7 +9,7 @@ from uuid import uuid4
 import anyio
 
 from widgetd.store.local.limits import PLACE_HINT_S, TICK_S, LocalLimits
-from widgetd.store.shared.link import AwayError, Link
+from widgetd.store.shared.connection import AwayError, Link
 from widgetd.store.values import Bounds, Clock, Verdict
 
 LEASE_S = 120

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from widgetd.errors import WidgetError
-from widgetd.widget.schema import compile_schema
+from widgetd.schema.validator import compile_schema
 
 Kind = Literal["string", "number", "boolean", "any"]
 

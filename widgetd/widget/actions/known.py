@@ -14,13 +14,13 @@ from itertools import chain
 from typing import Any
 
 from widgetd.errors import CallError, WidgetError
+from widgetd.schema.sampling.sample import State, sample
 from widgetd.widget.actions.fields import Field
 from widgetd.widget.actions.offers import Handler, Offer, offers
 from widgetd.widget.actions.payloads import payload_schema
 from widgetd.widget.actions.written import Written, written
-from widgetd.widget.compiled import Widget
 from widgetd.widget.components import tree
-from widgetd.widget.sample import State, sample
+from widgetd.widget.widget import Widget
 
 _STATES: tuple[State, ...] = ("required", "full", "empty", "two", "nulls")
 _JSON_TYPES: Mapping[type, str] = {

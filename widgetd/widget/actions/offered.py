@@ -13,11 +13,11 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError, Slip
+from widgetd.limits import Limits
+from widgetd.schema.validator import compile_schema
 from widgetd.widget.actions.fields import Field
 from widgetd.widget.actions.offers import Handler, Offer, as_object, offers
 from widgetd.widget.actions.payloads import as_browser, exactly, payload_schema
-from widgetd.widget.limits import Limits
-from widgetd.widget.schema import compile_schema
 
 _LIMITS = Limits(schema_nodes=200_000, json_depth=256)
 """What a tree within its own limits can come to; widgets are held to them long before."""

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Any
 
 from widgetd.errors import Finding, nearest
-from widgetd.widget.arguments.subschemas import pointer
+from widgetd.schema.json_values import kind
+from widgetd.schema.subschemas import pointer
 from widgetd.widget.components.shapes import Record, Shape, either
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
-from widgetd.widget.jsonvalues import kind
 
 # The same word stands in each of a widget's trees.
 _nearest = lru_cache(maxsize=2048)(nearest)

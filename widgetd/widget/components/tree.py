@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.errors import Finding, WidgetError
+from widgetd.schema.json_text import syntax_fault
+from widgetd.schema.json_values import kind
 from widgetd.widget.components.chatkit import widgets
-from widgetd.widget.jsontext import syntax_fault
-from widgetd.widget.jsonvalues import kind
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot

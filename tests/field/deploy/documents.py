@@ -1,0 +1,67 @@
+"""The files that say how widgetd is run, parsed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # PyYAML has no types of its own
+
+ROOT = Path(__file__).resolve().parents[3]
+KUBERNETES = ROOT / "deploy" / "kubernetes"
+MANIFESTS = sorted(set(KUBERNETES.glob("*.yaml")) - {KUBERNETES / "kustomization.yaml"})
+
+
+def document(path: Path) -> dict[str, Any]:
+    """The one YAML document in a file."""
+    found = yaml.safe_load(path.read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def compose() -> dict[str, Any]:
+    """`compose.yaml`, its anchors resolved."""
+    return document(ROOT / "compose.yaml")
+
+
+def manifest(kind: str) -> dict[str, Any]:
+    """The one manifest of that kind."""
+    [found] = [each for path in MANIFESTS if (each := document(path))["kind"] == kind]
+    return found
+
+
+def pod() -> dict[str, Any]:
+    """What the Deployment's pods are made of."""
+    spec: dict[str, Any] = manifest("Deployment")["spec"]["template"]["spec"]
+    return spec
+
+
+def instructions(stage: str) -> list[tuple[str, str]]:
+    """The instructions of one stage of the Dockerfile: `[("USER", "10001:10001"), ...]`."""
+    text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
+    lines = re.sub(r"\\\n", " ", text).splitlines()
+    pairs = [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in lines)]
+    heads = [index for index, (word, _) in enumerate(pairs) if word == "FROM"]
+    for start, end in zip(heads, [*heads[1:], None], strict=True):
+        if pairs[start][1].endswith(f" AS {stage}"):
+            return pairs[start:end]
+    raise LookupError(stage)
+
+
+def instruction(stage: str, word: str) -> str:
+    """What the last such instruction of a stage says."""
+    return [rest for name, rest in instructions(stage) if name == word][-1]
+
+
+def compose_schema() -> dict[str, Any]:
+    """The Compose specification's JSON Schema, from the package that ships it; skips without."""
+    package = importlib.util.find_spec("check_jsonschema")
+    if package is None or package.origin is None:
+        pytest.skip("needs the package check-jsonschema, which ships the Compose schema")
+    vendored = Path(package.origin).parent / "builtin_schemas" / "vendor" / "compose-spec.json"
+    schema: dict[str, Any] = json.loads(vendored.read_text())
+    return schema

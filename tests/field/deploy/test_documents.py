@@ -1,0 +1,235 @@
+"""Each file that says how widgetd is run is what its reader takes, and they agree."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from tests.field.deploy.documents import (
+    KUBERNETES,
+    MANIFESTS,
+    ROOT,
+    compose,
+    compose_schema,
+    document,
+    instruction,
+    instructions,
+    manifest,
+    pod,
+)
+from widgetd.daemon.serve import TOLD_S
+from widgetd.settings import Settings, settle
+from widgetd.web.http_server import GRACE_S
+
+UID = 10001
+PORT = 8787
+METRICS_PORT = 9464
+OPERATORS_OWN = {"ServiceMonitor"}
+OURS = ("widgetd", "widgetd-1", "widgetd-2", "preview")
+
+
+def container() -> dict[str, Any]:
+    [only] = pod()["containers"]
+    assert isinstance(only, dict)
+    return only
+
+
+def test_compose_yaml_is_what_the_compose_specification_takes() -> None:
+    validator = jsonschema_rs.validator_for(compose_schema(), offline=True)
+
+    assert [str(error) for error in validator.iter_errors(compose())] == []
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
+def test_each_manifest_is_what_kubernetes_takes(path: Path) -> None:
+    kubernetes = pytest.importorskip(
+        "kubernetes_validate", reason="needs the package kubernetes-validate, which ships schemas"
+    )
+    found = document(path)
+    if found["kind"] in OPERATORS_OWN:
+        pytest.skip(f"Kubernetes itself does not know a {found['kind']}")
+
+    kubernetes.validate(found, kubernetes.latest_version(), strict=True)
+
+
+def test_the_service_monitor_asks_the_port_that_the_service_has() -> None:
+    monitor, service = manifest("ServiceMonitor"), manifest("Service")
+    [endpoint] = monitor["spec"]["endpoints"]
+
+    assert monitor["apiVersion"] == "monitoring.coreos.com/v1"
+    assert endpoint["port"] in {port["name"] for port in service["spec"]["ports"]}
+    assert (
+        monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    )
+
+
+def test_the_kustomization_names_every_manifest_and_only_files_that_are_there() -> None:
+    found = document(KUBERNETES / "kustomization.yaml")
+
+    assert sorted(found["resources"]) == [path.name for path in MANIFESTS]
+    for generator in found["configMapGenerator"]:
+        for name in generator["files"]:
+            assert re.fullmatch(r"[-._a-zA-Z0-9]+", Path(name).name), "no key of a ConfigMap"
+            assert (KUBERNETES / name).is_file()
+
+
+def test_the_widget_in_the_manifests_is_json_and_its_sidecar_is_toml() -> None:
+    widget = json.loads((KUBERNETES / "widgets" / "greeting.widget").read_text())
+    sidecar = tomllib.loads((KUBERNETES / "widgets" / "greeting.widget.toml").read_text())
+
+    assert widget["name"] == "greeting"
+    assert set(sidecar) == {"description"}
+
+
+def test_every_selector_finds_the_pods() -> None:
+    labels = manifest("Deployment")["spec"]["template"]["metadata"]["labels"]
+
+    for selector in (
+        manifest("Deployment")["spec"]["selector"]["matchLabels"],
+        manifest("Service")["spec"]["selector"],
+        manifest("PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
+        manifest("NetworkPolicy")["spec"]["podSelector"]["matchLabels"],
+        manifest("ServiceMonitor")["spec"]["selector"]["matchLabels"],
+    ):
+        assert selector.items() <= labels.items()
+
+
+def test_a_changed_widget_reaches_running_pods_instead_of_starting_new_ones() -> None:
+    options = document(KUBERNETES / "kustomization.yaml")["generatorOptions"]
+
+    assert options["disableNameSuffixHash"] is True
+    assert not any("subPath" in mount for mount in container()["volumeMounts"])
+
+
+def test_all_agree_on_the_user() -> None:
+    assert instruction("runtime", "USER") == f"{UID}:{UID}"
+    assert instruction("preview", "USER") == f"{UID}:{UID}"
+    assert pod()["securityContext"]["runAsUser"] == UID
+    assert pod()["securityContext"]["fsGroup"] == UID
+
+
+def test_all_agree_on_the_port() -> None:
+    nginx = (ROOT / "deploy" / "nginx.conf").read_text()
+
+    assert Settings.model_fields["port"].default == PORT
+    assert instruction("runtime", "EXPOSE") == str(PORT)
+    assert [port["containerPort"] for port in container()["ports"]] == [PORT, METRICS_PORT]
+    assert [port["port"] for port in manifest("Service")["spec"]["ports"]] == [PORT, METRICS_PORT]
+    assert set(re.findall(r"server widgetd-\d:(\d+)", nginx)) == {str(PORT)}
+    for name in ("widgetd", "preview"):
+        [published] = compose()["services"][name]["ports"]
+        assert published.startswith("127.0.0.1:")
+        assert published.endswith(f":{PORT}")
+
+
+def test_all_agree_on_where_the_widgets_are_and_nobody_can_write_them() -> None:
+    [mount] = [each for each in container()["volumeMounts"] if each["name"] == "widgets"]
+
+    assert json.loads(instruction("runtime", "CMD")) == ["serve", "/widgets"]
+    assert container()["args"] == ["serve", "/widgets"]
+    assert (mount["mountPath"], mount["readOnly"]) == ("/widgets", True)
+    for name in OURS:
+        assert "./widgets:/widgets:ro" in compose()["services"][name]["volumes"]
+
+
+def test_all_agree_on_where_state_is() -> None:
+    mounts = {each["mountPath"] for each in container()["volumeMounts"]}
+    volumes = compose()["services"]["widgetd"]["volumes"]
+    unit = (ROOT / "systemd" / "widgetd.service").read_text()
+
+    assert "install -d -o 10001 -g 10001 -m 0700 /var/lib/widgetd" in instruction("runtime", "RUN")
+    assert variables_of_the_image()["WIDGETD_STATE_DIR"] == "/var/lib/widgetd"
+    assert "/var/lib/widgetd" in mounts
+    assert "state:/var/lib/widgetd" in volumes
+    assert "\nStateDirectory=widgetd\n" in unit
+    assert "\nEnvironment=WIDGETD_STATE_DIR=%S/widgetd\n" in unit
+
+
+def test_no_container_can_write_its_root_or_hold_a_capability() -> None:
+    context = container()["securityContext"]
+
+    assert context == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    for name, service in compose()["services"].items():
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+
+
+def test_the_image_starts_its_program_without_a_shell_and_ends_on_sigterm() -> None:
+    assert json.loads(instruction("runtime", "ENTRYPOINT")) == ["widgetd"]
+    assert instruction("runtime", "STOPSIGNAL") == "SIGTERM"
+    assert instruction("runtime", "HEALTHCHECK").endswith('CMD ["widgetd", "health"]')
+
+
+def test_the_image_says_what_it_is() -> None:
+    [labels] = [rest for word, rest in instructions("runtime") if word == "LABEL"]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+    for name in ("title", "description", "licenses", "version", "revision"):
+        assert f"org.opencontainers.image.{name}=" in labels
+    assert ("ARG", f"VERSION={version}") in instructions("runtime")
+    assert container()["image"] == f"widgetd:{version}"
+
+
+def dev_lock() -> str:
+    return (ROOT / "requirements" / "dev.txt").read_text()
+
+
+def test_every_package_in_the_image_is_pinned_by_its_hash() -> None:
+    runs = [
+        rest for stage in ("build", "shots") for word, rest in instructions(stage) if word == "RUN"
+    ]
+    installs = [run for run in runs if "pip" in run and " install " in run]
+
+    assert all("--require-hashes" in run or "--no-deps" in run for run in installs)
+    for extra in ("redis", "playwright", "greenlet"):
+        assert re.search(rf"^{extra}==\S+ \\\n    --hash=sha256:", dev_lock(), re.MULTILINE)
+    assert len(installs) == 3
+
+
+def test_probes_ask_for_pages_that_widgetd_has() -> None:
+    assert container()["livenessProbe"]["httpGet"]["path"] == "/livez"
+    assert container()["readinessProbe"]["httpGet"]["path"] == "/readyz"
+    assert container()["startupProbe"]["httpGet"]["path"] == "/readyz"
+
+
+def test_all_give_widgetd_time_to_end_before_they_kill_it() -> None:
+    unit = (ROOT / "systemd" / "widgetd.service").read_text()
+    [stop] = re.findall(r"^TimeoutStopSec=(\d+)s$", unit, re.MULTILINE)
+    leaves_s = container()["lifecycle"]["preStop"]["sleep"]["seconds"]
+
+    assert int(stop) > GRACE_S + TOLD_S
+    assert pod()["terminationGracePeriodSeconds"] >= leaves_s + int(stop)
+    assert compose()["services"]["widgetd"]["stop_grace_period"] == f"{stop}s"
+
+
+def variables_of_the_image() -> dict[str, str]:
+    return dict(re.findall(r"(WIDGETD_\w+)=(\S+)", instruction("runtime", "ENV")))
+
+
+def variables() -> dict[str, str]:
+    """Each `WIDGETD_` variable that a file sets, and its value."""
+    services = [service.get("environment", {}) for service in compose()["services"].values()]
+    units = "".join(path.read_text() for path in (ROOT / "systemd").rglob("*.*"))
+    found = {
+        **variables_of_the_image(),
+        **{entry["name"]: entry["value"] for entry in container()["env"]},
+        **{name: value for service in services for name, value in service.items()},
+        **dict(re.findall(r"(WIDGETD_\w+)=(\S+)", units)),
+    }
+    return {name: value for name, value in found.items() if name.startswith("WIDGETD_")}
+
+
+@pytest.mark.parametrize("name", sorted(variables()))
+def test_each_variable_that_a_file_sets_is_a_setting_and_its_value_can_be_used(name: str) -> None:
+    settle({}, {name: variables()[name]})

@@ -1,0 +1,79 @@
+"""What `kubectl apply -k deploy/kubernetes-store` would send: everything, and a store between."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # PyYAML has no types of its own
+
+from tests.field.deploy.documents import MANIFESTS, ROOT, document
+
+KUBECTL = shutil.which("kubectl")
+OPERATORS_OWN = {"ServiceMonitor"}
+
+pytestmark = pytest.mark.skipif(KUBECTL is None, reason="needs kubectl, to build the overlay")
+
+
+@pytest.fixture(scope="module")
+def built() -> dict[tuple[str, str], Any]:
+    """Each object by its kind and name."""
+    assert KUBECTL is not None
+    command = [KUBECTL, "kustomize", str(ROOT / "deploy" / "kubernetes-store")]
+    made = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    documents = list(yaml.safe_load_all(made.stdout))
+    return {(each["kind"], each["metadata"]["name"]): each for each in documents}
+
+
+def container(built: dict[tuple[str, str], Any], name: str) -> Any:
+    [only] = built["Deployment", name]["spec"]["template"]["spec"]["containers"]
+    return only
+
+
+def test_every_object_is_what_kubernetes_takes(built: dict[tuple[str, str], Any]) -> None:
+    kubernetes = pytest.importorskip(
+        "kubernetes_validate", reason="needs the package kubernetes-validate, which ships schemas"
+    )
+    for (kind, _), found in built.items():
+        if kind not in OPERATORS_OWN:
+            kubernetes.validate(found, kubernetes.latest_version(), strict=True)
+
+
+def test_whatever_is_there_without_a_store_is_there_with_one(
+    built: dict[tuple[str, str], Any],
+) -> None:
+    without = {(d["kind"], d["metadata"]["name"]) for d in map(document, MANIFESTS)}
+
+    assert without <= built.keys()
+    assert {each["metadata"]["namespace"] for each in built.values()} == {"widgetd"}
+
+
+def test_replicas_find_the_store_and_nobody_else_may_ask_it(
+    built: dict[tuple[str, str], Any],
+) -> None:
+    variables = {each["name"]: each["value"] for each in container(built, "widgetd")["env"]}
+    store = urlsplit(variables["WIDGETD_STORE"])
+    service = built["Service", store.hostname or ""]["spec"]
+    labels = built["Deployment", "widgetd-store"]["spec"]["template"]["metadata"]["labels"]
+    [out, _names] = built["NetworkPolicy", "widgetd"]["spec"]["egress"]
+    [into] = built["NetworkPolicy", "widgetd-store"]["spec"]["ingress"]
+
+    assert service["ports"][0]["port"] == store.port == out["ports"][0]["port"]
+    assert service["selector"] == labels == out["to"][0]["podSelector"]["matchLabels"]
+    assert (
+        into["from"][0]["podSelector"]["matchLabels"]
+        == (built["Deployment", "widgetd"]["spec"]["selector"]["matchLabels"])
+    )
+
+
+def test_the_store_can_write_nothing_and_hold_no_capability(
+    built: dict[tuple[str, str], Any],
+) -> None:
+    assert container(built, "widgetd-store")["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }

@@ -1,0 +1,117 @@
+"""nginx, with the configuration that is shipped, in front of two servers that say who they are."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.field.deploy.balancing import NGINX, Balancer
+
+MODERN = {"MCP-Protocol-Version": "2026-07-28"}
+LEGACY = {"MCP-Protocol-Version": "2025-06-18", "MCP-Session-Id": "4f1d"}
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="needs nginx, Debian's package nginx-light")
+
+
+class Replica:
+    """A server that answers every request with its own name and the Host it was asked for."""
+
+    def __init__(self, name: str) -> None:
+        class Answer(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                body = f"{name} {self.headers['Host']}".encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_arguments: object) -> None:
+                """Nobody reads it."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def replicas() -> Iterator[list[Replica]]:
+    with ExitStack() as ends:
+        made = [Replica("one"), Replica("two")]
+        for replica in made:
+            ends.callback(replica.close)
+        yield made
+
+
+@pytest.fixture
+def balancer(tmp_path: Path, replicas: list[Replica]) -> Iterator[Balancer]:
+    made = Balancer(tmp_path, [replica.port for replica in replicas])
+    made.starts()
+    yield made
+    made.close()
+
+
+@contextmanager
+def silent_port() -> Iterator[int]:
+    """A port where nobody says yes or no to a connection, as on a machine that lost its power."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as held:
+        address = server.getsockname()
+        # What fills the queue is never accepted, so whoever comes later is not answered.
+        for _ in range(2):
+            first = held.enter_context(socket.socket())
+            first.setblocking(False)
+            first.connect_ex(address)
+        yield address[1]
+
+
+def names(answers: list[str]) -> set[str]:
+    return {answer.split()[0] for answer in answers}
+
+
+def test_a_session_stays_with_the_replica_that_opened_it(balancer: Balancer) -> None:
+    opened = balancer.ask({})
+
+    assert names([opened, *(balancer.ask(LEGACY) for _ in range(30))]) == names([opened])
+
+
+def test_requests_without_a_session_go_to_every_replica(balancer: Balancer) -> None:
+    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
+
+
+def test_replicas_see_the_host_that_the_client_asked_for(balancer: Balancer) -> None:
+    assert balancer.ask(MODERN).split()[1] == f"127.0.0.1:{balancer.port}"
+
+
+def test_a_replica_that_goes_takes_no_request_with_it(
+    balancer: Balancer, replicas: list[Replica]
+) -> None:
+    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"one", "two"}
+
+    replicas.pop(0).close()
+
+    assert names([balancer.ask(MODERN) for _ in range(60)]) == {"two"}
+
+
+def test_a_replica_that_vanished_takes_no_request_with_it(
+    tmp_path: Path, replicas: list[Replica]
+) -> None:
+    with ExitStack() as held:
+        balancer = Balancer(tmp_path, [held.enter_context(silent_port()), replicas[1].port])
+        held.callback(balancer.close)
+        balancer.starts()
+
+        assert names([balancer.ask(MODERN) for _ in range(30)]) == {"two"}
+
+
+def test_the_metrics_of_a_replica_are_not_offered_by_chance(balancer: Balancer) -> None:
+    assert balancer.status_of("/metrics") == 404

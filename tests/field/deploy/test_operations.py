@@ -1,0 +1,85 @@
+"""What operators read names everything that there is, and nothing that there is not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # PyYAML has no types of its own
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.field.deploy.documents import ROOT
+from tests.serving import connected, serving, widget_file
+from tests.system.web.asking import ask
+from widgetd.errors import CODES
+from widgetd.settings import Settings
+
+GUIDE = (ROOT / "docs" / "operations.md").read_text()
+LABEL = re.compile(r"(\w+)\{(\w+)[=!]")
+
+
+async def scraped(folder: Path) -> dict[str, set[str]]:
+    """The labels of each sample that a daemon tells, once it changed and was called."""
+    async with serving(folder) as url, connected(url, "modern") as client:
+        (folder / "A.widget").write_text(widget_file("A"))
+        await client.lists("a")
+        await client.call("a", who="Ada")
+        text = (await ask(url, "/metrics")).text
+    families = list(text_string_to_metric_families(text))
+    return {sample.name: set(sample.labels) for one in families for sample in one.samples}
+
+
+def section(title: str) -> str:
+    return GUIDE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def cells(title: str, begin: str = "") -> list[str]:
+    """The first cell of each row of a section's tables that begins so, in code."""
+    return re.findall(rf"^\| (`{begin}[^|]*`) \|", section(title), re.MULTILINE)
+
+
+def test_the_guide_explains_each_setting_and_no_other() -> None:
+    named = [name for cell in cells("Settings") for name in re.findall(r"`(\w+)`", cell)]
+
+    assert sorted(named) == sorted(Settings.model_fields)
+
+
+async def test_the_guide_explains_each_metric_and_no_other(tmp_path: Path) -> None:
+    told = {
+        re.sub(r"_(bucket|count|sum|created)$", "", name)
+        for name in await scraped(tmp_path)
+        if not name.endswith("_created")
+    }
+    named = {name for cell in cells("Watch", "widgetd_") for name in re.findall(r"`(\w+)", cell)}
+
+    assert named == told
+
+
+def test_the_guide_explains_each_event_of_the_log_and_no_other() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "widgetd").rglob("*.py"))
+    logged = set(re.findall(r'_log\.\w+\(\s*"([a-z.]+)"', sources)) | {"library.logged"}
+    log = GUIDE.split("\n### The log\n")[1].split("\n### ")[0]
+
+    assert set(re.findall(r"`([a-z]+\.[a-z]+)`", log)) == logged
+
+
+async def test_alerts_ask_for_metrics_and_labels_that_are_told(tmp_path: Path) -> None:
+    told = await scraped(tmp_path)
+    rules = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
+    asked = {name for rule in rules for name in re.findall(r"widgetd_\w+", rule["expr"])}
+    labelled = [pair for rule in rules for pair in LABEL.findall(rule["expr"])]
+
+    assert asked <= told.keys()
+    assert [pair for pair in labelled if pair[1] not in told[pair[0]]] == []
+    assert all(rule["annotations"]["description"] for rule in rules)
+
+
+@pytest.mark.parametrize("code", sorted(set(re.findall(r"W[0-5]\d{3}", GUIDE))))
+def test_each_code_in_the_guide_is_one(code: str) -> None:
+    assert code in CODES
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(([^)#]+)", GUIDE))))
+def test_each_file_that_the_guide_leads_to_is_there(target: str) -> None:
+    assert target.startswith("https://") or (ROOT / "docs" / target).exists()

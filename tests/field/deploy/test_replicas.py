@@ -1,0 +1,250 @@
+"""Two replicas behind nginx as it is shipped, over a real Redis or Valkey, are as good as one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ToolListChangedNotification
+
+from tests.field.deploy.balancing import NGINX, Balancer
+from tests.field.deploy.replicas import Fleet, Replica
+from tests.serving import Connection, connected, greeting, widget_file
+from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
+from tests.system.store.server import BINARY, Server
+
+PATIENCE_S = 30
+CLIENTS_AT_ONCE = 2
+CALLS = 12
+PAUSE_S = 0.03
+
+pytestmark = [
+    pytest.mark.skipif(NGINX is None, reason="needs nginx, Debian's package nginx-light"),
+    pytest.mark.skipif(
+        BINARY is None, reason="needs valkey-server or redis-server, Debian's packages"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet]:
+    folder = tmp_path_factory.mktemp("fleet")
+    widgets = folder / "widgets"
+    widgets.mkdir()
+    (widgets / "Greeting.widget").write_text(widget_file())
+    (widgets / "Order.widget").write_text(order_file())
+    async with AsyncExitStack() as held:
+        server = Server()
+        held.callback(server.close)
+        server.start()
+        one, two = (Replica(widgets, server.url, folder / f"{number}.log") for number in (1, 2))
+        balancer = Balancer(folder, [one.port, two.port])
+        held.callback(balancer.close)
+        balancer.starts()
+        for replica in (one, two):
+            held.push_async_callback(replica.aclose)
+            await replica.start()
+        yield Fleet(widgets=widgets, one=one, two=two, balancer=balancer, server=server)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """A legacy client, and whether it was told that the list of tools changed."""
+
+    client: Client
+    told: anyio.Event
+
+
+@asynccontextmanager
+async def visiting(url: str, address: str) -> AsyncIterator[Visitor]:
+    """A legacy client at an address of its own."""
+    told = anyio.Event()
+
+    async def heard(message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            told.set()
+
+    transport = httpx2.AsyncHTTPTransport(local_address=address)
+    async with httpx2.AsyncClient(transport=transport, timeout=PATIENCE_S) as http:
+        over = streamable_http_client(url, http_client=http)
+        async with Client(over, mode="legacy", message_handler=heard) as client:
+            yield Visitor(client=client, told=told)
+
+
+async def visitors_of_both(fleet: Fleet, held: AsyncExitStack) -> list[Visitor]:
+    """So many legacy clients that each replica has some."""
+    visitors: list[Visitor] = []
+    while not all(await fleet.numbers("widgetd_sessions")):
+        address = f"127.0.0.{len(visitors) + 2}"
+        visitor = visiting(fleet.balancer.url, address)
+        visitors.append(await held.enter_async_context(visitor))
+    return visitors
+
+
+def greets(result: Any) -> bool:
+    return bool(result.structured_content == greeting("Hello", "Ada"))
+
+
+async def calls_of_each(fleet: Fleet) -> tuple[float, ...]:
+    return await fleet.numbers("widgetd_calls_total", outcome="ok", widget="greeting")
+
+
+async def test_replicas_that_see_the_same_folder_say_so(fleet: Fleet) -> None:
+    said = [await replica.readiness() for replica in fleet.both]
+
+    assert [one["ready"] for one in said] == [True, True]
+    assert said[0]["files"] == said[1]["files"]
+    assert said[0]["generation"] == said[1]["generation"]
+    for replica, each in zip(fleet.both, said, strict=True):
+        hashes = {name: str(each[name]) for name in ("files", "generation")}
+        assert await replica.number("widgetd_generation_info", **hashes) == 1
+
+
+async def test_a_session_keeps_its_replica_and_hears_of_changes_there(fleet: Fleet) -> None:
+    before = await calls_of_each(fleet)
+    with anyio.fail_after(PATIENCE_S):
+        async with AsyncExitStack() as held:
+            visitors = await visitors_of_both(fleet, held)
+            sessions = await fleet.numbers("widgetd_sessions")
+            for visitor in visitors:
+                for _ in range(CALLS):
+                    assert greets(await visitor.client.call_tool("greeting", {"who": "Ada"}))
+
+            (fleet.widgets / "New.widget").write_text(widget_file("New"))
+            for visitor in visitors:
+                await visitor.told.wait()
+                tools = (await visitor.client.list_tools()).tools
+                assert "new" in {tool.name for tool in tools}
+    after = await calls_of_each(fleet)
+
+    assert sum(sessions) == len(visitors)
+    assert [b - a for a, b in zip(before, after, strict=True)] == [CALLS * n for n in sessions]
+
+
+async def test_calls_without_a_session_go_to_every_replica(fleet: Fleet) -> None:
+    before = await calls_of_each(fleet)
+    async with connected(fleet.balancer.url, "modern") as client:
+        for _ in range(4 * CALLS):
+            assert greets(await client.call("greeting", who="Ada"))
+    after = await calls_of_each(fleet)
+
+    made = [b - a for a, b in zip(before, after, strict=True)]
+    assert sum(made) == 4 * CALLS
+    assert all(made)
+
+
+async def ordered(model: Connection) -> str:
+    """The id of a new render."""
+    result = await model.call("order", **ARGUMENTS)
+    return str((result.meta or {})["widgetd/render"]["id"])
+
+
+async def test_a_render_of_one_replica_is_shown_by_the_other(fleet: Fleet) -> None:
+    async with (
+        connected(fleet.one.url, "modern") as here,
+        connected(fleet.two.url, "modern") as there,
+    ):
+        made = await here.call("order", **ARGUMENTS)
+        render_id = (made.meta or {})["widgetd/render"]["id"]
+        shown = await there.call("show_render", render_id=render_id)
+
+    assert shown.structured_content == made.structured_content
+
+
+async def test_an_action_that_one_replica_takes_is_awaited_at_the_other(fleet: Fleet) -> None:
+    answers: list[Any] = []
+    async with (
+        connected(fleet.one.url, "modern") as page,
+        connected(fleet.two.url, "modern") as model,
+    ):
+        render_id = await ordered(model)
+
+        async def wait() -> None:
+            answers.append(await model.call("await_widget_action", render_id=render_id))
+
+        with anyio.fail_after(PATIENCE_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                taking = {"render_id": render_id, "action": "order.send", "payload": GIVEN}
+                first = await page.call("widget_action", **taking, idempotency_key="k")
+                again = await model.call("widget_action", **taking, idempotency_key="k")
+
+    assert first.structured_content == again.structured_content == {"status": "accepted", "next": 1}
+    [action] = answers[0].structured_content["actions"]
+    assert (action["action"], action["payload"]) == ("order.send", GIVEN)
+
+
+class Load:
+    """Calls that go on and on, each of which must be answered.
+
+    Args:
+        url: Where they go.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._stopped = False
+        self.answered = 0
+
+    async def run(self) -> None:
+        """Call until stopped."""
+        async with Client(self._url) as client:
+            while not self._stopped:
+                result = await client.call_tool("greeting", {"who": "Ada"})
+                assert greets(result)
+                self.answered += 1
+                await anyio.sleep(PAUSE_S)  # plays a caller who leaves the machine to others, too
+
+    async def goes_on(self) -> None:
+        """Return once some more calls were answered."""
+        enough = self.answered + CALLS
+        while self.answered < enough:  # noqa: ASYNC110 - whoever calls tells nobody
+            await anyio.sleep(0.01)
+
+    def stop(self) -> None:
+        """Let each caller end with the call it makes."""
+        self._stopped = True
+
+
+async def test_a_rolling_restart_under_load_loses_no_call(fleet: Fleet) -> None:
+    load = Load(fleet.balancer.url)
+    with anyio.fail_after(2 * PATIENCE_S):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(CLIENTS_AT_ONCE):
+                tasks.start_soon(load.run)
+            for replica in fleet.both:
+                await load.goes_on()
+                assert await replica.end() == 0
+                await load.goes_on()
+                await replica.start()
+            while not all(await calls_of_each(fleet)):
+                await load.goes_on()
+            load.stop()
+
+
+async def test_the_loss_of_the_server_between_them_costs_sharing_and_no_call(fleet: Fleet) -> None:
+    lost = [replica.logged("store.degraded") for replica in fleet.both]
+    found = [replica.logged("store.recovered") for replica in fleet.both]
+    with anyio.fail_after(2 * PATIENCE_S):
+        async with connected(fleet.balancer.url, "modern") as client:
+            fleet.server.kill()
+            for _ in range(4 * CALLS):
+                assert greets(await client.call("greeting", who="Ada"))
+            for replica, times in zip(fleet.both, lost, strict=True):
+                await replica.logs("store.degraded", times=times + 1)
+            assert await fleet.numbers("widgetd_store_degraded") == (1, 1)
+
+            fleet.server.start()
+            for replica, times in zip(fleet.both, found, strict=True):
+                await replica.logs("store.recovered", times=times + 1)
+            assert await fleet.numbers("widgetd_store_degraded") == (0, 0)
+
+    await test_a_render_of_one_replica_is_shown_by_the_other(fleet)
+    assert [r.logged("store.degraded") - n for r, n in zip(fleet.both, lost, strict=True)] == [1, 1]

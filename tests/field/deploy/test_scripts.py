@@ -1,0 +1,59 @@
+"""The scripts that need more than Python: sound, and honest where they cannot run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+TESTS = ("deploy/image-test", "systemd/boot-test")
+SCRIPTS = (*TESTS, "systemd/boot-steps", "deploy/steps.sh")
+
+
+@pytest.mark.skipif(
+    shutil.which("shellcheck") is None, reason="needs shellcheck, Debian's package of that name"
+)
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_shellcheck_finds_nothing_in_a_script(script: str) -> None:
+    verdict = subprocess.run(
+        ["shellcheck", "--external-sources", "--source-path=deploy", script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (verdict.returncode, verdict.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("script", "packages"),
+    [
+        ("deploy/image-test", "buildah umoci crun mmdebstrap iproute2 curl python3"),
+        ("systemd/boot-test", "systemd-container mmdebstrap util-linux"),
+    ],
+)
+def test_a_test_says_which_packages_it_would_need(
+    script: str, packages: str, tmp_path: Path
+) -> None:
+    for tool in ("bash", "dirname"):
+        (tmp_path / tool).symlink_to(str(shutil.which(tool)))
+
+    ran = subprocess.run(
+        [tmp_path / "bash", ROOT / script],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    said = f"skipped: needs Debian's packages {packages}, which are not all here\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, said, "")
+
+
+@pytest.mark.parametrize("script", TESTS)
+def test_make_runs_each_test(script: str) -> None:
+    assert f"\t@{script}\n" in (ROOT / "Makefile").read_text()

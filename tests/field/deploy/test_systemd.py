@@ -1,0 +1,192 @@
+"""The notify protocol, spoken to a real datagram socket as systemd listens on one."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from widgetd.daemon.systemd import Supervisor, supervisor
+
+PID = 4711
+
+
+class Listener:
+    """The service manager's end of the socket."""
+
+    def __init__(self, address: str) -> None:
+        self.name = address.replace("\0", "@")
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.settimeout(5)
+        self._socket.bind(address)
+
+    def heard(self) -> list[str]:
+        """The lines of the next datagram."""
+        return self._socket.recv(4096).decode().split("\n")
+
+    async def hears(self) -> list[str]:
+        """The lines of the next datagram, while the loop goes on."""
+        with anyio.fail_after(5):
+            await anyio.wait_readable(self._socket)
+        return self.heard()
+
+    def silent(self) -> bool:
+        """Whether nothing waits to be read."""
+        self._socket.setblocking(False)
+        try:
+            self._socket.recv(4096)
+        except BlockingIOError:
+            return True
+        return False
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture(params=["path", "abstract"])
+def listener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listener]:
+    path = str(tmp_path / "notify")
+    made = Listener(path if request.param == "path" else f"\0widgetd-test-{uuid.uuid4()}")
+    yield made
+    made.close()
+
+
+def of(listener: Listener, **environ: str) -> Supervisor:
+    return supervisor({"NOTIFY_SOCKET": listener.name, **environ}, PID)
+
+
+def test_ready_comes_with_its_status(listener: Listener) -> None:
+    assert of(listener).ready("serving 16 widgets")
+
+    assert listener.heard() == ["READY=1", "STATUS=serving 16 widgets"]
+
+
+def test_reloading_carries_the_time_it_began(listener: Listener) -> None:
+    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+
+    assert of(listener).reloading()
+
+    word, began = listener.heard()
+    assert word == "RELOADING=1"
+    name, _, usec = began.partition("=")
+    assert name == "MONOTONIC_USEC"
+    assert before <= int(usec) <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+
+
+def test_stopping_says_what_is_still_done(listener: Listener) -> None:
+    assert of(listener).stopping()
+
+    assert listener.heard() == ["STOPPING=1", "STATUS=finishing the calls in flight"]
+
+
+def test_a_status_cannot_smuggle_in_another_word(listener: Listener) -> None:
+    assert of(listener).status("serving a\nWATCHDOG=trigger\r\n widget")
+
+    assert listener.heard() == ["STATUS=serving a WATCHDOG=trigger widget"]
+
+
+def test_a_status_with_half_a_character_is_sent_all_the_same(listener: Listener) -> None:
+    assert of(listener).status("flight \udc80")
+
+    assert listener.heard() == ["STATUS=flight ?"]
+
+
+@pytest.mark.parametrize("name", ["", "relative", "vsock:2:1234"])
+def test_nobody_listens_where_no_unix_socket_is_named(name: str) -> None:
+    alone = supervisor({"NOTIFY_SOCKET": name}, PID)
+
+    assert alone == Supervisor()
+    assert not alone.ready("serving 16 widgets")
+
+
+def test_a_socket_that_is_gone_does_not_fail_the_daemon(tmp_path: Path) -> None:
+    alone = supervisor({"NOTIFY_SOCKET": str(tmp_path / "gone")}, PID)
+
+    assert not alone.ready("serving 16 widgets")
+
+
+def test_a_full_queue_does_not_fail_the_daemon(tmp_path: Path) -> None:
+    listener = Listener(str(tmp_path / "notify"))
+    deaf = of(listener)
+
+    said = [deaf.status("serving 16 widgets") for _ in range(longest_queue() + 2)]
+
+    assert said[0]
+    assert not said[-1]
+    listener.close()
+
+
+def longest_queue() -> int:
+    return int(Path("/proc/sys/net/unix/max_dgram_qlen").read_text())
+
+
+@pytest.mark.parametrize(
+    ("environ", "watchdog_s"),
+    [
+        ({}, None),
+        ({"WATCHDOG_USEC": "30000000"}, 30.0),
+        ({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(PID)}, 30.0),
+        ({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(PID + 1)}, None),
+        ({"WATCHDOG_USEC": "0"}, None),
+        ({"WATCHDOG_USEC": "soon"}, None),
+    ],
+)
+def test_the_watchdog_is_ours_only_if_it_names_us(
+    environ: dict[str, str], watchdog_s: float | None
+) -> None:
+    assert supervisor(environ, PID).watchdog_s == watchdog_s
+
+
+async def test_a_healthy_daemon_feeds_the_watchdog_until_it_stops(listener: Listener) -> None:
+    stop = anyio.Event()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(of(listener, WATCHDOG_USEC="20000").feed, lambda: True, stop)
+            assert [await listener.hears() for _ in range(3)] == [["WATCHDOG=1"]] * 3
+            stop.set()
+
+
+async def test_a_daemon_whose_surveys_are_stuck_falls_silent(listener: Listener) -> None:
+    asked = anyio.Event()
+    stop = anyio.Event()
+    answers = iter([False, False, False])
+
+    def healthy() -> bool:
+        if (answer := next(answers, None)) is None:
+            asked.set()
+        return bool(answer)
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(of(listener, WATCHDOG_USEC="2000").feed, healthy, stop)
+            await asked.wait()
+            stop.set()
+
+    assert listener.silent()
+
+
+async def test_without_a_watchdog_there_is_nothing_to_feed(listener: Listener) -> None:
+    with anyio.fail_after(5):
+        await of(listener).feed(lambda: True, anyio.Event())
+
+    assert listener.silent()
+
+
+def test_the_process_is_found_in_its_own_environment(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", listener.name)
+    monkeypatch.setenv("WATCHDOG_USEC", "3000000")
+    monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()))
+
+    found = supervisor(os.environ, os.getpid())
+
+    assert found.watchdog_s == 3.0
+    assert found.status("here")
+    assert listener.heard() == ["STATUS=here"]

@@ -1,0 +1,110 @@
+"""Each example, run as its docstring says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import anyio
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+ADAPTERS = ROOT / ".venv-adapters" / "bin" / "python"
+PATIENCE_S = 90
+"""Far more than an example takes on a busy machine."""
+
+NAMED_CLASSES = "Direct usage of named widget classes is deprecated"
+"""chatkit warns of its own classes while it defines them."""
+
+BETA = "`langchain.mcp` is in beta"
+"""langchain says so to whoever imports it."""
+
+FLIGHT = "NF 221, Fri 15 May, Lisbon to Bergen: boarding, lands 17:15."
+WIDGET = "Card of Row, Col, Button"
+CONVERSATION = [
+    "human     Where is NF 221?",
+    "ai        calls flight_tracker",
+    f"tool      Northfjord Air {FLIGHT}",
+    f"artifact  {WIDGET}",
+    "ai        NF 221 is boarding at gate 22.",
+]
+
+
+async def printed(example: str, *ignored: str, arguments: tuple[str, ...] = ()) -> list[str]:
+    """The lines that `example` prints, where every warning but `ignored` is an error."""
+    ignoring = [flag for message in ignored for flag in ("-W", f"ignore:{message}")]
+    command = [sys.executable, "-W", "error", *ignoring, "-m", f"examples.{example}", *arguments]
+    proxies = {"HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
+    environment = {**os.environ, **proxies, "NO_PROXY": "127.0.0.1", "PYTHONIOENCODING": "utf-8"}
+    with anyio.fail_after(PATIENCE_S):
+        done = await anyio.run_process(
+            command, cwd=ROOT, env=environment, stderr=subprocess.STDOUT, check=False
+        )
+    said = done.stdout.decode()
+    assert done.returncode == 0, said
+    return said.splitlines()
+
+
+async def test_the_mcp_client_calls_the_same_widget_in_both_eras() -> None:
+    lines = await printed("mcp_client")
+
+    legacy, modern = lines[: len(lines) // 2], lines[len(lines) // 2 :]
+    assert (legacy[0], modern[0]) == ("MCP 2025-11-25:", "MCP 2026-07-28:")
+    assert legacy[1:] == modern[1:]
+    assert legacy[2:] == [
+        "  found     flight_tracker: Flight tracker",
+        "  example   number, date, status, progress, airline, departure, arrival",
+        f"  content   Northfjord Air {FLIGHT}",
+        f"  widget    {WIDGET}",
+        '  refused   [W2002] progress: expected an integer from 0 to 100, got "half way"',
+    ]
+
+
+async def test_the_fastmcp_client_is_told_of_a_dropped_file_and_calls_it() -> None:
+    lines = await printed("fastmcp_client")
+
+    assert "flight_tracker" in lines[0]
+    assert lines[1:4] == [
+        "dropped   Weather Current.widget",
+        "told      ToolsListChanged",
+        "added     weather_current",
+    ]
+    assert lines[4].startswith("widget    Card of ")
+
+
+async def test_the_chatkit_server_streams_the_widget_into_the_thread() -> None:
+    lines = await printed("chatkit_server", NAMED_CLASSES)
+
+    assert f"thread.item.done widget: {WIDGET}" in lines
+    assert lines[-1] == "thread.item.done assistant_message: NF 221 is boarding at gate 22."
+
+
+@pytest.mark.skipif(find_spec("langchain") is None, reason="langchain is not installed")
+async def test_the_langgraph_agent_finds_the_tree_in_the_artifact() -> None:
+    lines = await printed("langgraph_agent", BETA, NAMED_CLASSES)
+
+    assert lines[-5:] == CONVERSATION
+
+
+@pytest.mark.skipif(
+    not ADAPTERS.exists(),
+    reason="needs the environment that `make example-langchain-adapters` makes",
+)
+async def test_the_langchain_adapters_find_the_tree_in_the_artifact() -> None:
+    lines = await printed("served", arguments=(str(ADAPTERS), "-m", "examples.langchain_adapters"))
+
+    assert lines[-5:] == CONVERSATION
+
+
+async def test_an_agent_hears_the_action_of_a_form_and_lets_go_of_it() -> None:
+    lines = await printed("await_action")
+
+    assert lines[0] == "shown     payment_form, with the button Pay £15"
+    assert sorted(lines[1:]) == [
+        'heard     payment.start {"payment": {"method": "card"}, "paymentId": "pay_1"}',
+        "let go    0 left, timeout",
+        "pressed   payment.start: accepted",
+    ]

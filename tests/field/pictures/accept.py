@@ -1,0 +1,40 @@
+"""Take the bundled widgets' pictures anew, and keep those that differ: `make pictures`."""
+
+from __future__ import annotations
+
+import sys
+
+import anyio
+
+from tests.field.pictures.album import THEMES, place, places, shots
+from tests.field.pictures.eye import FONTS, Eye, eye
+from widgetd.browser.pictures import camera
+
+
+async def accept() -> int:
+    """Make every committed picture one that a person could not tell from what is drawn now."""
+    wanted = {place(tool, theme): shot for theme in THEMES for tool, shot in shots(theme).items()}
+    for path in places() - wanted.keys():
+        path.unlink()
+        sys.stdout.write(f"removed  {path.name}\n")
+    async with camera() as taking, eye() as looking:
+        if not await looking.knows_font():
+            sys.stderr.write(f"the pictures are drawn in {FONTS[0]}, which is not here\n")
+            return 1
+        for path, shot in wanted.items():
+            await _accept(looking, anyio.Path(path), await taking.take(shot))
+    return 0
+
+
+async def _accept(looking: Eye, path: anyio.Path, picture: bytes) -> None:
+    said = "it is new"
+    if await path.exists():
+        said = await looking.difference(await path.read_bytes(), picture)
+    if said:
+        await path.parent.mkdir(exist_ok=True)
+        await path.write_bytes(await looking.reduced(picture))
+        sys.stdout.write(f"accepted {path.name}: {said}\n")
+
+
+if __name__ == "__main__":
+    raise SystemExit(anyio.run(accept))

@@ -1,0 +1,40 @@
+"""The committed pictures: of each bundled widget's sample, light and dark, at one width."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from widgetd.browser.pictures import Shot, Theme
+from widgetd.catalog.discovery import discover_widgets
+from widgetd.settings import bundled
+from widgetd.widget.states import SAMPLE, arguments_of
+
+THEMES: tuple[Theme, ...] = ("light", "dark")
+
+_FOLDER = Path(__file__).parent / "album"
+_WIDTH = 400
+
+
+def shots(theme: Theme) -> Mapping[str, Shot]:
+    """What to take, by the name of the widget's tool."""
+    return {
+        widget.tool: Shot(
+            tree=widget.call(arguments_of(widget, SAMPLE)).tree,
+            title=widget.definition.title,
+            theme=theme,
+            width=_WIDTH,
+            scale=1.0,
+        )
+        for widget in discover_widgets(bundled())
+    }
+
+
+def place(tool: str, theme: Theme) -> Path:
+    """Where the picture of a widget is."""
+    return _FOLDER / f"{tool}-{theme}.png"
+
+
+def places() -> set[Path]:
+    """Where there are pictures."""
+    return set(_FOLDER.glob("*.png"))

@@ -1,0 +1,80 @@
+"""Pictures: the same input, the same bytes, and no way out of the browser."""
+
+from __future__ import annotations
+
+import struct
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.field.web.browsing import needs_browser
+from tests.serving import widget_file
+from widgetd.browser.pictures import PROGRAM_VARIABLE, Shot, picture
+from widgetd.cli import main
+
+TREE: dict[str, Any] = {
+    "type": "Card",
+    "children": [
+        {"type": "Title", "value": "Early boats"},
+        {"type": "Text", "value": "</script><script>document.body.remove()</script>"},
+        {"type": "Image", "src": "https://images.example/a.png", "alt": "A boat"},
+    ],
+}
+
+
+def size(png: bytes) -> tuple[int, int]:
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
+
+
+@needs_browser
+def test_the_same_input_gives_the_same_bytes() -> None:
+    shot = Shot(tree=TREE, title="Boats")
+
+    assert picture(shot) == picture(shot)
+
+
+@needs_browser
+def test_a_picture_is_as_wide_as_it_is_asked_to_be() -> None:
+    narrow = picture(Shot(tree=TREE, title="Boats", width=320, scale=1))
+    sharp = picture(Shot(tree=TREE, title="Boats", width=320, scale=2))
+    dark = picture(Shot(tree=TREE, title="Boats", width=320, scale=1, theme="dark"))
+
+    assert size(narrow)[0] == 320
+    assert size(sharp) == (640, size(narrow)[1] * 2)
+    assert size(dark) == size(narrow)
+    assert dark != narrow
+
+
+@needs_browser
+def test_a_folder_becomes_pictures_and_one_of_them_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, output = tmp_path / "widgets", tmp_path / "shots"
+    folder.mkdir()
+    (folder / "A.widget").write_text(widget_file("A"))
+
+    code = main(["shots", str(folder), "-o", str(output), "--width", "320"])
+
+    assert code == 0
+    files = ["a-light.png", "a-dark.png", "sheet.png"]
+    assert capsys.readouterr().out.split() == [str(output / file) for file in files]
+    assert size((output / "a-dark.png").read_bytes())[0] == 320
+
+
+@pytest.mark.skipif(find_spec("playwright") is None, reason="there is no Playwright here")
+def test_without_a_browser_a_sentence_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))
+
+    code = main(["shot", "a", "--dir", str(tmp_path), "-o", str(tmp_path / "a.png")])
+
+    assert code == 3
+    assert capsys.readouterr().err == (
+        "widgetd: pictures need a Chromium, and none is on the PATH; "
+        "install the system's chromium, or name one in CHROME_PATH [W0011]\n"
+    )

@@ -1,0 +1,84 @@
+"""axe finds nothing against the gallery, nor against any bundled widget, in either theme."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.field.web.browsing import browsing, needs_browser
+from tests.serving import serving
+from widgetd.catalog.discovery import discover_widgets
+from widgetd.mcp.view import drawing
+from widgetd.settings import bundled
+from widgetd.widget.states import SAMPLE, arguments_of
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+AXE = Path(__file__).resolve().parents[3] / "view/node_modules/axe-core/axe.min.js"
+
+pytestmark = [
+    needs_browser,
+    pytest.mark.skipif(not AXE.is_file(), reason="axe comes with view/node_modules, not here"),
+    pytest.mark.parametrize("theme", ["light", "dark"]),
+]
+
+
+@asynccontextmanager
+async def dressed(theme: str) -> AsyncIterator[Page]:
+    viewport = {"width": 1280, "height": 900}
+    async with browsing(color_scheme=theme, bypass_csp=True, viewport=viewport) as page:
+        yield page
+
+
+async def violations(page: Page) -> list[str]:
+    await page.add_script_tag(path=AXE)
+    found: dict[str, Any] = await page.evaluate("() => axe.run(document, {iframes: false})")
+    return [
+        f"{one['id']}: {node['html'][:200]}" for one in found["violations"] for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/w/flight_tracker?tab=model",
+        "/w/create_task?tab=actions&state=rtl",
+        "/w/product_grid?theme=both",
+        "/w/nothing",
+    ],
+)
+async def test_axe_finds_nothing_against_the_gallery(path: str, theme: str) -> None:
+    async with serving(bundled(), gallery=True) as url, dressed(theme) as page:
+        await page.goto(url.removesuffix("/mcp") + path)
+        await page.wait_for_selector("[data-live=live]")
+
+        assert await violations(page) == []
+
+
+async def test_axe_finds_nothing_against_a_broken_file(tmp_path: Path, theme: str) -> None:
+    (tmp_path / "Broken.widget").write_text("{")
+    async with serving(tmp_path, gallery=True) as url, dressed(theme) as page:
+        await page.goto(url.removesuffix("/mcp"))
+        await page.wait_for_selector(".fault")
+
+        assert await violations(page) == []
+
+
+async def test_axe_finds_nothing_against_the_bundled_widgets(theme: str) -> None:
+    found = {}
+    async with dressed(theme) as page:
+        for widget in discover_widgets(bundled()):
+            tree = widget.call(arguments_of(widget, SAMPLE)).tree
+            title = widget.definition.title
+            await page.set_content(drawing(tree, theme=theme, locale="en", title=title))
+            await page.wait_for_selector("html[data-ready=true]")
+            if said := await violations(page):
+                found[widget.tool] = said
+
+    assert found == {}

@@ -1,0 +1,60 @@
+"""Whatever is served is drawn, in either theme, without an error on the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.corpus import CORPUS, needs_corpus
+from tests.field.web.browsing import browsing, needs_browser
+from widgetd.catalog.discovery import discover_widgets
+from widgetd.mcp.view import drawing
+from widgetd.settings import bundled
+from widgetd.widget.states import arguments_of, states
+
+pytestmark = needs_browser
+
+_NARROW = {"width": 320, "height": 900}
+
+
+async def undrawn(folder: Path, theme: str, *, keys: frozenset[str] = frozenset()) -> list[str]:
+    """What of a folder is drawn as nothing, as an unknown component or beyond the edge.
+
+    Args:
+        folder: Of widgets.
+        theme: `light` or `dark`.
+        keys: The states to draw; all if empty.
+    """
+    found = []
+    async with browsing(viewport=_NARROW) as page:
+        for widget in discover_widgets(folder):
+            for state in states(widget):
+                if keys and state.key not in keys:
+                    continue
+                tree = widget.call(arguments_of(widget, state.key)).tree
+                locale = state.locale or "en"
+                await page.set_content(drawing(tree, theme=theme, locale=locale, title="A widget"))
+                await page.wait_for_selector("html[data-ready=true]", state="attached")
+                if await page.evaluate(_LOOK):
+                    found.append(f"{widget.definition.path}, {state.key}")
+    return found
+
+
+_LOOK = """() =>
+    !document.querySelector("#stage > :not(h1)") ||
+    document.querySelector(".unknown") ||
+    document.documentElement.scrollWidth > document.documentElement.clientWidth
+"""
+
+
+@pytest.mark.timeout(600)
+async def test_every_state_of_every_bundled_widget_is_drawn_on_a_narrow_phone() -> None:
+    assert await undrawn(bundled(), "light") == []
+
+
+@needs_corpus
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_every_real_file_that_is_served_is_drawn(theme: str) -> None:
+    assert await undrawn(CORPUS, theme, keys=frozenset({"sample"})) == []

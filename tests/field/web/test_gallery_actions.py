@@ -1,0 +1,145 @@
+"""What a user does in the gallery goes the way of every action, and whoever waits for it has it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+import pytest
+
+from tests.field.web.browsing import browsing, needs_browser
+from tests.serving import PATIENCE_S, connected, serving, widget_file
+from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
+from tests.system.web.asking import ask
+
+if TYPE_CHECKING:
+    from playwright.async_api import FrameLocator, Page
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Order.widget").write_text(order_file())
+    (tmp_path / "Order.widget.toml").write_text(
+        f"[[examples]]\nname = 'one'\n[examples.arguments]\n"
+        f"order = '{ARGUMENTS['order']}'\nlines = {json.dumps(ARGUMENTS['lines'])}\n"
+    )
+    return tmp_path
+
+
+def drawn(page: Page) -> FrameLocator:
+    return page.frame_locator("#frames iframe")
+
+
+async def opened(page: Page, url: str) -> None:
+    await page.goto(f"{url.removesuffix('/mcp')}/w/order?tab=actions&state=example-1")
+    await drawn(page).get_by_role("button", name="Send").wait_for()
+
+
+@needs_browser
+async def test_an_agent_that_waits_is_told_what_was_done_in_the_gallery(folder: Path) -> None:
+    answers: list[dict[str, Any]] = []
+    async with (
+        serving(folder, gallery=True) as url,
+        connected(url, "modern") as agent,
+        browsing() as page,
+    ):
+        await opened(page, url)
+        render_id = await page.locator("#render-id").inner_text()
+
+        async def wait() -> None:
+            result = await agent.call("await_widget_action", render_id=render_id)
+            answers.append(result.structured_content or {})
+
+        with anyio.fail_after(PATIENCE_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                await drawn(page).locator("input[name='buyer.email']").fill("ada@example.com")
+                await drawn(page).get_by_role("button", name="Send").click()
+        entry = page.locator("#log li", has_text="order.send").last
+        await entry.wait_for()
+        logged = await entry.locator("pre").inner_text()
+        kind = await entry.locator(".kind").inner_text()
+
+    [done] = answers[0]["actions"]
+    assert done["action"] == "order.send"
+    assert done["payload"]["buyer"] == {"email": "ada@example.com", "pin": ""}
+    assert json.loads(logged)["buyer"]["email"] == "ada@example.com"
+    assert kind == "Queued"
+
+
+@needs_browser
+async def test_an_action_that_is_refused_says_so_in_the_widget_and_in_the_log(folder: Path) -> None:
+    taken = json.dumps({"render_id": "r_none", "action": "order.send", "idempotency_key": "k"})
+    async with serving(folder, gallery=True) as url, browsing() as page:
+        await opened(page, url)
+        await drawn(page).locator("input[name='buyer.email']").fill("ada@example.com")
+        await page.route("**/w/order/action", lambda route: route.continue_(post_data=taken))
+        await drawn(page).get_by_role("button", name="Send").click()
+        entry = page.locator("#log li")
+        kind = await entry.locator(".kind").inner_text()
+        logged = await entry.locator(".problem").inner_text()
+        shown = await drawn(page).get_by_role("alert").inner_text()
+
+    refusal = (
+        "[W2007] render_id: there is no render 'r_none', or not any more; "
+        "render the widget again (retry: no)"
+    )
+    assert (kind, logged) == ("Refused", refusal)
+    assert shown == f"“Send” did not go through: {refusal}"
+
+
+INCOMPLETE = {"order": "o1", "buyer": {"email": ""}}
+
+
+async def act(url: str, body: object, **headers: str) -> httpx2.Response:
+    origin = {"origin": url.removesuffix("/mcp"), **headers}
+    async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+        return await client.post(
+            f"{url.removesuffix('/mcp')}/w/order/action", json=body, headers=origin
+        )
+
+
+async def test_an_action_in_the_gallery_is_checked_as_any_other(folder: Path) -> None:
+    async with serving(folder, gallery=True) as url:
+        shown = (await ask(url, "/w/order.json?state=example-1")).json()
+        taken = {"render_id": shown["renderId"], "action": "order.send", "idempotency_key": "k"}
+        fits = (await act(url, {**taken, "payload": GIVEN})).json()
+        does_not = (await act(url, {**taken, "payload": INCOMPLETE, "idempotency_key": "l"})).json()
+        unknown = (await act(url, {**taken, "render_id": "r_none"})).json()
+        no_object = await act(url, [taken])
+        stranger = await act(url, taken, origin="http://127.0.0.1:1")
+
+    assert fits["structuredContent"] == {"status": "accepted", "next": 1}
+    assert does_not["structuredContent"]["validationErrors"].keys() == {"buyer.email"}
+    assert unknown["_meta"]["widgetd/error"]["code"] == "W2007"
+    assert no_object.json() == {"error": "the body is no JSON object, or too long"}
+    assert stranger.status_code == 403
+
+
+async def test_only_what_can_be_acted_in_is_kept(folder: Path) -> None:
+    (folder / "Greeting.widget").write_text(widget_file())
+    async with serving(folder, gallery=True) as url, connected(url, "modern") as agent:
+        still = (await ask(url, "/w/greeting.json")).json()
+        tile = (await ask(url, "/gallery/tile/order")).json()
+        glimpsed = tile["result"]["_meta"]["widgetd/render"]["id"]
+        waited = await agent.call("await_widget_action", render_id=glimpsed, timeout_s=0)
+
+    assert still["renderId"] == ""
+    assert (waited.structured_content or {})["status"] == "expired"
+
+
+async def test_who_may_only_look_may_not_act(folder: Path) -> None:
+    tokens = folder.parent / f"{folder.name}-tokens"
+    tokens.write_text("ada 0123456789abcdef gallery\n")
+    tokens.chmod(0o600)
+    ada = {"authorization": "Bearer 0123456789abcdef"}
+    async with serving(folder, gallery=True, token_file=tokens) as url:
+        shown = (await ask(url, "/w/order.json?state=example-1", **ada)).json()
+        taken = {"render_id": shown["renderId"], "action": "order.send", "idempotency_key": "k"}
+        answer = (await act(url, {**taken, "payload": GIVEN}, **ada)).json()
+
+    assert answer["isError"] is True
+    assert answer["_meta"]["widgetd/error"]["code"] == "W2301"

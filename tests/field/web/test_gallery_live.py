@@ -1,0 +1,132 @@
+"""The gallery in a real browser: it follows the folder, and keeps what people typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.field.web.browsing import browsing, needs_browser
+from tests.serving import serving, widget_file
+
+if TYPE_CHECKING:
+    from playwright.async_api import FrameLocator, Page
+
+pytestmark = needs_browser
+
+FORM = json.dumps(
+    {
+        "type": "Card",
+        "asForm": True,
+        "confirm": {"label": "Send", "action": {"type": "note.send"}},
+        "children": [
+            {"type": "Text", "value": "HEADING"},
+            {"type": "Input", "name": "note", "placeholder": "Note"},
+        ],
+    }
+)
+
+
+def form(heading: str) -> str:
+    return widget_file("Form", schema={"type": "object"}, template=FORM.replace("HEADING", heading))
+
+
+def drawn(page: Page) -> FrameLocator:
+    return page.frame_locator("#frames iframe").first
+
+
+async def test_a_saved_file_is_redrawn_and_what_was_typed_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "Form.widget"
+    file.write_text(form("First"))
+    narrow = {"width": 600, "height": 400}
+    async with serving(tmp_path, gallery=True) as url, browsing(viewport=narrow) as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/w/form")
+        await page.wait_for_selector("[data-live=live]")
+        await drawn(page).get_by_placeholder("Note").fill("half a sentence")
+        await page.evaluate("scrollTo(0, 120)")
+        file.write_text(form("Second"))
+        await drawn(page).get_by_text("Second").wait_for()
+
+        assert await drawn(page).get_by_placeholder("Note").input_value() == "half a sentence"
+        assert await page.evaluate("scrollY") == 120
+
+
+async def test_a_broken_file_is_explained_over_its_last_good_picture(tmp_path: Path) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file())
+    async with serving(tmp_path, gallery=True) as url, browsing() as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/w/greeting")
+        await page.wait_for_selector("[data-live=live]")
+        await drawn(page).get_by_text("Hello").wait_for()
+        file.write_text(widget_file(template='{"type":"Card","children":[{% for %}]}'))
+        overlay = page.locator("#fault .fault")
+        await overlay.wait_for()
+        said = await overlay.inner_text()
+        still = await drawn(page).get_by_text("Hello").count()
+        file.write_text(widget_file(text="Mended"))
+        await drawn(page).get_by_text("Mended").wait_for()
+        await overlay.wait_for(state="detached")
+
+    assert "This file broke; the last good version is shown" in said
+    assert "Greeting.widget:1:" in said
+    assert "W1301" in said
+    assert still == 1
+
+
+async def test_the_index_follows_files_that_come_and_go(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path, gallery=True) as url, browsing() as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/")
+        await page.wait_for_selector("[data-live=live]")
+        (tmp_path / "B.widget").write_text(widget_file("B"))
+        await page.locator(".tile[data-tool=b] iframe").wait_for()
+        (tmp_path / "A.widget").unlink()
+        await page.locator(".tile[data-tool=a]").wait_for(state="detached")
+
+        assert await page.locator("h1").inner_text() == "1 widget"
+
+
+async def test_every_open_tab_follows(tmp_path: Path) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file())
+    async with serving(tmp_path, gallery=True) as url, browsing() as first:
+        second = await first.context.new_page()
+        for page in (first, second):
+            await page.goto(f"{url.removesuffix('/mcp')}/w/greeting")
+            await page.wait_for_selector("[data-live=live]")
+        file.write_text(widget_file(text="Bye"))
+        for page in (first, second):
+            await drawn(page).get_by_text("Bye").wait_for()
+        await first.close()
+        file.write_text(widget_file(text="Back"))
+
+        await drawn(second).get_by_text("Back").wait_for()
+
+
+async def test_an_empty_folder_welcomes_until_there_is_a_widget(tmp_path: Path) -> None:
+    async with serving(tmp_path, gallery=True) as url, browsing() as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/")
+        await page.wait_for_selector("[data-live=live]")
+        steps = await page.locator(".steps h2").all_inner_texts()
+        (tmp_path / "A.widget").write_text(widget_file("A"))
+        await page.locator(".tile[data-tool=a]").wait_for()
+
+    assert steps == ["Export a widget", "Put it into the folder", "Connect an agent"]
+
+
+async def test_a_changed_argument_is_drawn_and_stands_in_the_address(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    async with serving(tmp_path, gallery=True) as url, browsing() as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/w/greeting?theme=both&width=320")
+        await page.locator("#controls input").fill("Ada")
+        await drawn(page).get_by_text("Hello, Ada").wait_for()
+        address = page.url
+        await page.goto("about:blank")
+        await page.goto(address)
+        await drawn(page).get_by_text("Hello, Ada").wait_for()
+
+        assert await page.locator("#frames iframe").count() == 2
+        assert await page.locator("#state").input_value() == "edited"
+        box = await page.locator("#frames iframe").first.bounding_box()
+        assert box is not None
+        assert box["width"] == 320

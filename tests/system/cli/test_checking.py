@@ -1,0 +1,121 @@
+"""What a check says of folders and files, and of what a change breaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.serving import widget_file
+from widgetd.checks.report import as_github, as_json, as_text
+from widgetd.cli.checking import check
+from widgetd.errors import ConfigError
+
+SIDECAR = 'description = "Greet somebody."\n\nsensitive = ["passport"]\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    (tmp_path / "Greeting.widget.toml").write_text(SIDECAR)
+    return tmp_path
+
+
+def said(folder: Path, *paths: str, against: str = "") -> list[str]:
+    """What is said of `paths` in `folder`, without the folder's own name."""
+    checked = check([folder / path for path in paths] or [folder], against=against)
+    return [f"{one.code} {one}".replace(f"{folder}/", "") for one in checked.findings]
+
+
+def test_a_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder: Path) -> None:
+    checked = check([folder])
+    sidecar = folder / "Greeting.widget.toml"
+
+    assert as_text(checked.findings, checked.contents).splitlines() == [
+        f"{sidecar}:3:1: warning W1213: the schema does not declare 'passport'",
+        '    sensitive = ["passport"]',
+        "    ^",
+        "    /sensitive: declare it, or use who",
+    ]
+    assert '"line": 3' in as_json(checked.findings, checked.contents)
+    assert as_github(checked.findings, checked.contents) == (
+        f"::warning file={sidecar},line=3,col=1,title=W1213::/sensitive: "
+        "the schema does not declare 'passport'; declare it, or use who"
+    )
+
+
+def test_a_sidecar_stands_for_its_widget(folder: Path) -> None:
+    (folder / "Other.widget").write_text(widget_file("Other"))
+
+    assert said(folder, "Greeting.widget.toml") == said(folder, "Greeting.widget")
+    assert check([folder / "Greeting.widget.toml"]).files == 1
+
+
+def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -> None:
+    (folder / "notes.txt").write_text("a")
+
+    with pytest.raises(ConfigError) as caught:
+        check([folder / "notes.txt"])
+
+    assert caught.value.exit_code == 3
+    assert str(caught.value) == (
+        f"{folder}/notes.txt is none of the files that are served; name a .widget file, or a folder"
+    )
+
+
+def test_a_name_that_would_move_the_cursor_does_not(tmp_path: Path) -> None:
+    (tmp_path / "a\n\x1b[2J\u202eb.widget").write_text("{")
+    checked = check([tmp_path])
+
+    assert as_text(checked.findings, checked.contents).splitlines()[0] == (
+        f"{tmp_path}/a\ufffd\ufffd[2J\ufffdb.widget:1:2: fault W1101: "
+        "the text ends before its JSON does"
+    )
+    assert "\n" not in as_github(checked.findings, checked.contents)
+
+
+@pytest.fixture
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("earlier")
+    (folder / "Greeting.widget").write_text(widget_file())
+    return folder
+
+
+def test_a_tool_that_is_gone_breaks_its_callers(folder: Path, earlier: Path) -> None:
+    (earlier / "Gone.widget").write_text(widget_file("Gone"))
+
+    assert said(folder, against=str(earlier))[1:] == [
+        (
+            "W1505 Gone.widget: the tool 'gone' was removed; "
+            "callers will not find it; keep the file if they matter"
+        )
+    ]
+    assert len(said(folder, "Greeting.widget", against=str(earlier))) == 1
+
+
+def test_a_file_that_was_moved_is_compared_with_what_it_was(folder: Path, earlier: Path) -> None:
+    schema = {"type": "object", "properties": {"who": {"type": "integer"}}, "required": ["who"]}
+    (folder / "Greeting.widget").unlink()
+    (folder / "Greeting.widget.toml").unlink()
+    (folder / "moved.widget").write_text(widget_file(description="Hi.", schema=schema))
+
+    assert said(folder, against=str(earlier)) == [
+        (
+            "W1503 moved.widget#/jsonSchema/properties/who: "
+            "'who' is integer now, no longer string; "
+            "callers that send what was right before are refused"
+        )
+    ]
+
+
+def test_a_tool_of_another_name_in_the_same_file_breaks_its_callers(
+    folder: Path, earlier: Path
+) -> None:
+    (folder / "Greeting.widget").write_text(widget_file("Salute"))
+
+    assert said(folder, against=str(earlier))[1:] == [
+        (
+            "W1504 Greeting.widget#/name: the tool is called 'salute' now, not 'greeting'; "
+            "callers of 'greeting' will not find it; keep the name if they matter"
+        )
+    ]

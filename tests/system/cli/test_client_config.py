@@ -1,0 +1,50 @@
+"""What to paste where."""
+
+from __future__ import annotations
+
+import ast
+import json
+import tomllib
+
+import pytest
+
+from widgetd.cli.client_config import HOSTS, snippet
+from widgetd.errors import ConfigError
+
+URL = "http://127.0.0.1:9/mcp"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_host_is_told_where_the_daemon_is(host: str) -> None:
+    assert URL in snippet(host, URL)
+
+
+@pytest.mark.parametrize("host", ["claude-desktop", "cursor", "vscode", "gemini-cli"])
+def test_a_snippet_for_a_json_file_is_json_below_the_name_of_the_file(host: str) -> None:
+    where, _, text = snippet(host, URL).partition("\n")
+
+    assert where.startswith("# ")
+    [servers] = json.loads(text).values()
+    assert set(servers) == {"widgetd"}
+
+
+def test_the_snippet_for_codex_is_toml() -> None:
+    assert tomllib.loads(snippet("codex", URL)) == {"mcp_servers": {"widgetd": {"url": URL}}}
+
+
+@pytest.mark.parametrize("host", ["langgraph", "openai-agents"])
+def test_a_snippet_for_a_library_is_python(host: str) -> None:
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
+
+    assert compile(snippet(host, URL), host, "exec", flags)
+
+
+def test_a_host_is_known_however_it_is_written() -> None:
+    assert snippet("Claude Code", URL) == f"claude mcp add --transport http widgetd {URL}"
+
+
+def test_an_unknown_host_is_a_sentence_that_names_the_nearest() -> None:
+    with pytest.raises(ConfigError) as caught:
+        snippet("cursr", URL)
+
+    assert str(caught.value) == "there is no snippet for 'cursr'; did you mean 'cursor'?"

@@ -1,0 +1,78 @@
+"""A sidecar that was written for a widget fits it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.making import source, widget
+from tests.serving import widget_file
+from widgetd.catalog.discovery import discover_widgets, load_widget
+from widgetd.cli import main
+from widgetd.cli.sidecar_template import sidecar_text
+from widgetd.settings import bundled
+from widgetd.widget.sidecar import Sidecar, read_sidecar
+from widgetd.widget.widget import Widget
+
+
+@pytest.mark.parametrize("made", discover_widgets(bundled()), ids=lambda made: made.tool)
+def test_what_is_written_for_any_widget_is_a_sidecar_that_fits_it(made: Widget) -> None:
+    text = sidecar_text(made)
+    said = tomllib.loads(text)
+
+    assert said["description"] == made.description
+    assert made.schema.admits(said["examples"][0]["arguments"])
+
+
+def test_every_key_of_a_sidecar_stands_in_one_that_is_written() -> None:
+    text = re.sub(r"^# ([a-z_]+ = |\[)", r"\1", sidecar_text(widget()), flags=re.MULTILINE)
+
+    assert set(tomllib.loads(text)) == set(Sidecar.model_fields)
+    assert read_sidecar(source("Greeting.widget.toml", text)).min_client_version == "1.5.0"
+
+
+def test_the_actions_of_a_widget_stand_ready_to_be_described() -> None:
+    [flight] = [made for made in discover_widgets(bundled()) if made.tool == "flight_tracker"]
+
+    assert '# [actions."flight.track"]\n# description = "…"\n' in sidecar_text(flight)
+
+
+def test_the_sidecar_of_a_file_survives_a_new_export_over_it(tmp_path: Path) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file())
+
+    assert main(["new-sidecar", str(file)]) == 0
+    sidecar = tmp_path / "Greeting.widget.toml"
+    first, _, rest = sidecar.read_text().partition("\n")[2].partition("\n")
+    assert first.startswith("description = ")
+    sidecar.write_text(f'description = "Greet somebody by name."\n{rest}')
+    file.write_text(widget_file(text="Goodbye"))
+
+    again = load_widget(file)
+    assert again.description == "Greet somebody by name."
+    assert again.example is not None
+    assert again.facts.summary({"who": "Ada"}) == "Greeting: who Ada"
+
+
+def test_a_sidecar_that_is_there_is_left_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file())
+    sidecar = tmp_path / "Greeting.widget.toml"
+    sidecar.write_text('title = "Mine"')
+
+    assert main(["new-sidecar", str(file)]) == 2
+    assert sidecar.read_text() == 'title = "Mine"'
+    assert capsys.readouterr().err == (
+        f"widgetd: {sidecar} is there already; edit that one, or move it away first [W0002]\n"
+    )
+
+
+def test_a_widget_without_required_scalars_has_a_summary_all_the_same() -> None:
+    text = sidecar_text(widget(schema={"type": "object", "properties": {}}))
+
+    assert tomllib.loads(text)["summary"] == "Greeting"

@@ -1,0 +1,270 @@
+"""Actions over real connections: waiting, hanging up, a daemon that ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from anyio.abc import ObjectReceiveStream, ObjectSendStream, Process
+from anyio.streams.text import TextReceiveStream
+from mcp_types import CallToolResult
+
+from tests.process import daemon_process
+from tests.raw import connect, modern_request
+from tests.serving import PATIENCE_S, Connection, Era, connected, over_stdio, serving
+from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
+from tests.system.mcp.test_access import ADA, CHIEF, called, code_of, guarded
+from tests.system.store.receiver import receiving
+from widgetd.daemon.serve import serve
+from widgetd.settings import Settings
+
+PATIENCE_TO_START_S = 60
+WAITING = "await_widget_action"
+CLIENT = {"name": "test", "version": "1"}
+
+
+@asynccontextmanager
+async def stdio_process(
+    folder: Path,
+) -> AsyncIterator[tuple[Process, ObjectReceiveStream[str]]]:
+    """A daemon over stdio and the lines that it answers, all within a patient time."""
+    command = over_stdio(folder)
+    with anyio.fail_after(PATIENCE_TO_START_S):
+        async with await anyio.open_process([command.command, *command.args]) as process:
+            send, lines = anyio.create_memory_object_stream[str](16)
+            async with lines, anyio.create_task_group() as tasks:
+                tasks.start_soon(_split, process, send)
+                yield process, lines
+                tasks.cancel_scope.cancel()
+
+
+async def _split(process: Process, send: ObjectSendStream[str]) -> None:
+    assert process.stdout is not None
+    async with send:
+        kept = ""
+        async for text in TextReceiveStream(process.stdout):
+            *lines, kept = (kept + text).split("\n")
+            for line in lines:
+                await send.send(line)
+
+
+async def say(
+    process: Process, method: str, params: dict[str, Any], *, number: int | None = None
+) -> None:
+    """Send one message."""
+    assert process.stdin is not None
+    message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+    if number is not None:
+        message["id"] = number
+    await process.stdin.send(json.dumps(message).encode() + b"\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Order.widget").write_text(order_file())
+    return tmp_path
+
+
+async def shown(model: Connection) -> str:
+    """The id of a new render, as a model finds it in what it reads."""
+    result = await model.call("order", **ARGUMENTS)
+    text: str = result.content[-1].text  # type: ignore[union-attr]  # all of ours are texts
+    return text.rpartition("Render: ")[2]
+
+
+async def act(page: Connection, render_id: str, key: str = "k1") -> CallToolResult:
+    return await page.call(
+        "widget_action",
+        render_id=render_id,
+        action="order.send",
+        payload=GIVEN,
+        idempotency_key=key,
+    )
+
+
+async def waits(model: Connection, render_id: str, **arguments: Any) -> dict[str, Any]:
+    result = await model.call("await_widget_action", render_id=render_id, **arguments)
+    content: dict[str, Any] = result.structured_content or {}
+    return content
+
+
+async def arrived(connection: Connection) -> None:
+    """Return once what was sent before is with the daemon, for what was sent later is answered."""
+    for _ in range(3):
+        await connection.tools()
+
+
+@pytest.mark.parametrize("at_once", [None, 1])
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_whoever_waits_is_answered_when_the_user_acts(
+    folder: Path, era: Era, at_once: int | None
+) -> None:
+    answers: list[dict[str, Any]] = []
+    async with (
+        serving(folder, at_once=at_once) as url,
+        connected(url, era) as model,
+        connected(url, "modern") as page,
+    ):
+        render_id = await shown(model)
+
+        async def wait() -> None:
+            answers.append(await waits(model, render_id))
+
+        with anyio.fail_after(PATIENCE_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                await arrived(page)
+                taken = await act(page, render_id)
+
+    assert taken.structured_content == {"status": "accepted", "next": 1}
+    [answer] = answers
+    assert answer["status"] == "actions"
+    assert [(one["seq"], one["payload"]) for one in answer["actions"]] == [(1, GIVEN)]
+
+
+async def test_a_reader_that_hangs_up_loses_nothing(folder: Path) -> None:
+    async with serving(folder) as url, connected(url, "modern") as page:
+        render_id = await shown(page)
+        waiting: dict[str, Any] = {
+            "name": "await_widget_action",
+            "arguments": {"render_id": render_id},
+        }
+        for _ in range(3):
+            async with await connect(url) as gone:
+                head, body = modern_request(url, "tools/call", waiting, name=waiting["name"])
+                await gone.send(head + body)
+                await arrived(page)
+        await act(page, render_id)
+        async with connected(url, "legacy") as back:
+            first = await waits(back, render_id)
+            again = await waits(back, render_id)
+            after = await waits(back, render_id, after=first["next"], timeout_s=0)
+
+    assert first == again
+    assert [one["action"] for one in first["actions"]] == ["order.send"]
+    assert after == {"actions": [], "next": 1, "status": "timeout"}
+
+
+async def test_a_daemon_that_ends_answers_whoever_waits_at_once(folder: Path) -> None:
+    stop, started = anyio.Event(), anyio.Event()
+    urls: list[str] = []
+    answers: list[dict[str, Any]] = []
+
+    def tell(url: str, _widgets: int) -> None:
+        urls.append(url)
+        started.set()
+
+    settings = Settings(dir=folder, port=0)
+    with anyio.fail_after(PATIENCE_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(serve, settings, folder, started=tell, stop=stop))
+            await started.wait()
+            async with connected(urls[0], "modern") as model:
+                render_id = await shown(model)
+
+                async def wait() -> None:
+                    answers.append(await waits(model, render_id, timeout_s=60))
+
+                async with anyio.create_task_group() as waiting:
+                    waiting.start_soon(wait)
+                    await arrived(model)
+                    stop.set()
+
+    assert answers == [{"actions": [], "next": 0, "status": "draining"}]
+
+
+async def test_a_daemon_that_ends_over_stdio_answers_whoever_waits_at_once(folder: Path) -> None:
+    async with stdio_process(folder) as (process, lines):
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}
+        await say(process, "initialize", hello, number=1)
+        await lines.receive()
+        await say(process, "notifications/initialized", {})
+        await say(process, "tools/call", {"name": "order", "arguments": ARGUMENTS}, number=2)
+        made = json.loads(await lines.receive())["result"]["_meta"]["widgetd/render"]["id"]
+        waiting = {"render_id": made, "timeout_s": 60}
+        await say(process, "tools/call", {"name": WAITING, "arguments": waiting}, number=3)
+        await say(process, "ping", {}, number=4)
+        await lines.receive()
+        process.terminate()
+        answer = json.loads(await lines.receive())
+
+        assert answer["result"]["structuredContent"]["status"] == "draining"
+        assert await process.wait() == 0
+
+
+async def test_a_webhook_from_the_settings_is_told(folder: Path) -> None:
+    secret = "a secret of some length, at least"
+    async with receiving() as receiver:
+        hook = {"webhook": receiver.url, "webhook_secret": secret, "webhook_private": True}
+        async with serving(folder, **hook) as url, connected(url, "modern") as page:
+            render_id = await shown(page)
+            await act(page, render_id)
+            await act(page, render_id)
+            await act(page, render_id, key="k2")
+            await receiver.heard(2)
+
+    assert sorted(told.headers["webhook-id"] for told in receiver.told) == [
+        f"{render_id}.1",
+        f"{render_id}.2",
+    ]
+    assert receiver.told[0].message["data"]["payload"] == GIVEN
+    assert all(told.is_signed_with(secret.encode()) for told in receiver.told)
+
+
+async def test_a_daemon_that_ends_tells_the_webhook_what_it_knows(folder: Path) -> None:
+    async with receiving("503 Not now", "204 Ok") as receiver:
+        hook = {"webhook": receiver.url, "webhook_secret": "s" * 24, "webhook_private": True}
+        async with serving(folder, **hook) as url, connected(url, "modern") as page:
+            await act(page, await shown(page))
+            await receiver.heard(1)
+
+        assert len(receiver.told) == 2
+    assert receiver.told[0].message == receiver.told[1].message
+
+
+async def test_what_a_user_typed_stands_in_no_log_and_no_audit(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    beside, pin = tmp_path_factory.mktemp("beside"), "pin-4711-of-ada"
+    audit, log = beside / "audit.jsonl", beside / "log"
+    flags = ("--audit", str(audit), "--log-level", "debug")
+    async with (
+        daemon_process(folder, *flags, log=log) as served,
+        connected(served.url, "modern") as page,
+    ):
+        render_id = await shown(page)
+        taking = {"render_id": render_id, "action": "order.send", "idempotency_key": "k"}
+        typed = {"order": "o1", "buyer": {"email": "ada@example.com", "pin": pin}}
+        taken = await page.call("widget_action", **taking, payload=typed)
+        await page.call("widget_action", **taking, payload={"pin": pin})
+        await page.call("widget_action", **taking | {"action": pin, "idempotency_key": pin})
+        served.send(signal.SIGTERM)
+        assert await served.ended(within_s=5) == 0
+
+    written, said = audit.read_text(), log.read_text()
+    assert taken.structured_content == {"status": "accepted", "next": 1}
+    assert written.count('"widget_action"') == 3
+    assert "daemon.stopped" in said
+    assert pin not in written + said
+
+
+async def test_actions_are_for_those_who_may_see_their_widget(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as url:
+        made = await called(url, CHIEF, "secret", who="Ada")
+        render_id = made["_meta"]["widgetd/render"]["id"]
+        asked = {"render_id": render_id, "timeout_s": 0}
+        acting = {"render_id": render_id, "action": "x", "idempotency_key": "k"}
+        chief = await called(url, CHIEF, "await_widget_action", **asked)
+        ada = await called(url, ADA, "await_widget_action", **asked)
+        refused = await called(url, ADA, "widget_action", **acting)
+
+    assert chief["structuredContent"]["status"] == "timeout"
+    assert ada["structuredContent"] == {"actions": [], "next": 0, "status": "expired"}
+    assert code_of(refused) == "W2007"

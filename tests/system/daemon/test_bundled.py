@@ -1,0 +1,142 @@
+"""The bundled widgets as clients meet them: every state of each, called over a real connection."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pytest
+from mcp import MCPError
+from mcp_types import (
+    CallToolResult,
+    RequestParamsMeta,
+    ResourceTemplateReference,
+    TextContent,
+    TextResourceContents,
+)
+
+import widgetd
+from tests.serving import Era, connected, serving
+from tests.unit.widget.test_bundled import RESPONSE_TYPES
+from widgetd.catalog.discovery import discover_widgets
+from widgetd.mcp.mock import MockState, mocks
+from widgetd.mcp.tokens import CHARACTERS_OF_A_TOKEN
+from widgetd.settings import bundled
+from widgetd.widget.widget import Widget
+
+STATES: tuple[MockState, ...] = ("sample", "empty", "one", "many", "long")
+
+SPLIT = cast("RequestParamsMeta", {"widgetd/profile": "split"})
+
+both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
+
+
+def seen_by_a_model(result: CallToolResult) -> int:
+    """What text and structured content cost a model, in tokens."""
+    texts = [block.text for block in result.content if isinstance(block, TextContent)]
+    data = json.dumps(result.structured_content, separators=(",", ":"), ensure_ascii=False)
+    return (len("".join(texts)) + len(data)) // CHARACTERS_OF_A_TOKEN
+
+
+@pytest.fixture(scope="module")
+def widgets() -> tuple[Widget, ...]:
+    return tuple(discover_widgets(bundled()))
+
+
+@pytest.fixture(scope="module")
+def states(widgets: tuple[Widget, ...]) -> dict[str, list[dict[str, Any]]]:
+    """Of each widget, arguments for the states that its schema admits."""
+    return {
+        widget.tool: [mocks(widget, state=state, seed=3)[0]["arguments"] for state in STATES]
+        for widget in widgets
+    }
+
+
+async def test_every_state_of_every_widget_is_drawn_out_of_the_models_sight(
+    widgets: tuple[Widget, ...], states: dict[str, list[dict[str, Any]]]
+) -> None:
+    async with serving(bundled()) as url, connected(url, "modern") as client:
+        for widget in widgets:
+            for arguments in states[widget.tool]:
+                result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
+
+                assert not result.is_error, (widget.tool, result.content)
+                assert result.meta is not None
+                tree = result.meta["widgetd/widget"]
+                assert tree == widget.call(arguments).tree
+                parts = json.dumps(tree).count('"children"')
+                assert result.model_dump_json().count('"children"') == parts
+
+
+@both_eras
+async def test_what_a_model_sees_of_every_example_is_under_100_tokens(
+    era: Era, widgets: tuple[Widget, ...]
+) -> None:
+    async with serving(bundled()) as url, connected(url, era) as client:
+        for widget in widgets:
+            for example in widget.definition.sidecar.examples:
+                arguments = dict(example.arguments)
+                result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
+
+                assert seen_by_a_model(result) < 100, (widget.tool, example.name)
+
+
+async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
+    widgets: tuple[Widget, ...],
+) -> None:
+    async with serving(bundled()) as url, connected(url, "modern") as client:
+        for widget in widgets:
+            (call,) = mocks(widget, profile="split", seed=5)
+            called = await client.client.call_tool(widget.tool, call["arguments"], meta=SPLIT)
+
+            mocked = widgetd.response(call["result"])
+            answered = widgetd.response(called)
+            assert isinstance(mocked, widgetd.Shown)
+            assert isinstance(answered, widgetd.Shown)
+            assert called.structured_content is not None
+            assert mocked.tree == answered.tree
+            assert mocked.ui == answered.ui
+            assert mocked.render.digest == answered.render.digest
+            assert mocked.facts is not None
+            assert mocked.facts.wire().keys() == called.structured_content.keys()
+
+
+@both_eras
+async def test_every_resource_that_is_listed_can_be_read_and_every_tool_completed(
+    era: Era, widgets: tuple[Widget, ...]
+) -> None:
+    async with serving(bundled()) as url, connected(url, era) as client:
+        listed = (await client.client.list_resources()).resources
+        templates = (await client.client.list_resource_templates()).resource_templates
+        for resource in listed:
+            [content] = (await client.client.read_resource(resource.uri)).contents
+            assert content.mime_type == resource.mime_type
+            assert isinstance(content, TextResourceContents)
+            assert content.text
+        for template in templates:
+            if "{tool}" in template.uri_template:
+                uri = template.uri_template.replace("{tool}", "flight_tracker")
+                assert (await client.client.read_resource(uri)).contents
+        completed = await client.client.complete(
+            ResourceTemplateReference(uri="widget://{tool}"), {"name": "tool", "value": "fl"}
+        )
+        with pytest.raises(MCPError):
+            await client.client.read_resource("widget://flight_trakcer")
+
+    assert {f"{widget.tool}_{part}" for widget in widgets for part in ("template", "encoded")} <= {
+        resource.name for resource in listed
+    }
+    assert completed.completion.values == ["flight_tracker"]
+
+
+@both_eras
+async def test_every_response_type_that_people_ask_for_is_among_those_listed(era: Era) -> None:
+    async with serving(bundled()) as url, connected(url, era) as client:
+        [content] = (await client.client.read_resource("widgetd://ui-types")).contents
+
+    assert isinstance(content, TextResourceContents)
+    rows = json.loads(content.text)
+    assert {row["uiType"] for row in rows} >= RESPONSE_TYPES
+    assert {frozenset(row) for row in rows} == {
+        frozenset({"uiType", "widget", "component", "version", "deprecated"})
+    }

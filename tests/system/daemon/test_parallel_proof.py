@@ -1,0 +1,119 @@
+"""The first look at a large folder takes two processes, and depends on one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.making import source
+from tests.process import daemon_process
+from tests.serving import widget_file
+from widgetd.catalog.proof import Proven, Verdict, line
+from widgetd.catalog.registry import Registry
+from widgetd.daemon.parallel_proof import MANY, Ahead
+from widgetd.limits import Limits
+from widgetd.mcp.server import build
+from widgetd.store.factory import local_store
+
+TEXT = widget_file()
+
+needs_two_processors = pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2,
+    reason="a second process is of no use without Linux and a second processor",
+)
+
+HELPED = """
+import sys, time
+from functools import partial
+from pathlib import Path
+
+from widgetd.daemon.parallel_proof import proving_ahead
+from widgetd.catalog.registry import Registry
+from widgetd.store.factory import local_store
+from widgetd.mcp.server import build
+from widgetd.limits import Limits
+
+root, path, digest = Path(sys.argv[1]), *sys.argv[2:]
+prove = partial(build(Registry(), local_store()).toolbox.prove, limits=Limits(), strict=False)
+with proving_ahead(root, prove, known=0) as ahead:
+    if ahead is None:
+        print("alone")
+    else:
+        while (verdict := ahead.take(path, digest)) is None:
+            time.sleep(0.01)
+        print(verdict.names.tool)
+"""
+
+
+def told(root: Path, path: str) -> str:
+    """What a process says that is helped with the folder `root`, of the file at `path`."""
+    digest = source(path, (root / path).read_text(encoding="utf-8")).digest
+    command = [sys.executable, "-W", "error", "-c", HELPED, str(root), path, digest]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert not done.stderr
+    return done.stdout.strip()
+
+
+def verdict(path: str = "Greeting.widget") -> Verdict:
+    toolbox = build(Registry(), local_store()).toolbox
+    return toolbox.prove(source(path, TEXT), None, limits=Limits(), strict=False)
+
+
+def fill(root: Path, count: int) -> None:
+    for number in range(count):
+        (root / f"w{number:03}.widget").write_text(widget_file(f"Widget {number}"))
+
+
+@needs_two_processors
+def test_another_process_proves_a_large_folder_from_its_other_end(tmp_path: Path) -> None:
+    fill(tmp_path, MANY)
+
+    assert told(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
+
+
+@needs_two_processors
+def test_a_file_that_cannot_be_served_is_passed_over(tmp_path: Path) -> None:
+    fill(tmp_path, MANY)
+    (tmp_path / "x.widget").write_text("no JSON")
+    (tmp_path / "y.widget").mkdir()
+
+    assert told(tmp_path, f"w{MANY - 1:03}.widget") == f"widget_{MANY - 1}"
+
+
+def test_a_small_folder_is_proven_alone(tmp_path: Path) -> None:
+    fill(tmp_path, 16)
+
+    assert told(tmp_path, "w000.widget") == "alone"
+
+
+@needs_two_processors
+async def test_once_everything_was_looked_at_the_other_process_is_gone(tmp_path: Path) -> None:
+    fill(tmp_path, MANY)
+
+    async with daemon_process(tmp_path) as served:
+        pid = served.process.pid
+        assert f"{MANY} widgets" in served.greeting
+        assert await anyio.Path(f"/proc/{pid}/task/{pid}/children").read_text() == ""
+
+
+def test_what_was_told_is_believed_for_the_same_content_alone() -> None:
+    reading, writing = os.pipe()
+    ahead, known = Ahead(reading), verdict()
+    proven = Proven(version="", path="Greeting.widget", digest="d1", verdict=known)
+    text = line(proven)
+
+    assert ahead.take("Greeting.widget", "d1") is None
+    os.write(writing, text[:20])
+    assert ahead.take("Greeting.widget", "d1") is None
+    os.write(writing, text[20:] + text + b"cut short")
+    assert ahead.take("Greeting.widget", "d1") == known
+    os.write(writing, b"\n" + text)
+    os.close(writing)
+    assert ahead.take("Greeting.widget", "d2") is None
+    assert ahead.take("Greeting.widget", "d1") is None
+    os.close(reading)

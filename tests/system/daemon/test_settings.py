@@ -1,0 +1,135 @@
+"""Settings have one precedence, and a bad one is a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from widgetd.errors import ConfigError
+from widgetd.settings import bundled, folder_of, settle
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "widgetd.toml"
+    file.write_text(text)
+    return file
+
+
+def test_flags_come_before_the_environment_before_the_file_before_defaults(tmp_path: Path) -> None:
+    file = write(tmp_path, 'port = 1\nhost = "file"\ntext = "json"\n')
+    settled = settle({"port": 3, "host": None}, {"WIDGETD_PORT": "2", "WIDGETD_HOST": "env"}, file)
+
+    assert (settled.settings.port, settled.origins["port"]) == (3, "flag")
+    assert (settled.settings.host, settled.origins["host"]) == ("env", "WIDGETD_HOST")
+    assert (settled.settings.text, settled.origins["text"]) == ("json", "widgetd.toml")
+    assert (settled.settings.profile, settled.origins["profile"]) == ("auto", "default")
+
+
+def test_lists_may_be_written_with_commas() -> None:
+    settled = settle({}, {"WIDGETD_ALLOWED_HOST": "a.example, b.example"})
+
+    assert settled.settings.allowed_host == ("a.example", "b.example")
+
+
+def test_profiles_by_client_name_stand_in_the_file(tmp_path: Path) -> None:
+    file = write(tmp_path, '[profiles]\nmine = "split"\n')
+
+    assert settle({}, {}, file).settings.profiles == {"mine": "split"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ", "text", "sentence"),
+    [
+        (
+            {},
+            {"WIDGETD_PROT": "1"},
+            "",
+            "WIDGETD_PROT is not a setting; did you mean WIDGETD_PORT?",
+        ),
+        (
+            {},
+            {},
+            "prot = 1",
+            "{file}: 'prot' is not a setting; did you mean {file}: 'port'?",
+        ),
+        (
+            {"port": 70000},
+            {},
+            "",
+            "--port cannot be 70000; it should be less than or equal to 65535",
+        ),
+        (
+            {},
+            {"WIDGETD_PROFILE": "slit"},
+            "",
+            "WIDGETD_PROFILE cannot be 'slit'; it should be 'auto', 'chatkit' or 'split'",
+        ),
+        ({"rate": 0}, {}, "", "--rate cannot be 0; it should be greater than 0"),
+        (
+            {},
+            {"WIDGETD_RATE": "nan"},
+            "",
+            "WIDGETD_RATE cannot be 'nan'; it should be a finite number",
+        ),
+        (
+            {},
+            {"WIDGETD_BURST": "inf"},
+            "",
+            "WIDGETD_BURST cannot be 'inf'; it should be a finite number",
+        ),
+        (
+            {},
+            {},
+            "burst = 0.5",
+            "widgetd.toml: burst cannot be 0.5; it should be greater than or equal to 1",
+        ),
+        ({"at_once": 0}, {}, "", "--at-once cannot be 0; it should be greater than or equal to 1"),
+        ({"poll": -1.0}, {}, "", "--poll cannot be -1.0; it should be greater than 0"),
+        (
+            {},
+            {},
+            "port = 'x'",
+            (
+                "widgetd.toml: port cannot be 'x'; it should be a valid integer, "
+                "unable to parse string as an integer"
+            ),
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_a_sentence_that_says_where_it_stands(
+    tmp_path: Path,
+    flags: dict[str, object],
+    environ: dict[str, str],
+    text: str,
+    sentence: str,
+) -> None:
+    file = write(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        settle(flags, environ, file)
+
+    assert str(caught.value) == sentence.format(file=file)
+    assert caught.value.exit_code == 2
+
+
+def test_a_file_that_is_no_toml_says_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        settle({}, {}, write(tmp_path, "port 1"))
+
+    assert "is not TOML (" in str(caught.value)
+    assert "line 1" in str(caught.value)
+
+
+def test_the_folder_is_the_one_named_else_the_one_here_else_the_bundled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert folder_of(settle({}, {}).settings) == bundled()
+
+    (tmp_path / "widgets").mkdir()
+    assert folder_of(settle({}, {}).settings) == Path("widgets")
+    assert folder_of(settle({"dir": tmp_path}, {}).settings) == tmp_path
+
+
+def test_the_bundled_widgets_are_there() -> None:
+    assert (bundled() / "Flight Tracker.widget").is_file()

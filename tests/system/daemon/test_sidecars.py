@@ -1,0 +1,149 @@
+"""A sidecar says what its file cannot, and is followed as its file is, over a real connection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp_types import TextContent
+
+from tests.serving import PATIENCE_S, Connection, Era, connected, serving, widget_file
+from tests.system.web.asking import ask
+
+PRODUCTS = {
+    "type": "object",
+    "properties": {
+        "shop": {"type": "string", "description": "Whose products these are."},
+        "products": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"price": {"type": "number"}, "secret": {"type": "string"}},
+            },
+        },
+    },
+    "required": ["shop", "products"],
+}
+TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ shop | tojson }}}]}'
+
+SIDECAR = """
+description = "Show products. Use when the user wants to buy something."
+summary = "{{ products | length }} products of {{ shop }}"
+summary_fields = ["shop"]
+sensitive = ["products.secret"]
+[summary_data]
+totalCount = "products | length"
+priceRange = "{'min': products | map(attribute='price') | min}"
+told = "products"
+"""
+
+ARGUMENTS = {"shop": "Nord", "products": [{"price": 3, "secret": "x"}, {"price": 2}]}
+
+both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    file = widget_file("Products", schema=PRODUCTS, template=TEMPLATE)
+    (tmp_path / "Products.widget").write_text(file)
+    return tmp_path
+
+
+async def described(client: Connection) -> str:
+    """What models choose the tool by."""
+    tools = {tool.name: tool for tool in (await client.client.list_tools()).tools}
+    return tools["products"].description or ""
+
+
+async def until_described(client: Connection, description: str) -> None:
+    """Wait until the tool is described so, asking only when told that the list changed."""
+    told = client.told
+    while await described(client) != description:
+        await client.told_more_than(told)
+        told = client.told
+
+
+async def told(client: Connection) -> tuple[str, dict[str, Any]]:
+    """What a model is told of a result: in words, and as data."""
+    result = await client.call("products", **ARGUMENTS)
+    [text] = result.content
+    assert isinstance(text, TextContent)
+    assert result.structured_content is not None
+    return text.text, result.structured_content
+
+
+@both_eras
+async def test_a_sidecar_that_is_saved_is_told_and_believed(folder: Path, era: Era) -> None:
+    async with serving(folder, profile="split") as url, connected(url, era) as client:
+        assert await described(client) == (
+            "Show the Products card. Needs shop (whose products these are) and products (list of "
+            'price, secret). For example {"shop":"Example","products":[]}'
+        )
+        assert await told(client) == (
+            "Products: shop Nord",
+            {"uiType": "products", "widget": "products", "title": "Products"},
+        )
+
+        (folder / "Products.widget.toml").write_text(SIDECAR)
+        await until_described(client, "Show products. Use when the user wants to buy something.")
+
+        assert await told(client) == (
+            "2 products of Nord",
+            {
+                "uiType": "products",
+                "widget": "products",
+                "title": "Products",
+                "shop": "Nord",
+                "totalCount": 2,
+                "priceRange": {"min": 2},
+                "told": [{"price": 3}, {"price": 2}],
+            },
+        )
+
+
+@both_eras
+async def test_a_bad_sidecar_keeps_the_last_good_one_and_its_fault_says_where(
+    folder: Path, era: Era
+) -> None:
+    sidecar = folder / "Products.widget.toml"
+    sidecar.write_text(SIDECAR)
+    async with serving(folder) as url, connected(url, era) as client:
+        sidecar.write_text(SIDECAR.replace("summary_fields", "sumary_fields"))
+        with anyio.fail_after(PATIENCE_S):
+            while (await status(url))["stale"] != 1:  # noqa: ASYNC110 - nobody is told of a fault
+                await anyio.sleep(0.01)
+
+        [fault] = (await status(url))["faults"]
+        assert fault["state"] == "stale"
+        assert fault["problem"] == (
+            "Products.widget.toml: line 4: the key 'sumary_fields' is unknown; "
+            "did you mean 'summary_fields'?"
+        )
+        assert (await told(client))[0] == "2 products of Nord"
+
+        sidecar.write_text('description = "Show what is for sale."')
+        await until_described(client, "Show what is for sale.")
+
+
+@both_eras
+async def test_an_export_over_the_file_keeps_what_its_sidecar_says(folder: Path, era: Era) -> None:
+    (folder / "Products.widget.toml").write_text(SIDECAR)
+    async with serving(folder) as url, connected(url, era) as client:
+        before = await described(client)
+        exported = TEMPLATE.replace("{{ shop", '{{ ("New " ~ shop)')
+        (folder / "Products.widget").write_text(
+            widget_file("Products", schema=PRODUCTS, template=exported)
+        )
+        tree = {"type": "Card", "children": [{"type": "Text", "value": "New Nord"}]}
+        await client.answers("products", ARGUMENTS, tree)
+
+        assert await described(client) == before
+        assert (await told(client))[0] == "2 products of Nord"
+
+
+async def status(url: str) -> dict[str, Any]:
+    """What the daemon says of itself."""
+    said: dict[str, Any] = (await ask(url, "/status")).json()
+    return said

@@ -1,0 +1,81 @@
+"""A start leaves out what it can do without, and nothing is missing later."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from widgetd.daemon.startup import collecting_seldom
+
+_ON_DEMAND = """
+from widgetd.daemon.startup import hasten
+hasten()
+import widgetd.daemon.serve
+from mcp_types import _v2026_07_28 as version
+assert not version.GetPromptResult.__pydantic_complete__
+made = version.GetPromptResult.model_validate(
+    {"messages": [{"role": "user", "content": {"type": "text", "text": "hello"}}],
+     "resultType": "complete"}
+)
+print(made.messages[0].content.text)
+"""
+
+
+def test_a_model_that_a_start_does_not_use_is_built_when_it_is_used() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _ON_DEMAND], capture_output=True, text=True, check=False
+    )
+
+    assert (ran.stdout, ran.stderr) == ("hello\n", "")
+
+
+@pytest.fixture
+def often() -> Iterator[tuple[int, int, int]]:
+    """How often garbage is collected; other libraries in this process have their own ideas."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield gc.get_threshold()
+    gc.set_threshold(*before)
+
+
+def test_garbage_is_collected_seldom_within_the_block_and_as_ever_after_it(
+    often: tuple[int, int, int],
+) -> None:
+    gc.disable()
+    with collecting_seldom():
+        within = gc.isenabled(), gc.get_threshold()
+    gc.unfreeze()
+
+    assert within[0]
+    assert within[1][0] > 10 * often[0]
+    assert gc.isenabled()
+    assert gc.get_threshold() == often
+
+
+class Knot:
+    """Refers to itself, so that only the collector finds it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_garbage_of_the_block_is_gone_after_it() -> None:
+    with collecting_seldom():
+        gone = weakref.ref(Knot())
+    gc.unfreeze()
+
+    assert gone() is None
+
+
+def test_what_is_there_after_the_block_is_not_looked_through_again() -> None:
+    with collecting_seldom():
+        kept: list[list[str]] = [[] for _ in range(1000)]
+    try:
+        assert gc.get_freeze_count() >= len(kept)
+    finally:
+        gc.unfreeze()

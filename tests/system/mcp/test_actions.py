@@ -1,0 +1,338 @@
+"""What users do in a widget reaches whoever waits for it, and nothing else does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from tests.making import snapshot_of, widget
+from tests.serving import greeting
+from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
+from widgetd.catalog.registry import Registry
+from widgetd.mcp import sdk
+from widgetd.mcp.result import Policy
+from widgetd.mcp.server import Server, Terms, build
+from widgetd.store.contract import Store
+from widgetd.store.factory import local_store
+from widgetd.store.values import Bounds
+
+
+@pytest.fixture
+def store() -> Store:
+    return local_store(Bounds(actions=2, payload_bytes=1000))
+
+
+@pytest.fixture
+def server(store: Store) -> Server:
+    return build(Registry(snapshot_of(order(), widget())), store)
+
+
+@pytest.fixture(params=["legacy", "auto"])
+async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def render_id(client: Client) -> str:
+    return id_of(await client.call_tool("order", ARGUMENTS))
+
+
+def id_of(result: CallToolResult) -> str:
+    assert result.meta is not None
+    found: str = result.meta["widgetd/render"]["id"]
+    return found
+
+
+def texts(result: CallToolResult) -> list[str]:
+    return [block.text for block in result.content if isinstance(block, TextContent)]
+
+
+async def act(
+    client: Client, render_id: str, payload: Any, *, action: str = "order.send", key: str = "k1"
+) -> CallToolResult:
+    arguments = {
+        "render_id": render_id,
+        "action": action,
+        "payload": payload,
+        "idempotency_key": key,
+    }
+    return await client.call_tool("widget_action", arguments)
+
+
+async def awaited(client: Client, render_id: str, **arguments: Any) -> dict[str, Any]:
+    asked = {"render_id": render_id, "timeout_s": 0, **arguments}
+    result = await client.call_tool("await_widget_action", asked)
+    assert result.structured_content == json.loads(texts(result)[0])
+    content: dict[str, Any] = result.structured_content
+    return content
+
+
+async def test_an_action_is_handed_to_whoever_waits_until_it_is_acknowledged(
+    client: Client, render_id: str
+) -> None:
+    taken = await act(client, render_id, {**GIVEN, "count": 2, "size": "M"})
+    first = await awaited(client, render_id)
+    again = await awaited(client, render_id)
+    after = await awaited(client, render_id, after=first["next"])
+
+    assert taken.structured_content == {"status": "accepted", "next": 1}
+    [action] = first["actions"]
+    assert isinstance(action.pop("at"), float)
+    assert action == {
+        "seq": 1,
+        "action": "order.send",
+        "payload": {**GIVEN, "count": 2, "size": "M"},
+    }
+    assert (first["status"], first["next"]) == ("actions", 1)
+    assert again["next"] == 1
+    assert after == {"actions": [], "next": 1, "status": "timeout"}
+
+
+async def test_the_same_key_twice_is_one_action_with_one_answer(
+    client: Client, render_id: str
+) -> None:
+    first = await act(client, render_id, GIVEN)
+    again = await act(client, render_id, GIVEN)
+    other = await act(client, render_id, GIVEN, key="k2")
+
+    assert first.structured_content == again.structured_content == {"status": "accepted", "next": 1}
+    assert other.structured_content == {"status": "accepted", "next": 2}
+    assert len((await awaited(client, render_id))["actions"]) == 2
+
+
+async def test_a_key_keeps_its_answer_when_the_queue_is_full(
+    client: Client, render_id: str
+) -> None:
+    for key in ("k1", "k2"):
+        await act(client, render_id, GIVEN, key=key)
+
+    assert not (await act(client, render_id, GIVEN, key="k1")).is_error
+    refused = await act(client, render_id, GIVEN, key="k3")
+    assert texts(refused) == [
+        (
+            "[W2402] 2 actions of this render are unread; "
+            "try again when await_widget_action has read them (retry: yes)"
+        )
+    ]
+
+
+async def test_what_an_author_sends_along_is_told_as_the_author_wrote_it(
+    client: Client, server: Server
+) -> None:
+    big = 2**60 + 1
+    button = '{"type":"Button","onClickAction":{"type":"a","payload":BIG}}'
+    template = f'{{"type":"Card","children":[{button.replace("BIG", str(big))}]}}'
+    server.registry.swap(snapshot_of(widget("Big", template=template)))
+    render_id = id_of(await client.call_tool("big", {"who": "Ada"}))
+
+    # A browser reads the number as the nearest that it knows.
+    taken = await act(client, render_id, {"value": 2**60}, action="a")
+
+    assert not taken.is_error
+    [action] = (await awaited(client, render_id))["actions"]
+    assert action["payload"] == {"value": big}
+
+
+async def test_a_payload_that_cannot_be_written_is_refused(client: Client, render_id: str) -> None:
+    refused = await act(client, render_id, {**GIVEN, "more": 2**64})
+
+    assert texts(refused) == [
+        (
+            "[W2002] payload.more: expected a JSON value, got an integer of more than 64 bits "
+            "(retry: no)"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("payload", "errors", "text"),
+    [
+        (
+            {"order": "o1"},
+            {"buyer.email": ["expected an email address of at least 1 character, got nothing"]},
+            "payload.buyer.email: expected an email address of at least 1 character, got nothing",
+        ),
+        (
+            {"order": "o1", "buyer": {"email": "nobody", "pin": "1234"}, "size": "XL"},
+            {
+                "buyer.email": ['expected an email address of at least 1 character, got "nobody"'],
+                "size": ['expected one of "S", "M", "", got "XL"'],
+            },
+            (
+                "payload.buyer.email: expected an email address of at least 1 character, "
+                'got "nobody"; payload.size: expected one of "S", "M", "", got "XL"'
+            ),
+        ),
+        (
+            {**GIVEN, "buyer": {"email": "ada@example.com", "pin": 1234}},
+            {"buyer.pin": ["expected a string, got an integer"]},
+            "payload.buyer.pin: expected a string, got an integer",
+        ),
+        (
+            {**GIVEN, "order": "o2"},
+            {"order": ['expected "o1", got "o2"']},
+            'payload.order: expected "o1", got "o2"',
+        ),
+        (
+            {**GIVEN, "admin": True},
+            {"admin": ["expected no such property, got a boolean"]},
+            "payload.admin: expected no such property, got a boolean",
+        ),
+    ],
+)
+async def test_a_payload_that_does_not_fit_is_told_by_field(
+    client: Client, render_id: str, payload: Any, errors: dict[str, Any], text: str
+) -> None:
+    refused = await act(client, render_id, payload)
+
+    assert refused.is_error
+    assert refused.structured_content == {"status": "invalid", "validationErrors": errors}
+    assert texts(refused) == [f"[W2404] {text} (retry: no)"]
+    assert refused.meta is not None
+    assert refused.meta["widgetd/error"]["code"] == "W2404"
+    assert (await awaited(client, render_id))["status"] == "timeout"
+
+
+async def test_a_combination_that_stands_nowhere_in_the_widget_is_refused(
+    client: Client, server: Server
+) -> None:
+    buttons = ",".join(
+        f'{{"type":"Button","onClickAction":{{"type":"a","payload":{{"x":{n},"y":{n}}}}}}}'
+        for n in (1, 2)
+    )
+    server.registry.swap(
+        snapshot_of(widget("Two", template=f'{{"type":"Card","children":[{buttons}]}}'))
+    )
+    render_id = id_of(await client.call_tool("two", {"who": "Ada"}))
+
+    refused = await act(client, render_id, {"x": 1, "y": 2}, action="a")
+
+    assert texts(refused) == [
+        (
+            "[W2404] payload: expected values that stand together in the widget, "
+            "got another combination of them (retry: no)"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        ("order.sent", "the render offers no action 'order.sent'; did you mean 'order.send'?"),
+        (
+            "x",
+            "the render offers no action 'x'; it offers 'order.send', 'order.stop' or 'line.drop'",
+        ),
+    ],
+)
+async def test_an_action_that_the_tree_does_not_offer_is_refused(
+    client: Client, render_id: str, action: str, text: str
+) -> None:
+    refused = await act(client, render_id, GIVEN, action=action)
+
+    assert texts(refused) == [f"[W2401] action: {text} (retry: no)"]
+
+
+async def test_a_widget_without_actions_takes_none(client: Client) -> None:
+    shown = await client.call_tool("greeting", {"who": "Ada"})
+
+    refused = await act(client, id_of(shown), {})
+
+    assert texts(refused) == [
+        (
+            "[W2401] action: the render offers no action 'order.send'; "
+            "it offers none at all (retry: no)"
+        )
+    ]
+
+
+async def test_a_render_that_is_not_kept_takes_no_action_and_has_none(client: Client) -> None:
+    refused = await act(client, "r_nobody", GIVEN)
+
+    assert texts(refused) == [
+        (
+            "[W2007] render_id: there is no render 'r_nobody', or not any more; "
+            "render the widget again (retry: no)"
+        )
+    ]
+    assert await awaited(client, "r_nobody") == {"actions": [], "next": 0, "status": "expired"}
+
+
+async def test_a_payload_that_is_too_large_is_refused(client: Client, render_id: str) -> None:
+    given = {"order": "o1", "buyer": {"email": "ada@example.com", "pin": "9" * 1000}}
+
+    refused = await act(client, render_id, given)
+
+    assert texts(refused) == [
+        "[W2403] payload: expected at most 1000 bytes of JSON, got 1059 (retry: no)"
+    ]
+
+
+async def test_only_pages_are_offered_the_tool_that_acts(client: Client) -> None:
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    acting, waiting = tools["widget_action"], tools["await_widget_action"]
+
+    assert acting.meta == {"ui": {"visibility": ["app"]}}
+    assert acting.annotations is not None
+    assert (acting.annotations.read_only_hint, acting.annotations.idempotent_hint) == (False, True)
+    assert waiting.meta == {}
+    assert waiting.annotations is not None
+    assert (waiting.annotations.read_only_hint, waiting.annotations.idempotent_hint) == (True, True)
+
+
+async def test_a_result_with_actions_ends_with_the_id_of_its_render(client: Client) -> None:
+    plain = await client.call_tool("order", ARGUMENTS)
+    split: Any = {"widgetd/profile": "split"}
+    facts = await client.call_tool("order", ARGUMENTS, meta=split)
+
+    assert texts(plain) == [f"Order o1\nRender: {id_of(plain)}"]
+    assert texts(facts) == [f"Order o1\nRender: {id_of(facts)}"]
+    assert facts.structured_content == {
+        "uiType": "order",
+        "widget": "order",
+        "title": "Order",
+        "renderId": id_of(facts),
+    }
+
+
+async def test_a_result_without_actions_names_no_render(client: Client) -> None:
+    split: Any = {"widgetd/profile": "split"}
+    shown = await client.call_tool("greeting", {"who": "Ada"}, meta=split)
+
+    assert texts(shown) == ["Greeting: who Ada"]
+    assert shown.structured_content is not None
+    assert "renderId" not in shown.structured_content
+    assert shown.meta is not None
+    assert shown.meta["widgetd/widget"] == greeting("Hello", "Ada")
+
+
+async def test_a_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store) -> None:
+    mirroring = build(Registry(snapshot_of(order())), store, Terms(policy=Policy(text="json")))
+    async with Client(sdk.lowlevel_of(mirroring.mcp)) as client:
+        shown = await client.call_tool("order", ARGUMENTS)
+
+    tree, named = texts(shown)
+    assert json.loads(tree) == shown.structured_content
+    assert named == f"Render: {id_of(shown)}"
+
+
+async def test_actions_are_told_in_details_and_as_a_resource(client: Client) -> None:
+    details = await client.call_tool("get_widget_details", {"names": ["order", "greeting"]})
+    resource = await client.read_resource("widget://order/actions")
+
+    assert details.structured_content is not None
+    known, without = details.structured_content["items"]
+    assert [action["type"] for action in known["actions"]] == [
+        "order.send",
+        "order.stop",
+        "line.drop",
+    ]
+    assert "actions" not in without
+    [content] = resource.contents
+    assert json.loads(getattr(content, "text")) == known["actions"]  # noqa: B009 - either kind

@@ -1,0 +1,76 @@
+"""What an audience may not see is in no snapshot of theirs, nor is what is wrong with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.making import snapshot_of, widget
+from tests.serving import serving, widget_file
+from tests.system.web.asking import ask
+from widgetd.catalog.selection import Selection
+from widgetd.errors import Finding
+from widgetd.mcp.audience import Views
+from widgetd.mcp.principal import Audience
+
+ALL, SOME, NAMED = "sees-all-sees-all-sees", "sees-some-sees-some", "sees-named-sees-named"
+TOKENS = f"""
+all    {ALL}    gallery widgets:elevated
+some   {SOME}   gallery
+named  {NAMED}  gallery include=open
+"""
+FILES = {
+    "A.widget": widget_file("Open"),
+    "Broken.widget": "{",
+    "Described.widget": "{",
+    "Described.widget.toml": 'permission = "elevated"',
+    "Other/Open.widget": widget_file("Open"),
+}
+
+
+@pytest.mark.parametrize(
+    ("token", "told"),
+    [
+        (ALL, {"Broken.widget", "Described.widget", "Other/Open.widget"}),
+        (SOME, {"Broken.widget", "Other/Open.widget"}),
+        (NAMED, {"Other/Open.widget"}),
+    ],
+)
+async def test_a_file_that_was_never_good_is_shown_to_those_who_may_see_whatever_it_is(
+    tmp_path: Path, token: str, told: set[str]
+) -> None:
+    folder, tokens = tmp_path / "widgets", tmp_path / "tokens"
+    (folder / "Other").mkdir(parents=True)
+    tokens.write_text(TOKENS)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    async with serving(folder, token_file=tokens, gallery=True) as url:
+        page = await ask(url, "/", authorization=f"Bearer {token}")
+
+    broken = {"Broken.widget", "Described.widget", "Other/Open.widget"}
+    assert {name for name in broken if name in page.text} == told
+
+
+def test_the_fault_of_a_hidden_widget_is_hidden_with_it() -> None:
+    fault = Finding(code="W1001", path="Secret.widget", at="", problem="p", advice="a")
+    secret = widget("Secret", sidecar='permission = "elevated"')
+    whole = snapshot_of(widget("Open"), secret, faults={"Secret.widget": fault})
+    views = Views()
+
+    everything, others = Audience(), Audience(elevated=False)
+
+    assert views.of(whole, everything) is whole
+    assert set(views.of(whole, others).widgets) == {"open"}
+    assert dict(views.of(whole, others).faults) == {}
+
+
+def test_a_view_is_made_once_while_it_is_asked_for() -> None:
+    before, after = snapshot_of(widget("Open")), snapshot_of(widget("Open"), widget("Secret"))
+    audience = Audience(selection=Selection(include=frozenset({"open"})))
+    views = Views()
+
+    seen = views.of(before, audience), views.of(after, audience)
+
+    assert (views.of(before, audience), views.of(after, audience)) == seen
+    assert views.of(after, audience) is seen[1]

@@ -1,0 +1,157 @@
+"""What is written down of calls, by a daemon over a real port."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp_types import TextContent
+
+from tests.serving import Era, connected, serving, widget_file
+from widgetd.errors import ConfigError
+from widgetd.mcp.audit import KEPT, MOST_WAITING, Audit
+from widgetd.mcp.audit_report import errors, read_calls, slow, top
+from widgetd.mcp.observer import Called
+from widgetd.settings import Settings
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"who": {"type": "string"}, "ages": {"type": "array"}},
+    "required": ["who"],
+}
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+async def test_a_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_their_values(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
+    audit = tmp_path / "log" / "audit.jsonl"
+    async with serving(tmp_path, audit=audit) as url, connected(url, "modern") as client:
+        await client.call("a", who="Ada Lovelace", ages=[987654321, 1], passport_P123="P456")
+        await client.call("a", who=7)
+        await client.call("tool_named_P789")
+
+    start, good, bad, unknown = lines(audit)
+    assert start["event"] == "audit.started"
+    assert (good["tool"], good["widget"], good["outcome"], good["code"]) == ("a", "a", "ok", "")
+    assert good["shape"] == {"who": "string", "ages": "array 2", "+": "others 1"}
+    assert good["bytes_out"] > good["bytes_in"] > 0
+    assert (bad["outcome"], bad["code"], bad["shape"]) == ("error", "W2002", {"who": "number"})
+    assert (unknown["tool"], unknown["widget"], unknown["code"]) == ("", "", "W2001")
+    for secret in ("Lovelace", "P123", "P456", "P789", "987654321"):
+        assert secret not in audit.read_text()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_an_integer_that_64_bits_do_not_hold_is_refused_and_written_down(
+    tmp_path: Path, era: Era
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
+    audit = tmp_path / "log" / "audit.jsonl"
+    async with serving(tmp_path, audit=audit) as url, connected(url, era) as client:
+        refused = await client.call("a", who="Ada", ages=[2**64])
+
+    [said] = refused.content
+    assert isinstance(said, TextContent)
+    assert said.text.startswith(
+        "[W2002] ages[0]: expected a JSON value, got an integer of more than 64 bits"
+    )
+    assert [line.get("code") for line in lines(audit)] == [None, "W2002"]
+
+
+async def test_a_principal_is_a_hash_that_is_the_same_every_time(tmp_path: Path) -> None:
+    audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
+    for name in ("ada", "ada", "bob", ""):
+        audit.called(called(name))
+    await written(audit)
+
+    first, second, other, nobody = (
+        line["principal"] for line in lines(tmp_path / "audit.jsonl")[1:]
+    )
+    assert first == second != other
+    assert "ada" not in first
+    assert nobody == ""
+
+
+def called(principal: str = "", **said: Any) -> Called:
+    whole: dict[str, Any] = {
+        "tool": "a",
+        "widget": None,
+        "outcome": "ok",
+        "code": "",
+        "seconds": 0.001,
+        "principal": principal,
+        "arguments": {},
+        "answer": {},
+    }
+    return Called(**whole | said)
+
+
+async def written(audit: Audit) -> None:
+    """Let `audit` write what waits, as at the end of a daemon."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(audit.write)
+        await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    audit = Audit(path, most_bytes=1)
+    for _ in range(KEPT + 3):
+        audit.called(called())
+        await written(audit)
+
+    names = sorted(os.listdir(tmp_path))  # noqa: PTH208 - a folder of a few files
+    assert names == ["audit.jsonl", *(f"audit.jsonl.{number}" for number in range(1, KEPT + 1))]
+    assert [line["event"] for line in lines(path)] == ["audit.started", "call"]
+
+
+async def test_calls_that_found_no_place_are_confessed(tmp_path: Path) -> None:
+    audit = Audit(tmp_path / "audit.jsonl", most_bytes=100_000_000)
+    for _ in range(MOST_WAITING + 3):
+        audit.called(called())
+    await written(audit)
+
+    last = lines(tmp_path / "audit.jsonl")[-1]
+    assert (last["event"], last["calls"]) == ("audit.lost", 3)
+
+
+def test_a_file_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as raised:
+        Audit(tmp_path, most_bytes=1)
+
+    assert str(raised.value) == (
+        f"the audit file {tmp_path} cannot be written (Is a directory); name another with --audit"
+    )
+    assert Settings(audit="~/x").audit == Path.home() / "x"  # type: ignore[arg-type]  # as a flag says it
+
+
+async def test_usage_tells_what_is_called_what_fails_and_what_is_slow(tmp_path: Path) -> None:
+    audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
+    said = partial(called, "ada")
+    for call in (said(), said(seconds=0.2), said(tool="b", outcome="error", code="W2002")):
+        audit.called(call)
+    await written(audit)
+    with (tmp_path / "audit.jsonl").open("ab") as file:
+        file.write(b'{"event": "call", "cut sho')
+
+    calls = list(read_calls(tmp_path / "audit.jsonl"))
+
+    assert top(calls) == [
+        {"widget": "a", "calls": 2, "errors": 0, "callers": 1},
+        {"widget": "b", "calls": 1, "errors": 1, "callers": 1},
+    ]
+    assert [(row["widget"], row["code"], row["calls"]) for row in errors(calls)] == [
+        ("b", "W2002", 1)
+    ]
+    assert [(row["widget"], row["p99_ms"]) for row in slow(calls)] == [("a", 200.0), ("b", 1.0)]

@@ -1,0 +1,27 @@
+"""A daemon's calls keep the parts of the widgets that were called last, and of no others."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from tests.making import snapshot_of, widget
+from widgetd.catalog.registry import Registry
+from widgetd.mcp.server import build
+from widgetd.store.factory import local_store
+from widgetd.widget.compiled_cache import Warm
+
+
+async def test_a_call_has_the_widget_that_was_called_longest_ago_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("widgetd.mcp.calls.Warm", partial(Warm, most=1))
+    first, second = widget("First"), widget("Second")
+    server = build(Registry(snapshot_of(first, second)), local_store())
+
+    for called in (first, second):
+        await server.rendering.call(called, {"who": "Ada"})
+
+    assert "template" not in vars(first)
+    assert "template" in vars(second)

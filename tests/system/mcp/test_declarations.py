@@ -1,0 +1,204 @@
+"""Types of what is served, in the words of other languages."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from importlib import import_module
+from pathlib import Path
+from typing import Literal, get_args, get_type_hints
+
+import pytest
+from mypy.api import run as mypy
+
+from tests.making import snapshot_of, widget
+from widgetd.catalog.discovery import discover_widgets
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.mcp.declarations.module import declarations
+from widgetd.mcp.mock import mocks
+from widgetd.settings import bundled
+
+Language = Literal["ts", "python"]
+
+TSC = Path(__file__).parents[3] / "view" / "node_modules" / ".bin" / "tsc"
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "who": {"type": "string", "description": "Whom to greet."},
+        "from": {"enum": ["a", "b"]},
+        "a-b": {"type": ["integer", "null"]},
+        "legs": {"type": "array", "items": {"$ref": "#/$defs/leg"}},
+        "free": {},
+        "map": {"type": "object", "additionalProperties": {"type": "number"}},
+    },
+    "required": ["who", "legs"],
+    "$defs": {
+        "leg": {
+            "type": "object",
+            "properties": {"next": {"$ref": "#/$defs/leg"}, "at": {"const": 1}},
+        }
+    },
+}
+
+
+SIDECAR = """
+ui_type = "social-greeting"
+summary_fields = ["who"]
+[summary_data]
+total = "legs | length"
+"""
+
+USED_IN_PYTHON = """
+
+
+def title(response: Response) -> str:
+    if is_flight_tracker(response):
+        ui_type: Literal["flight-tracker"] = response["_meta"]["widgetd/ui"]["uiType"]
+        return ui_type
+    return ""
+"""
+
+USED_IN_TYPESCRIPT = """
+
+export function title(response: Response): string {
+  if (isFlightTracker(response)) {
+    const uiType: "flight-tracker" = response._meta["widgetd/ui"].uiType;
+    return uiType;
+  }
+  return "";
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def everything() -> Snapshot:
+    return snapshot_of(*discover_widgets(bundled()), widget("Odd", schema=SCHEMA))
+
+
+def test_a_schema_becomes_an_interface() -> None:
+    text = declarations(snapshot_of(widget(schema=SCHEMA)), "ts")
+
+    assert (
+        """export interface GreetingArguments {
+  /** Whom to greet. */
+  who: string;
+  from?: "a" | "b";
+  "a-b"?: number | null;
+  legs: Array<GreetingArgumentsLeg>;
+  free?: unknown;
+  map?: Record<string, number>;
+}"""
+        in text
+    )
+    assert (
+        """export interface GreetingArgumentsLeg {
+  next?: GreetingArgumentsLeg;
+  at?: 1;
+}"""
+        in text
+    )
+
+
+def test_a_response_is_declared_with_what_the_sidecar_tells_a_model() -> None:
+    made = widget(schema=SCHEMA, sidecar=SIDECAR)
+
+    text = declarations(snapshot_of(made), "ts")
+
+    assert (
+        """export interface GreetingFacts {
+  uiType: "social-greeting";
+  widget: "greeting";
+  title: string;
+  renderId?: string;
+  who?: string;
+  total?: unknown;
+}"""
+        in text
+    )
+    assert (
+        """export function isGreeting(
+  response: { _meta?: object | undefined },
+): response is GreetingResponse {
+  const meta = response._meta as Meta | undefined;
+  return meta?.["widgetd/ui"]?.uiType === "social-greeting";
+}"""
+        in text
+    )
+    assert text.endswith(
+        """export type Response = GreetingResponse | FailedResponse;
+
+export type UiType = "social-greeting";"""
+    )
+
+
+@pytest.mark.parametrize("language", ["ts", "python"])
+def test_widgets_whose_names_differ_in_little_have_declarations_of_their_own(
+    language: Language,
+) -> None:
+    text = declarations(snapshot_of(widget("Day 1"), widget("Day1"), widget("Failed")), language)
+
+    for name in ("Day1Response", "Day1_2Response", "FailedResponse", "Failed_2Response"):
+        assert len(re.findall(rf"(?:interface|class) {name}\b", text)) == 1
+
+
+def test_a_folder_without_widgets_has_declarations_all_the_same() -> None:
+    assert declarations(Snapshot.empty(), "ts").endswith(
+        "export type Response = FailedResponse;\n\nexport type UiType = string;"
+    )
+
+
+def test_python_declarations_are_python(
+    everything: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "declared.py").write_text(declarations(everything, "python"))
+    monkeypatch.syspath_prepend(tmp_path)
+    declared = import_module("declared")
+
+    hints = get_type_hints(declared.OddArguments)
+    assert hints["who"] is str
+    assert get_args(hints["legs"]) == (declared.OddArgumentsLeg,)
+    assert set(hints) == {"who", "from", "a-b", "legs", "free", "map"}
+    for made in everything.widgets.values():
+        assert hasattr(declared, f"{made.definition.component}Arguments")
+
+
+def test_a_python_guard_tells_the_results_of_one_widget_from_all_others(
+    everything: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "guarding.py").write_text(declarations(everything, "python"))
+    monkeypatch.syspath_prepend(tmp_path)
+    guarding = import_module("guarding")
+
+    for made in everything.widgets.values():
+        (call,) = mocks(made)
+        passed = {
+            tool for tool in everything.widgets if getattr(guarding, f"is_{tool}")(call["result"])
+        }
+        assert passed == {made.tool}
+    assert not guarding.is_odd({"content": [], "isError": True})
+
+
+def test_python_declarations_check_strictly(everything: Snapshot, tmp_path: Path) -> None:
+    (tmp_path / "declared.py").write_text(declarations(everything, "python") + USED_IN_PYTHON)
+
+    said, problems, _ = mypy(
+        ["--strict", "--no-incremental", "--config-file=", str(tmp_path / "declared.py")]
+    )
+
+    assert (said, problems) == ("Success: no issues found in 1 source file\n", "")
+
+
+@pytest.mark.skipif(not TSC.exists(), reason="needs the TypeScript compiler of view/node_modules")
+def test_typescript_declarations_compile_strictly(everything: Snapshot, tmp_path: Path) -> None:
+    file = tmp_path / "types.ts"
+    file.write_text(declarations(everything, "ts") + USED_IN_TYPESCRIPT)
+
+    compiled = subprocess.run(
+        [TSC, "--noEmit", "--strict", "--exactOptionalPropertyTypes", file],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert compiled.stdout == ""

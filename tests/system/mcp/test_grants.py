@@ -1,0 +1,73 @@
+"""A file of tokens, as people write it and get it wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from widgetd.catalog.selection import Selection
+from widgetd.errors import ConfigError
+from widgetd.mcp.principal import CALL, GALLERY, READ
+from widgetd.mcp.token_file import find, read_grants
+
+ADA, KIOSK = "ada-ada-ada-ada-ada", "kiosk-kiosk-kiosk"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "tokens"
+    path.write_text(text)
+    return path
+
+
+def test_a_line_grants_its_scopes_and_some_widgets_only(tmp_path: Path) -> None:
+    text = f"# who\n\nada {ADA}\nkiosk {KIOSK} gallery include=travel,a exclude=b\n"
+    grants = read_grants(written(tmp_path, text))
+
+    ada, kiosk = find(grants, ADA), find(grants, KIOSK)
+
+    assert ada is not None
+    assert kiosk is not None
+    assert (ada.name, ada.scopes, ada.selection) == ("ada", frozenset({READ, CALL}), Selection())
+    assert (kiosk.name, kiosk.scopes) == ("kiosk", frozenset({GALLERY}))
+    assert kiosk.selection == Selection(
+        include=frozenset({"travel", "a"}), exclude=frozenset({"b"})
+    )
+    assert find(grants, "somebody-else-entirely") is None
+
+
+def test_nobody_keeps_the_token_itself(tmp_path: Path) -> None:
+    assert ADA not in repr(read_grants(written(tmp_path, f"ada {ADA}")))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("ada\n", "line 1 of the token file has no token; write NAME TOKEN SCOPES"),
+        (
+            "\nada secret\n",
+            "line 2 of the token file has a token that can be guessed; make it 16 long",
+        ),
+        (
+            f"ada {ADA} widget:read",
+            (
+                "line 1 of the token file grants widget:read, which is no scope; "
+                "did you mean widgets:read?"
+            ),
+        ),
+        (
+            f"ada {ADA} only=travel",
+            (
+                "line 1 of the token file says only=, which means nothing; "
+                "write include=TAG,NAME or exclude=TAG,NAME"
+            ),
+        ),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named_without_its_token(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_grants(written(tmp_path, text))
+
+    assert (raised.value.code, str(raised.value)) == ("W0010", problem)

@@ -1,0 +1,139 @@
+"""A list is built once per generation, and its pages survive a swap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.making import snapshot_of, widget
+from widgetd.catalog.change import difference
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.selection import Selection
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.mcp.audience import Views
+from widgetd.mcp.calls import Rendering
+from widgetd.mcp.listing import Expose, Listings
+from widgetd.mcp.principal import Audience
+from widgetd.mcp.result import Policy
+from widgetd.mcp.tool import Toolbox
+from widgetd.store.factory import local_store
+from widgetd.widget.widget import Widget
+
+
+def listings(page_size: int = 0, expose: Expose = "tools") -> Listings:
+    return Listings(
+        Toolbox(Rendering(Registry(), Policy(), local_store())),
+        (),
+        expose=expose,
+        page_size=page_size,
+    )
+
+
+def names(page: dict[str, Any]) -> list[str]:
+    return [tool["name"] for tool in page["tools"]]
+
+
+def made(*letters: str) -> Snapshot:
+    return snapshot_of(*(widget(letter) for letter in letters))
+
+
+def test_pages_go_on_after_the_last_name_even_when_it_is_gone() -> None:
+    several = listings(page_size=2)
+    first = several.of(made("a", "b", "c", "d")).page("modern")
+    second = several.of(made("a", "c", "d", "e")).page("modern", first["nextCursor"])
+    third = several.of(made("a", "c", "d", "e")).page("modern", second["nextCursor"])
+
+    assert (names(first), names(second), names(third)) == (["a", "b"], ["c", "d"], ["e"])
+    assert "nextCursor" not in third
+
+
+def test_the_listing_of_a_snapshot_is_made_once() -> None:
+    found, several = made("a", "b"), listings()
+
+    assert several.of(found) is several.of(found)
+    assert several.of(found).page("legacy") is several.of(found).page("legacy")
+
+
+def test_a_cursor_that_no_page_ends_with_is_answered_and_not_remembered() -> None:
+    listing = listings(page_size=2).of(made("a", "b", "c", "d"))
+
+    assert names(listing.page("modern", "a")) == ["b", "c"]
+    assert listing.page("modern", "a") is not listing.page("modern", "a")
+
+
+def test_the_authors_schema_is_listed_verbatim_in_both_eras() -> None:
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {
+            "who": {"$ref": "#/$defs/name"},
+            "more": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            "any": True,
+        },
+        "required": ["who"],
+        "$defs": {"name": {"type": "string", "minLength": 1}},
+        "x-of-the-author": [1, 2.5, {"a": None}],
+    }
+    listing = listings().of(snapshot_of(widget(schema=schema)))
+
+    for era in ("legacy", "modern"):
+        assert listing.page(era)["tools"][0]["inputSchema"] == schema
+
+
+def test_a_widget_is_listed_as_a_tool_that_changes_nothing() -> None:
+    listing = listings().of(snapshot_of(widget(sidecar='title = "A greeting"')))
+
+    entry = listing.page("modern")["tools"][0]
+
+    assert entry["title"] == "A greeting"
+    assert entry["annotations"] == {
+        "readOnlyHint": True,
+        "idempotentHint": True,
+        "destructiveHint": False,
+        "openWorldHint": False,
+    }
+    assert "outputSchema" not in entry
+
+
+def test_search_mode_lists_only_what_is_pinned() -> None:
+    found = snapshot_of(widget("a"), widget("b", sidecar='tags = ["pinned"]'))
+
+    assert names(listings(expose="search").of(found).page("modern")) == ["b"]
+
+
+def test_auto_decides_once_by_the_number_of_widgets() -> None:
+    few, many = listings(expose="auto"), listings(expose="auto")
+    crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
+
+    assert [tool.name for tool in few.tools(made("a"))] == ["a"]
+    assert len(names(few.of(crowd).page("modern"))) == 129
+    assert names(many.of(crowd).page("modern")) == []
+
+
+@pytest.mark.parametrize(
+    ("expose", "before", "after", "otherwise"),
+    [
+        ("tools", widget(), widget(text="Bye"), False),
+        ("tools", widget(), widget(sidecar='description = "Greet."'), True),
+        ("search", widget(), widget(sidecar='description = "Greet."'), False),
+        ("search", widget(), widget(sidecar='tags = ["pinned"]'), True),
+        ("search", widget(sidecar='tags = ["pinned"]'), widget(), True),
+        ("search", widget("A"), widget("B"), True),
+    ],
+)
+def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
+    expose: Expose, before: Widget, after: Widget, *, otherwise: bool
+) -> None:
+    was, now = snapshot_of(before), snapshot_of(after)
+
+    assert listings(expose=expose).read_otherwise(was, now, difference(was, now)) is otherwise
+
+
+def test_auto_decides_the_same_whoever_asks_first() -> None:
+    asked = listings(expose="auto")
+    crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
+    some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))
+
+    assert names(asked.of(Views().of(crowd, some)).page("modern")) == []
+    assert names(asked.of(crowd).page("modern")) == []

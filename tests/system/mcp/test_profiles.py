@@ -1,0 +1,159 @@
+"""Who sees the tree of a result, as it comes over a real connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.extension import advertise
+from mcp_types import CallToolResult, Implementation, RequestParamsMeta, TextContent
+
+from tests.serving import PATIENCE_S, Era, greeting, serving, widget_file
+from widgetd.mcp.caller import UI_EXTENSION
+from widgetd.mcp.result import MODEL_HOSTS
+
+TREE = greeting("Hello", "Ada")
+FACTS = {"uiType": "greeting", "widget": "greeting", "title": "Greeting"}
+
+both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    return tmp_path
+
+
+@asynccontextmanager
+async def client_named(
+    url: str, era: Era, name: str = "a-program", *, apps: bool = False
+) -> AsyncIterator[Client]:
+    """A client that calls itself `name`, and shows MCP Apps or does not."""
+    mode: Any = "legacy" if era == "legacy" else "auto"
+    extensions = [advertise(UI_EXTENSION, {"mimeTypes": ["text/html;profile=mcp-app"]})]
+    info = Implementation(name=name, version="1.0")
+    with anyio.fail_after(PATIENCE_S):
+        async with Client(
+            url, mode=mode, client_info=info, extensions=extensions if apps else None
+        ) as client:
+            yield client
+
+
+async def called(client: Client, profile: str = "") -> CallToolResult:
+    asked = {"widgetd/profile": profile} if profile else {}
+    return await client.call_tool(
+        "greeting", {"who": "Ada"}, meta=cast("RequestParamsMeta", asked) or None
+    )
+
+
+def profile_of(result: CallToolResult) -> str:
+    """Which profile `result` came in; that the tree stands in it once and nowhere else."""
+    assert result.meta is not None
+    [text] = result.content
+    assert isinstance(text, TextContent)
+    assert text.text == "Greeting: who Ada"
+    wire = result.model_dump_json(by_alias=True)
+    assert wire.count(json.dumps(TREE, separators=(",", ":"))) == 1
+    if "widgetd/widget" not in result.meta:
+        assert result.structured_content == TREE
+        return "chatkit"
+    assert result.structured_content == FACTS
+    assert result.meta["widgetd/widget"] == TREE
+    return "split"
+
+
+@both_eras
+async def test_a_program_gets_the_tree_and_a_host_of_models_keeps_it_out_of_their_sight(
+    folder: Path, era: Era
+) -> None:
+    async with serving(folder) as url:
+        for name in ("a-program", *MODEL_HOSTS):
+            async with client_named(url, era, name) as client:
+                expected = "split" if name in MODEL_HOSTS else "chatkit"
+                assert profile_of(await called(client)) == expected, name
+
+
+@both_eras
+async def test_a_host_that_shows_mcp_apps_keeps_the_tree_out_of_its_models_sight(
+    folder: Path, era: Era
+) -> None:
+    async with serving(folder) as url, client_named(url, era, apps=True) as client:
+        assert profile_of(await called(client)) == "split"
+
+
+@both_eras
+async def test_a_call_decides_before_the_widget_the_clients_name_and_the_setting(
+    folder: Path, era: Era
+) -> None:
+    sidecar = folder / "Greeting.widget.toml"
+    settings: dict[str, Any] = {"profile": "split", "profiles": {"mine": "chatkit"}}
+    async with serving(folder, **settings) as url, client_named(url, era, "other") as other:
+        assert profile_of(await called(other)) == "split"
+        async with client_named(url, era, "mine") as mine:
+            assert profile_of(await called(mine)) == "chatkit"
+            assert profile_of(await called(mine, "split")) == "split"
+
+            sidecar.write_text('profile = "split"')
+            with anyio.fail_after(PATIENCE_S):
+                while (await called(mine)).structured_content != FACTS:  # noqa: ASYNC110 - a client is not told of a result that changed
+                    await anyio.sleep(0.01)
+            assert profile_of(await called(mine, "chatkit")) == "chatkit"
+            assert profile_of(await called(mine, "auto")) == "split"
+
+
+@both_eras
+async def test_text_json_mirrors_the_tree_into_the_text(folder: Path, era: Era) -> None:
+    async with serving(folder, text="json") as url, client_named(url, era) as client:
+        result = await called(client)
+
+    [text] = result.content
+    assert isinstance(text, TextContent)
+    assert json.loads(text.text) == result.structured_content == TREE
+
+
+@both_eras
+async def test_what_is_exposed_as_search_is_callable_all_the_same(folder: Path, era: Era) -> None:
+    (folder / "Pinned.widget").write_text(widget_file("Pinned"))
+    (folder / "Pinned.widget.toml").write_text('tags = ["pinned"]')
+    async with serving(folder, expose="search") as url, client_named(url, era) as client:
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        result = await called(client)
+
+    assert "pinned" in listed
+    assert "search_widgets" in listed
+    assert "greeting" not in listed
+    assert profile_of(result) == "chatkit"
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26"])
+async def test_a_client_that_knows_no_structured_content_gets_the_tree_as_text(
+    folder: Path, version: str
+) -> None:
+    headers = {"accept": "application/json, text/event-stream"}
+    hello = {
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": {"name": "an-old-one", "version": "1"},
+    }
+    asked = {"name": "greeting", "arguments": {"who": "Ada"}}
+    async with serving(folder) as url, httpx2.AsyncClient(timeout=PATIENCE_S) as old:
+        greeted = await old.post(url, headers=headers, json=request("initialize", hello))
+        headers["mcp-session-id"] = greeted.headers["mcp-session-id"]
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        await old.post(url, headers=headers, json=ready)
+        answer = await old.post(url, headers=headers, json=request("tools/call", asked))
+
+    assert greeted.json()["result"]["protocolVersion"] == version
+    [text] = answer.json()["result"]["content"]
+    assert json.loads(text["text"]) == TREE
+
+
+def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}

@@ -1,0 +1,189 @@
+"""What can be read of widgets, by real clients of both eras."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+from mcp_types import ResourceTemplateReference, TextResourceContents
+
+from tests.making import snapshot_of, widget
+from widgetd.catalog.registry import Registry
+from widgetd.mcp import sdk
+from widgetd.mcp.resources import Resources
+from widgetd.mcp.server import Server, Terms, build
+from widgetd.store.factory import local_store
+
+PICTURE = (
+    '{"type":"Card","children":[{"type":"Image","src":"https://images.example.com/a.png"},'
+    '{"type":"Text","value":{{ who | tojson }}}]}'
+)
+
+
+@pytest.fixture
+def registry() -> Registry:
+    made = widget(template=PICTURE, encodedWidget="bm9uZQ", sidecar='ui_type = "hello-card"')
+    return Registry(snapshot_of(made, widget("Other")))
+
+
+@pytest.fixture
+def server(registry: Registry) -> Server:
+    return build(registry, local_store(), Terms(resources=Resources("<!doctype html>page")))
+
+
+@pytest.fixture(params=["legacy", "auto"])
+async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
+        yield connected
+
+
+async def read(client: Client, uri: str) -> TextResourceContents:
+    item = (await client.read_resource(uri)).contents[0]
+    assert isinstance(item, TextResourceContents)
+    return item
+
+
+async def read_json(client: Client, uri: str) -> Any:
+    return json.loads((await read(client, uri)).text)
+
+
+async def test_a_list_names_templates_and_packages_of_widgets_and_their_pages(
+    client: Client,
+) -> None:
+    listed = (await client.list_resources()).resources
+
+    assert {resource.name: resource.uri for resource in listed} == {
+        "greeting_template": "widget://greeting/template",
+        "greeting_encoded": "widget://greeting/encoded",
+        "greeting_page": "ui://widgetd/greeting.html",
+        "other_template": "widget://other/template",
+        "other_page": "ui://widgetd/other.html",
+        "ui_types": "widgetd://ui-types",
+        "result_schema": "widgetd://schemas/result",
+    }
+
+
+async def test_a_list_of_resources_comes_in_pages_and_names_those_of_the_listed_widgets() -> None:
+    crowd = (widget(f"Widget {number}") for number in range(129))
+    served = snapshot_of(*crowd, widget("Pinned", sidecar='tags = ["pinned"]'))
+    terms = Terms(resources=Resources("<!doctype html>page"), page_size=3)
+    server = build(Registry(served), local_store(), terms)
+
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        first = await client.list_resources()
+        second = await client.list_resources(cursor=first.next_cursor)
+
+    assert [resource.uri for resource in (*first.resources, *second.resources)] == [
+        "ui://widgetd/pinned.html",
+        "widget://pinned/template",
+        "widgetd://schemas/result",
+        "widgetd://ui-types",
+    ]
+    assert second.next_cursor is None
+
+
+async def test_what_is_listed_of_a_resource_is_what_reading_it_says(client: Client) -> None:
+    for resource in (await client.list_resources()).resources:
+        found = await read(client, resource.uri)
+
+        assert (found.uri, found.mime_type, found.meta) == (
+            resource.uri,
+            resource.mime_type,
+            resource.meta,
+        )
+
+
+async def test_every_part_of_a_widget_can_be_read(client: Client, registry: Registry) -> None:
+    made = registry.current.widgets["greeting"]
+    overview = await read_json(client, "widget://greeting")
+
+    assert overview["parts"][0] == "widget://greeting/template"
+    assert (await read(client, "widget://greeting/template")).text == PICTURE
+    assert (await read(client, "widget://greeting/encoded")).text == "bm9uZQ"
+    assert await read_json(client, "widget://greeting/schema") == made.schema.advertised
+    assert await read_json(client, "widget://greeting/example") == made.example
+    assert (await read_json(client, "widget://greeting/source"))["name"] == "Greeting"
+    assert isinstance(await read_json(client, "widget://greeting/problems"), list)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "widget://nobody",
+        "widget://nobody/template",
+        "widget://other/encoded",
+        "widget://other/secret",
+        "widgetd://renders/r_0",
+        "ui://widgetd/nobody.html",
+    ],
+)
+async def test_what_is_not_there_is_an_error_of_the_protocol(client: Client, uri: str) -> None:
+    with pytest.raises(MCPError) as caught:
+        await client.read_resource(uri)
+
+    assert caught.value.error.message == f"Resource not found: '{uri}'"
+
+
+async def test_a_tool_names_its_page_and_the_page_names_its_images(client: Client) -> None:
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    page = await read(client, "ui://widgetd/greeting.html")
+
+    assert tools["greeting"].meta == {"ui": {"resourceUri": "ui://widgetd/greeting.html"}}
+    assert page.mime_type == "text/html;profile=mcp-app"
+    assert page.text == "<!doctype html>page"
+    assert page.meta is not None
+    assert page.meta["ui"]["csp"] == {
+        "connectDomains": [],
+        "resourceDomains": ["https://images.example.com"],
+    }
+
+
+async def test_a_render_can_be_read_again_by_its_id(client: Client) -> None:
+    result = await client.call_tool("greeting", {"who": "Ada"})
+    assert result.meta is not None
+    render_id = result.meta["widgetd/render"]["id"]
+
+    kept = await read_json(client, f"widgetd://renders/{render_id}")
+    shown = await client.call_tool("show_render", {"render_id": render_id})
+
+    assert kept["tree"] == result.structured_content == shown.structured_content
+    assert kept["ui"]["uiType"] == "hello-card"
+
+
+async def test_every_served_type_of_response_is_listed(client: Client) -> None:
+    types = await read_json(client, "widgetd://ui-types")
+
+    assert [(row["uiType"], row["widget"], row["component"]) for row in types] == [
+        ("hello-card", "greeting", "Greeting"),
+        ("other", "other", "Other"),
+    ]
+
+
+async def test_the_schema_of_a_result_admits_what_results_say(client: Client) -> None:
+    schema = await read_json(client, "widgetd://schemas/result")
+
+    assert schema["properties"].keys() == {
+        "widgetd/ui",
+        "widgetd/render",
+        "widgetd/widget",
+        "widgetd/error",
+    }
+
+
+async def test_the_schema_of_a_result_says_what_is_always_there(client: Client) -> None:
+    [content] = (await client.read_resource("widgetd://schemas/result")).contents
+
+    assert isinstance(content, TextResourceContents)
+    metadata = json.loads(content.text)["$defs"]["UiMetadata"]
+    assert metadata["required"] == ["component", "version", "priority", "renderMode"]
+    assert metadata["properties"]["provider"] == {"type": "string"}
+
+
+async def test_the_name_of_a_tool_is_completed(client: Client) -> None:
+    reference = ResourceTemplateReference(type="ref/resource", uri="widget://{tool}")
+    completed = await client.complete(reference, {"name": "tool", "value": "gr"})
+
+    assert completed.completion.values == ["greeting"]

@@ -1,0 +1,335 @@
+"""What an MCP server over a registry answers, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, RequestParamsMeta
+
+from tests.making import snapshot_of, widget
+from tests.serving import greeting
+from widgetd.catalog.registry import Registry
+from widgetd.errors import ConfigError, Finding, WidgetError
+from widgetd.mcp import sdk
+from widgetd.mcp.calls import Rendering
+from widgetd.mcp.result import Policy
+from widgetd.mcp.server import Server, Terms, build
+from widgetd.mcp.tool import Toolbox
+from widgetd.store.factory import local_store
+
+TABLE = {"type": "object", "properties": {"rows": {"type": "array"}}}
+
+
+@pytest.fixture
+def registry() -> Registry:
+    return Registry(
+        snapshot_of(
+            widget("Flight Tracker", sidecar='description = "Show where a flight is."'),
+            widget("Table", schema=TABLE, sidecar='description = "Show rows of numbers."'),
+            widget(sidecar='description = "Greet somebody."\ntags = ["social"]'),
+        )
+    )
+
+
+@pytest.fixture
+def server(registry: Registry) -> Server:
+    return build(registry, local_store())
+
+
+@pytest.fixture(params=["legacy", "auto"])
+async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
+        yield connected
+
+
+def text(result: CallToolResult) -> str:
+    return result.content[0].text  # type: ignore[union-attr]  # all of ours are texts
+
+
+def asking(profile: str) -> RequestParamsMeta:
+    return cast("RequestParamsMeta", {"widgetd/profile": profile})
+
+
+def of_version(version: object) -> RequestParamsMeta:
+    return cast("RequestParamsMeta", {"widgetd/clientVersion": version})
+
+
+def structured(result: CallToolResult) -> dict[str, Any]:
+    content: dict[str, Any] | None = result.structured_content
+    assert content is not None
+    return content
+
+
+async def test_a_call_answers_with_the_tree_and_says_which_render_it_is(
+    client: Client, registry: Registry
+) -> None:
+    result = await client.call_tool("greeting", {"who": "Ada"})
+
+    assert structured(result) == greeting("Hello", "Ada")
+    assert text(result) == "Greeting: who Ada"
+    assert result.meta is not None
+    mark = result.meta["widgetd/render"]
+    assert mark["widget"] == "greeting"
+    assert mark["generation"] == registry.current.generation
+    assert result.meta["widgetd/ui"]["uiType"] == "greeting"
+
+
+async def test_arguments_that_do_not_fit_are_an_error_the_model_can_read(client: Client) -> None:
+    result = await client.call_tool("greeting", {"who": 5, "how": "loud"})
+
+    assert result.is_error
+    assert text(result).startswith("[W2002] who: expected a string, got 5")
+    assert result.meta is not None
+    assert result.meta["widgetd/error"]["code"] == "W2002"
+    assert result.meta["widgetd/error"]["path"] == "who"
+
+
+async def test_an_unknown_tool_is_an_error_that_names_the_nearest(client: Client) -> None:
+    result = await client.call_tool("flight_traker", {})
+
+    assert result.is_error
+    assert text(result) == (
+        "[W2001] name: there is no widget 'flight_traker'; "
+        "did you mean 'flight_tracker'? (retry: no)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("x" * 10_000, {}),
+        ("render_widget", {"name": "x" * 10_000}),
+        ("show_render", {"render_id": "x" * 10_000}),
+    ],
+)
+async def test_an_error_does_not_repeat_a_long_name(
+    client: Client, tool: str, arguments: dict[str, str]
+) -> None:
+    result = await client.call_tool(tool, arguments)
+
+    assert result.is_error
+    assert len(text(result)) < 600
+
+
+async def test_a_failure_of_widgetd_itself_tells_the_caller_nothing_of_the_inside(
+    client: Client, registry: Registry
+) -> None:
+    vars(registry.current.widgets["greeting"])["template"] = None
+
+    result = await client.call_tool("greeting", {"who": "Ada"})
+
+    assert result.is_error
+    assert text(result) == "Error calling tool 'greeting'"
+
+
+async def test_search_finds_widgets_by_what_they_are_for(client: Client) -> None:
+    found = structured(await client.call_tool("search_widgets", {"query": "flights"}))
+
+    assert found["total"] == 1
+    assert found["items"][0]["name"] == "flight_tracker"
+    assert found["items"][0]["description"] == "Show where a flight is."
+
+
+async def test_an_empty_search_names_every_widget(client: Client) -> None:
+    found = structured(await client.call_tool("search_widgets", {"limit": 2}))
+
+    assert [item["name"] for item in found["items"]] == ["flight_tracker", "greeting"]
+    assert found["total"] == 3
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["greeting", "tabel"],
+        '["greeting", "tabel"]',
+        "greeting, tabel",
+    ],
+)
+async def test_details_take_names_however_they_are_written(client: Client, names: object) -> None:
+    details = structured(await client.call_tool("get_widget_details", {"names": names}))
+
+    known, unknown = details["items"]
+    assert (known["name"], known["status"]) == ("greeting", "ok")
+    assert known["inputSchema"]["required"] == ["who"]
+    assert known["example"].keys() == {"who"}
+    assert unknown == {"name": "tabel", "status": "not_found", "suggestions": ["table"]}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"names": None}, {"names": ""}])
+async def test_details_of_nothing_are_nothing(client: Client, arguments: dict[str, Any]) -> None:
+    details = await client.call_tool("get_widget_details", arguments)
+
+    assert structured(details) == {"items": []}
+
+
+async def test_details_tell_what_is_wrong_with_a_stale_widget(
+    client: Client, registry: Registry
+) -> None:
+    fault = Finding(code="W1301", path="Greeting.widget", problem="it broke", advice="mend it")
+    registry.swap(snapshot_of(widget(), faults={"Greeting.widget": fault}))
+
+    details = structured(await client.call_tool("get_widget_details", {"names": "greeting"}))
+
+    assert details["items"][0]["problems"] == ["Greeting.widget: it broke; mend it"]
+
+
+async def test_render_widget_is_the_same_as_calling_the_tool(client: Client) -> None:
+    arguments = {"name": "greeting", "arguments": {"who": "Ada"}}
+    direct = await client.call_tool("greeting", {"who": "Ada"})
+
+    rendered = await client.call_tool("render_widget", arguments)
+
+    assert structured(rendered) == structured(direct)
+
+
+async def test_a_call_is_answered_from_the_snapshot_it_came_in_with(
+    client: Client, registry: Registry
+) -> None:
+    before = registry.current
+    registry.swap(snapshot_of(widget(text="Goodbye")))
+
+    result = await client.call_tool("greeting", {"who": "Ada"})
+
+    assert structured(result) == greeting("Goodbye", "Ada")
+    assert result.meta is not None
+    assert result.meta["widgetd/render"]["generation"] != before.generation
+
+
+async def test_one_call_may_ask_for_its_own_profile(client: Client) -> None:
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta=asking("split"))
+
+    assert structured(result) == {
+        "uiType": "greeting",
+        "widget": "greeting",
+        "title": "Greeting",
+    }
+    assert result.meta is not None
+    assert result.meta["widgetd/widget"] == greeting("Hello", "Ada")
+
+
+async def test_a_profile_that_does_not_exist_is_refused(client: Client) -> None:
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta=asking("slit"))
+
+    assert result.is_error
+    assert text(result) == (
+        '[W2006] _meta.widgetd/profile: expected "auto", "chatkit" or "split", '
+        "got 'slit' (retry: no)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("greeting", {"who": "Ada"}),
+        ("render_widget", {"name": "greeting", "arguments": {"who": "Ada"}}),
+    ],
+)
+async def test_a_client_that_says_it_is_too_old_is_told_which_it_takes(
+    client: Client, registry: Registry, tool: str, arguments: dict[str, Any]
+) -> None:
+    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+
+    result = await client.call_tool(tool, arguments, meta=of_version("1.5.0-rc.1"))
+
+    assert result.is_error
+    assert text(result) == (
+        "[W2010] _meta.widgetd/clientVersion: greeting needs a client of version 1.5.0 or later, "
+        "got 1.5.0-rc.1 (retry: no)"
+    )
+    assert result.meta is not None
+    assert result.meta["widgetd/error"] == {
+        "code": "W2010",
+        "message": "greeting needs a client of version 1.5.0 or later, got 1.5.0-rc.1",
+        "path": "_meta.widgetd/clientVersion",
+        "recoverable": False,
+        "suggestions": ["update the client to 1.5.0 or later"],
+    }
+
+
+async def test_a_client_that_is_new_enough_or_says_nothing_is_served(
+    client: Client, registry: Registry
+) -> None:
+    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    for meta in (None, of_version("1.5"), of_version("1.10.0+build.7"), of_version("2.0.0-a")):
+        result = await client.call_tool("greeting", {"who": "Ada"}, meta=meta)
+
+        assert structured(result) == greeting("Hello", "Ada")
+
+
+async def test_a_client_too_old_for_a_widget_is_shown_no_render_of_it(
+    client: Client, registry: Registry
+) -> None:
+    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    made = await client.call_tool("greeting", {"who": "Ada"})
+    assert made.meta is not None
+    render = {"render_id": made.meta["widgetd/render"]["id"]}
+
+    shown = await client.call_tool("show_render", render, meta=of_version("1"))
+
+    assert text(shown) == (
+        "[W2010] _meta.widgetd/clientVersion: greeting needs a client of version 1.5.0 or later, "
+        "got 1 (retry: no)"
+    )
+
+
+@pytest.mark.parametrize("version", ["new", 15, "1.5.0\n", "1" * 40])
+async def test_a_client_version_that_is_none_is_refused_where_one_is_needed(
+    client: Client, registry: Registry, version: object
+) -> None:
+    registry.swap(snapshot_of(widget(sidecar='min_client_version = "1.5.0"')))
+    result = await client.call_tool("greeting", {"who": "Ada"}, meta=of_version(version))
+
+    assert text(result) == (
+        '[W2006] _meta.widgetd/clientVersion: expected a version, as in "1.5.0", '
+        f"got {version!r} (retry: no)"
+    )
+
+
+async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) -> None:
+    mirrored = build(registry, local_store(), Terms(policy=Policy(text="json")))
+    async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
+        result = await client.call_tool("greeting", {"who": "Ada"})
+
+    assert text(result) == '{"type":"Card","children":[{"type":"Text","value":"Hello, Ada"}]}'
+
+
+async def test_a_tree_that_may_hold_what_is_sensitive_is_never_mirrored() -> None:
+    made = widget(sidecar='sensitive = ["who"]')
+    mirrored = build(Registry(snapshot_of(made)), local_store(), Terms(policy=Policy(text="json")))
+    async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
+        result = await client.call_tool("greeting", {"who": "4242"})
+
+    assert text(result) == "Greeting"
+
+
+def test_a_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"who": {"type": "object", "x-mcp-header": "Who"}},
+    }
+    poison = widget(schema=schema)
+
+    with pytest.raises(WidgetError) as caught:
+        Toolbox(Rendering(Registry(), Policy(), local_store())).admit(poison)
+
+    assert str(caught.value).startswith(
+        "Greeting.widget#/jsonSchema: the schema cannot be sent in a tool list: "
+        "its header annotation is not one ("
+    )
+
+
+def test_a_library_that_lost_a_private_name_is_a_sentence_at_start(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(server.mcp, "_mcp_server")
+
+    with pytest.raises(ConfigError) as caught:
+        sdk.verify(server.mcp)
+
+    assert str(caught.value) == (
+        "fastmcp 4.1.2 has no FastMCP._mcp_server any more; install the version that "
+        "widgetd was tested with: requirements/runtime.txt names it"
+    )

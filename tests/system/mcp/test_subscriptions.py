@@ -1,0 +1,197 @@
+"""Who subscribed to a resource is told when it reads otherwise, in both protocol eras."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated, Subscription
+from mcp_types import (
+    ResourceListChangedNotification,
+    ResourceUpdatedNotification,
+    TextResourceContents,
+)
+
+from tests.making import snapshot_of, widget
+from tests.serving import PATIENCE_S, Era, serving, widget_file
+from widgetd.catalog.registry import Registry
+from widgetd.mcp import sdk
+from widgetd.mcp.clients import MOST_SUBSCRIBED
+from widgetd.mcp.server import build
+from widgetd.store.factory import local_store
+
+LIST = "the list"
+"""Stands for a notice that the list of resources is another one."""
+
+# The SDK warns of what the modern era lacks; the legacy era is what is meant here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning"
+)
+
+both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
+
+
+class Ear:
+    """A client, and of which resources it was told."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.told: list[str] = []
+        self._heard = anyio.Event()
+
+    def hear(self, said: str) -> None:
+        self.told.append(said)
+        heard, self._heard = self._heard, anyio.Event()
+        heard.set()
+
+    async def hears(self, said: str) -> None:
+        with anyio.fail_after(PATIENCE_S):
+            while said not in self.told:
+                await self._heard.wait()
+
+    async def read(self, uri: str) -> str:
+        [content] = (await self.client.read_resource(uri)).contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+
+@asynccontextmanager
+async def listening(url: str, era: Era, *uris: str) -> AsyncIterator[Ear]:
+    """A client of `era` that subscribed to `uris`, and to the list of resources."""
+    async with AsyncExitStack() as stack:
+        ears: list[Ear] = []
+
+        async def heard(message: object) -> None:
+            if isinstance(message, ResourceUpdatedNotification):
+                ears[0].hear(message.params.uri)
+            if isinstance(message, ResourceListChangedNotification):
+                ears[0].hear(LIST)
+
+        if era == "legacy":
+            client = Client(url, mode="legacy", message_handler=heard)
+        else:
+            client = Client(url)
+        ear = Ear(client)
+        ears.append(ear)
+        await stack.enter_async_context(client)
+        if era == "legacy":
+            for uri in uris:
+                await client.subscribe_resource(uri)
+        else:
+            told = await stack.enter_async_context(
+                client.listen(resources_list_changed=True, resource_subscriptions=list(uris))
+            )
+            tasks = await stack.enter_async_context(anyio.create_task_group())
+            stack.callback(tasks.cancel_scope.cancel)
+            tasks.start_soon(pass_on, told, ear.hear)
+        yield ear
+
+
+async def pass_on(told: Subscription, hear: Callable[[str], None]) -> None:
+    async for event in told:
+        if isinstance(event, ResourceUpdated):
+            hear(event.uri)
+        if isinstance(event, ResourcesListChanged):
+            hear(LIST)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("Greeting", "Other"):
+        (tmp_path / f"{name}.widget").write_text(widget_file(name))
+    return tmp_path
+
+
+@both_eras
+async def test_a_saved_file_is_told_to_those_who_read_a_part_of_its_widget(
+    folder: Path, era: Era
+) -> None:
+    subscribed = ("widget://greeting/template", "widget://other/template")
+    async with serving(folder) as url, listening(url, era, *subscribed) as ear:
+        assert '"Hello, "' in await ear.read("widget://greeting/template")
+
+        (folder / "Greeting.widget").write_text(widget_file(text="Goodbye"))
+        await ear.hears("widget://greeting/template")
+
+        assert '"Goodbye, "' in await ear.read("widget://greeting/template")
+        assert ear.told == ["widget://greeting/template"]
+
+
+@both_eras
+@pytest.mark.parametrize(
+    ("uri", "sidecar", "read"),
+    [
+        (
+            "widget://greeting",
+            'description = "Greet somebody."',
+            '"description":"Greet somebody."',
+        ),
+        ("widgetd://ui-types", 'ui_type = "social-greeting"', '"uiType":"social-greeting"'),
+    ],
+    ids=["the widget", "the list of response types"],
+)
+async def test_what_a_sidecar_changes_is_told_of(
+    folder: Path, era: Era, uri: str, sidecar: str, read: str
+) -> None:
+    async with serving(folder) as url, listening(url, era, uri) as ear:
+        (folder / "Greeting.widget.toml").write_text(sidecar)
+        await ear.hears(uri)
+
+        assert read in await ear.read(uri)
+
+
+@both_eras
+async def test_a_page_is_told_of_when_its_images_may_come_from_elsewhere(
+    folder: Path, era: Era
+) -> None:
+    page = "ui://widgetd/greeting.html"
+    image = '{"type":"Card","children":[{"type":"Image","src":"https://img.example.com/a.png"}]}'
+    async with serving(folder) as url, listening(url, era, page) as ear:
+        (folder / "Greeting.widget").write_text(widget_file(template=image))
+        await ear.hears(page)
+
+        [content] = (await ear.client.read_resource(page)).contents
+        assert content.meta is not None
+        assert content.meta["ui"]["csp"]["resourceDomains"] == ["https://img.example.com"]
+
+
+@both_eras
+async def test_a_widget_that_comes_or_goes_changes_the_list_of_resources(
+    folder: Path, era: Era
+) -> None:
+    async with serving(folder) as url, listening(url, era) as ear:
+        (folder / "New.widget").write_text(widget_file("New"))
+        await ear.hears(LIST)
+
+        names = {resource.name for resource in (await ear.client.list_resources()).resources}
+        assert "new_template" in names
+
+
+async def test_a_client_subscribes_to_so_many_resources_and_no_more() -> None:
+    server = build(Registry(snapshot_of(widget())), local_store())
+    async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
+        for number in range(MOST_SUBSCRIBED):
+            await client.subscribe_resource(f"widget://greeting_{number}")
+
+        with pytest.raises(MCPError) as caught:
+            await client.subscribe_resource("widget://greeting")
+
+    assert str(caught.value) == (
+        "[W2203] a client subscribes to at most 1000 resources; unsubscribe from some of them"
+    )
+
+
+async def test_who_unsubscribed_is_told_no_more(folder: Path) -> None:
+    template = "widget://greeting/template"
+    async with serving(folder) as url, listening(url, "legacy", template, "widget://other") as ear:
+        await ear.client.unsubscribe_resource(template)
+
+        (folder / "Greeting.widget").write_text(widget_file(text="Goodbye"))
+        (folder / "Other.widget").write_text(widget_file("Other", text="Goodbye"))
+        await ear.hears("widget://other")
+
+        assert template not in ear.told

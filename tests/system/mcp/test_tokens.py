@@ -1,0 +1,58 @@
+"""What a model pays for a result stays small in profile `split`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from widgetd.catalog.discovery import discover_widgets
+from widgetd.catalog.snapshot import Entry, Snapshot
+from widgetd.cli import main
+from widgetd.mcp.tokens import table, tokens_of_result
+from widgetd.settings import bundled
+from widgetd.widget.widget import Widget
+
+WIDGETS = discover_widgets(bundled())
+SERVED = Snapshot.empty().followed_by(
+    {
+        widget.definition.path: Entry(path=widget.definition.path, key=widget.key, widget=widget)
+        for widget in WIDGETS
+    }
+)
+
+
+def cases() -> Iterator[Any]:
+    for widget in WIDGETS:
+        studio = widget.definition.studio
+        assert studio is not None
+        yield pytest.param(widget, studio.default_state, id=f"{widget.tool}-sample")
+        for example in widget.definition.sidecar.examples:
+            yield pytest.param(widget, example.arguments, id=f"{widget.tool}-{example.name}")
+
+
+@pytest.mark.parametrize(("widget", "arguments"), list(cases()))
+def test_every_example_of_a_bundled_widget_costs_under_100_tokens_in_profile_split(
+    widget: Widget, arguments: Mapping[str, Any]
+) -> None:
+    assert tokens_of_result(widget, SERVED, arguments, "split") < 100
+
+
+def test_the_readme_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (bundled().parent / "README.md").read_text(encoding="utf-8")
+    section = readme.partition("\n## What it costs a model\n")[2].partition("\n## ")[0]
+    shown = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
+
+    assert main(["list", "--tokens", "--dir", str(bundled())]) == 0
+
+    printed = [tuple(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert shown == printed
+
+
+def test_the_table_has_a_row_for_each_widget() -> None:
+    lines = table(SERVED).splitlines()
+
+    assert lines[0].split() == ["widget", "tool", "chatkit", "split"]
+    assert [line.split()[0] for line in lines[1:]] == [widget.tool for widget in WIDGETS]

@@ -1,0 +1,73 @@
+"""Stores for tests, with a clock that is set by hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from tests.system.store.server import Server
+from widgetd.store.contract import Store
+from widgetd.store.factory import open_store
+from widgetd.store.values import Bounds, StoredRender
+
+
+@dataclass(slots=True)
+class Clock:
+    """Stands still until it is moved."""
+
+    now: float = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """A store, and how another replica sees it; in-process there is no other.
+
+    Attributes:
+        here: The store.
+        there: What another replica opened.
+        clock: Both go by it.
+        server: What they share.
+        prefix: Begins their keys on it.
+    """
+
+    here: Store
+    there: Store
+    clock: Clock
+    server: Server | None = None
+    prefix: str = ""
+
+    def later(self, seconds: float) -> None:
+        """Let time pass, here and on the server."""
+        self.clock.now += seconds
+        if self.server is not None:
+            self.server.age(self.prefix, seconds)
+
+
+@asynccontextmanager
+async def room(server: Server | None, **bounds: Any) -> AsyncIterator[Room]:
+    """A fresh room: in this process, or two replicas on `server`."""
+    clock, limits = Clock(), Bounds(**bounds)
+    if server is None:
+        async with open_store(bounds=limits, clock=clock) as here:
+            yield Room(here=here, there=here, clock=clock)
+        return
+    prefix = f"test-{uuid4().hex}"
+    async with (
+        open_store(server.url, bounds=limits, clock=clock, prefix=prefix) as here,
+        open_store(server.url, bounds=limits, clock=clock, prefix=prefix) as there,
+    ):
+        yield Room(here=here, there=there, clock=clock, server=server, prefix=prefix)
+        # Else a script that the server refused would have been made good in this process.
+        assert (here.mode(), there.mode()) == ("shared", "shared")
+
+
+def render(render_id: str = "r1", **facts: Any) -> StoredRender:
+    """A render of a flight."""
+    known: dict[str, Any] = {"tree": {"type": "Card"}, "created": 1_700_000_000.0, "size_bytes": 20}
+    return StoredRender(id=render_id, tool="flight_tracker", **(known | facts))

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.system.store.rooms import render, room
+from tests.system.store.server import Server
+from widgetd.errors import ConfigError
+from widgetd.store.factory import open_store
+
+
+async def test_a_store_without_a_url_is_in_this_process() -> None:
+    async with open_store() as store:
+        await store.renders.put(render())
+
+        assert store.mode() == "local"
+        assert await store.renders.get("r1") == render()
+
+
+async def test_a_store_with_a_url_is_shared(shared_server: Server) -> None:
+    async with open_store(shared_server.url) as store:
+        assert store.mode() == "shared"
+
+
+async def test_two_prefixes_on_one_server_have_nothing_to_do_with_each_other(
+    shared_server: Server,
+) -> None:
+    async with room(shared_server) as one, room(shared_server) as other:
+        await one.here.renders.put(render())
+
+        assert await other.here.renders.get("r1") is None
+
+
+async def test_an_error_of_the_block_comes_out_as_it_is(backend: Server | None) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with room(backend):
+            raise ZeroDivisionError
+
+
+def test_whoever_needs_no_server_does_not_load_redis_py() -> None:
+    code = "import sys, widgetd.store.factory; sys.exit('redis' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_redis_py_a_url_is_refused_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+
+    with pytest.raises(ConfigError) as caught:
+        open_store("redis://localhost")
+
+    assert (caught.value.code, caught.value.exit_code) == ("W0002", 2)
+    assert str(caught.value) == (
+        "a store on a server needs redis-py, which is not installed; install widgetd[redis]"
+    )

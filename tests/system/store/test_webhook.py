@@ -1,0 +1,219 @@
+"""A backend is told of each action, by somebody who can prove who they are, and nobody else is."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from ipaddress import ip_address
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.system.store.events import logged
+from tests.system.store.receiver import PATIENCE_S, Receiver, receiving
+from tests.system.store.rooms import Clock, render
+from widgetd.errors import ConfigError
+from widgetd.store.delivery.addresses import is_public
+from widgetd.store.delivery.forward import Forwarding
+from widgetd.store.delivery.webhook import Webhook, client, deliver, webhook
+from widgetd.store.factory import local_store
+
+SECRET = "a secret of some length, at least"
+
+
+def hook_of(receiver: Receiver, *, secret: str = SECRET, **more: Any) -> Webhook:
+    """The receiver's webhook, which tries again at once."""
+    made = webhook(receiver.url, secret, allow_private=True)
+    return replace(made, **({"backoff_s": (0.0, 0.0)} | more))
+
+
+@asynccontextmanager
+async def forwarding(hook: Webhook) -> AsyncIterator[Forwarding]:
+    made = Forwarding(local_store(clock=Clock()), hook, clock=Clock())
+    await made.store.renders.put(render("r1"))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(made.forward)
+        yield made
+        tasks.cancel_scope.cancel()
+
+
+async def test_an_action_is_told_signed_and_waits_for_its_reader_all_the_same() -> None:
+    async with receiving() as receiver, forwarding(hook_of(receiver)) as told:
+        actions = told.store.actions
+        await actions.append("r1", "flight.track", {"number": "PA 845"}, idempotency_key="k")
+        await receiver.heard(1)
+        read = await actions.read("r1", timeout_s=0)
+
+    [came] = receiver.told
+    assert came.message == {
+        "type": "widget.action",
+        "timestamp": "2023-11-14T22:13:20+00:00",
+        "data": {
+            "renderId": "r1",
+            "widget": "flight_tracker",
+            "seq": 1,
+            "action": "flight.track",
+            "payload": {"number": "PA 845"},
+        },
+    }
+    assert came.headers["webhook-id"] == "r1.1"
+    assert came.headers["webhook-timestamp"] == "1700000000"
+    assert came.headers["host"] == receiver.url.split("/")[2]
+    assert came.is_signed_with(SECRET.encode())
+    assert [action.payload for action in read.actions] == [{"number": "PA 845"}]
+
+
+async def test_a_secret_may_be_base64_as_libraries_for_webhooks_want_it() -> None:
+    key = bytes(range(24))
+    secret = f"whsec_{base64.b64encode(key).decode()}"
+    async with receiving() as receiver, client() as post:
+        hook = hook_of(receiver, secret=secret)
+        assert await deliver(post, hook, "m1", b"{}", clock=Clock())
+
+    assert receiver.told[0].is_signed_with(key)
+
+
+async def test_it_is_told_again_until_the_receiver_takes_it() -> None:
+    answers = ("503 Later", "429 Slower", "200 Ok")
+    async with receiving(*answers) as receiver, client() as post:
+        with anyio.fail_after(PATIENCE_S):
+            assert await deliver(post, hook_of(receiver), "m1", b"{}", clock=Clock())
+
+    assert [came.headers["webhook-id"] for came in receiver.told] == ["m1", "m1", "m1"]
+
+
+@pytest.mark.parametrize(
+    ("status", "times"), [("400 No", 1), ("308 Elsewhere", 1), ("500 Broken", 3)]
+)
+async def test_what_is_hopeless_is_given_up_with_one_line_in_the_log(
+    status: str, times: int
+) -> None:
+    async with receiving(status) as receiver, client() as post:
+        with anyio.fail_after(PATIENCE_S), logged() as events:
+            assert not await deliver(post, hook_of(receiver), "m1", b"{}", clock=Clock())
+
+    assert len(receiver.told) == times
+    assert events.all == [
+        {
+            "level": "warning",
+            "event": "webhook.failed",
+            "id": "m1",
+            "problem": f"the receiver answered {status[:3]}",
+        }
+    ]
+
+
+async def test_a_receiver_that_is_away_is_tried_again_and_given_up() -> None:
+    async with receiving() as receiver:
+        hook = hook_of(receiver)
+    async with client() as post:
+        with anyio.fail_after(PATIENCE_S), logged() as events:
+            assert not await deliver(post, hook, "m1", b"{}", clock=Clock())
+
+    assert [event["problem"].partition(":")[0] for event in events.all] == ["ConnectError"]
+
+
+async def test_nobody_on_this_machine_is_told_unless_that_is_allowed() -> None:
+    async with receiving() as receiver, client() as post:
+        hook = hook_of(receiver, allow_private=False)
+        with anyio.fail_after(PATIENCE_S), logged() as events:
+            assert not await deliver(post, hook, "m1", b"{}", clock=Clock())
+
+    assert receiver.told == []
+    [event] = events.all
+    assert event["problem"] in {
+        f"localhost is at {address}, which is not a public address"
+        for address in ("127.0.0.1", "::1")
+    }
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "::1",
+        "::",
+        "fe80::1",
+        "fd00::1",
+        "ff02::1",
+        "::ffff:127.0.0.1",
+        "::ffff:169.254.169.254",
+        "64:ff9b::7f00:1",
+        "2002:7f00:1::",
+    ],
+)
+def test_an_address_that_only_some_can_reach_is_not_public(address: str) -> None:
+    assert not is_public(ip_address(address))
+
+
+@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700::1111", "64:ff9b::101:101"])
+def test_an_address_that_all_can_reach_is_public(address: str) -> None:
+    assert is_public(ip_address(address))
+
+
+@pytest.mark.parametrize(
+    ("url", "secret", "private", "sentence"),
+    [
+        (
+            "http://hooks.example",
+            SECRET,
+            False,
+            (
+                "the webhook cannot be 'http://hooks.example'; "
+                "write an address that begins with https://"
+            ),
+        ),
+        (
+            "hooks.example",
+            SECRET,
+            True,
+            (
+                "the webhook cannot be 'hooks.example'; "
+                "write an address that begins with https:// or http://"
+            ),
+        ),
+        (
+            "https://hooks.example",
+            "short",
+            False,
+            (
+                "the webhook's secret is shorter than 24 characters; "
+                "set WIDGETD_WEBHOOK_SECRET to a long random text"
+            ),
+        ),
+    ],
+)
+def test_a_webhook_that_cannot_be_used_is_refused_at_the_start(
+    url: str, secret: str, private: bool, sentence: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        webhook(url, secret, allow_private=private)
+
+    assert str(caught.value) == sentence
+
+
+async def test_an_outbox_that_is_full_is_in_nobodys_way() -> None:
+    async with receiving() as receiver:
+        made = Forwarding(local_store(), hook_of(receiver), most_waiting=1)
+        with logged() as events:
+            for number in range(2):
+                key = str(number)
+                await made.store.actions.append("r1", "tap", number, idempotency_key=key)
+        read = await made.store.actions.read("r1", timeout_s=0)
+        made.close()
+
+    assert [action.payload for action in read.actions] == [0, 1]
+    assert [(event["id"], event["problem"]) for event in events.all] == [
+        ("r1.2", "too many deliveries are waiting")
+    ]

@@ -1,0 +1,43 @@
+"""What a person reads of the difference between two versions."""
+
+from __future__ import annotations
+
+from tests.making import snapshot_of, widget
+from widgetd.web.gallery.compare import compared
+from widgetd.web.gallery.history import History
+
+REQUIRED = {
+    "type": "object",
+    "properties": {"who": {"type": "string"}, "to": {"type": "string"}},
+    "required": ["who", "to"],
+}
+
+
+def test_only_the_parts_that_differ_are_told() -> None:
+    difference = compared(widget(text="Hello"), widget(text="Bye"))
+
+    assert [name for name, _ in difference.parts] == ["What it draws", "Template"]
+    drawn = dict(difference.parts)["What it draws"]
+    assert [line.strip() for line in drawn if "Hello" in line or "Bye" in line] != []
+    assert difference.breaking == ()
+
+
+def test_what_breaks_callers_is_told() -> None:
+    difference = compared(widget(), widget(schema=REQUIRED))
+
+    assert [finding.code for finding in difference.breaking] == ["W1502"]
+    assert "Schema" in dict(difference.parts)
+
+
+def test_equal_versions_do_not_differ() -> None:
+    assert compared(widget(), widget()).parts == ()
+
+
+def test_the_version_before_is_remembered_until_the_widget_goes() -> None:
+    history, first, second = History(), widget(text="A"), widget(text="B")
+    history.note(snapshot_of(first), snapshot_of(second))
+    known = history.before(second)
+    history.note(snapshot_of(second), snapshot_of())
+
+    assert known is first
+    assert history.before(second) is None

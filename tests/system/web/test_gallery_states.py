@@ -1,0 +1,72 @@
+"""States show what a schema leaves room for, and nothing that it does not."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+
+from tests.making import widget
+from widgetd.widget.states import arguments_of, states
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "maxLength": 20},
+        "kind": {"enum": ["small", "large"]},
+        "rows": {"type": "array", "items": {"type": "string"}, "maxItems": 9},
+    },
+    "required": ["title", "kind", "rows"],
+    "additionalProperties": False,
+}
+TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ title | tojson }}}]}'
+SIDECAR = """
+[[examples]]
+name = "two rows"
+arguments = { title = "Boats at the pier", kind = "large", rows = ["Skiff", "Canoe"] }
+"""
+
+
+@pytest.fixture
+def made() -> Any:
+    return widget(schema=SCHEMA, template=TEMPLATE, sidecar=SIDECAR)
+
+
+def test_the_authors_examples_stand_among_the_states(made: Any) -> None:
+    assert [(state.key, state.label) for state in states(made)] == [
+        ("sample", "Sample"),
+        ("example-1", "two rows"),
+        ("empty", "Empty lists"),
+        ("one", "One of each"),
+        ("many", "Many of each"),
+        ("long", "Long text"),
+        ("rtl", "Right to left"),
+        ("emoji", "Emoji"),
+    ]
+
+
+def test_every_state_is_one_that_the_schema_admits(made: Any) -> None:
+    for state in states(made):
+        assert made.schema.admits(arguments_of(made, state.key)), state.key
+
+
+@pytest.mark.parametrize(("key", "rows"), [("empty", 0), ("one", 1)])
+def test_lists_are_as_long_as_the_state_says(made: Any, key: str, rows: int) -> None:
+    assert len(arguments_of(made, key)["rows"]) == rows
+
+
+def test_text_from_right_to_left_replaces_words_and_no_constants(made: Any) -> None:
+    said = arguments_of(made, "rtl")
+
+    assert unicodedata.bidirectional(said["title"][0]) == "AL"
+    assert all(unicodedata.bidirectional(row[0]) == "AL" for row in said["rows"])
+    assert said["kind"] == "large"
+
+
+def test_text_is_no_longer_than_the_schema_allows(made: Any) -> None:
+    assert len(arguments_of(made, "emoji")["title"]) <= 20
+
+
+def test_a_state_that_does_not_exist_is_the_sample(made: Any) -> None:
+    assert arguments_of(made, "nonsense") == arguments_of(made, "sample")

@@ -1,0 +1,178 @@
+"""What comes over the port: regular clients, strangers, and those who never read."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.raw import connect, exchange, modern_request
+from tests.serving import connected, greeting, serving, widget_file
+from tests.system.web.asking import ask
+from widgetd.widget.naming import RESERVED
+
+TOOL = "search_widgets"
+
+
+def fill(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / f"{name}.widget").write_text(widget_file(name))
+
+
+async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) -> None:
+    fill(tmp_path, "A", "B", "C")
+    async with serving(tmp_path) as url:
+        ready = await exchange(url, *modern_request(url, "tools/list"))
+        head, body = modern_request(url, "tools/list")
+        # In two parts it is not regular any more, and goes the long way.
+        length = f"content-length: {len(body)}".encode()
+        chunked = head.replace(length, b"transfer-encoding: chunked")
+        parts = [b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:9], body[9:])]
+        made = await exchange(url, chunked, *parts, b"0\r\n\r\n")
+
+    assert ready[0] == made[0] == 200
+    assert json.loads(ready[1]) == json.loads(made[1])
+    assert len(json.loads(ready[1])["result"]["tools"]) == 3 + len(RESERVED)
+
+
+async def test_a_list_asked_for_by_a_number_that_64_bits_do_not_hold_is_answered(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path) as url:
+        head, body = modern_request(url, "tools/list")
+        longer = body.replace(b'"id": 1', b'"id": %d' % 2**70)
+        length, new = (f"content-length: {len(each)}".encode() for each in (body, longer))
+        status, answer = await exchange(url, head.replace(length, new), longer)
+
+    assert (status, json.loads(answer)["id"]) == (200, 2**70)
+
+
+@pytest.mark.parametrize(
+    ("headers", "params", "status", "code"),
+    [
+        ({"mcp-method": "tools/call"}, {}, 400, -32020),
+        ({"mcp-method": ""}, {}, 400, -32020),
+        ({}, {"cursor": 5}, 400, -32602),
+        ({"mcp-protocol-version": "2031-01-01"}, {}, 400, -32020),
+    ],
+)
+async def test_an_irregular_list_request_gets_the_sdks_own_error(
+    tmp_path: Path, headers: dict[str, str], params: dict[str, Any], status: int, code: int
+) -> None:
+    async with serving(tmp_path) as url:
+        got = await exchange(url, *modern_request(url, "tools/list", params, headers=headers))
+
+    assert (got[0], json.loads(got[1])["error"]["code"]) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
+)
+@pytest.mark.parametrize("method", ["tools/list", "tools/call"])
+async def test_a_page_of_a_stranger_gets_nothing(
+    tmp_path: Path, method: str, headers: dict[str, str], status: int
+) -> None:
+    async with serving(tmp_path) as url:
+        got = await exchange(
+            url, *modern_request(url, method, {"name": "x"}, name="x", headers=headers)
+        )
+
+    assert got[0] == status
+
+
+async def test_a_host_that_was_allowed_is_answered(tmp_path: Path) -> None:
+    async with serving(tmp_path, allowed_host=("widgets.example",)) as url:
+        request = modern_request(url, "tools/list", headers={"host": "widgets.example"})
+        status, _ = await exchange(url, *request)
+
+    assert status == 200
+
+
+async def test_a_page_may_call_from_an_origin_that_was_named_and_from_no_other(
+    tmp_path: Path,
+) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text("ada a-token-of-ada-0123456789\n")
+    asked = {"access_control_request_method": "POST", "access_control_request_headers": "mcp-name"}
+    known, stranger = "https://app.example", "https://evil.example"
+    async with serving(tmp_path, cors_origin=known, token_file=tokens) as url:
+        asks = partial(ask, url, "/mcp", method="OPTIONS", **asked)
+        allowed, refused = await asks(origin=known), await asks(origin=stranger)
+
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-origin"] == known
+    assert "mcp-name" in allowed.headers["access-control-allow-headers"]
+    assert refused.status_code == 403
+    assert "access-control-allow-origin" not in refused.headers
+
+
+async def test_a_message_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    async with serving(tmp_path) as url:
+        arguments = {"query": "x" * (4 * 1024 * 1024)}
+        call = {"name": TOOL, "arguments": arguments}
+        status, _ = await exchange(url, *modern_request(url, "tools/call", call, name=TOOL))
+
+    assert status == 413
+
+
+async def test_probes_tell_what_is_served(tmp_path: Path) -> None:
+    fill(tmp_path, "A")
+    (tmp_path / "Broken.widget").write_text("{")
+    async with serving(tmp_path) as url:
+        base = url.removesuffix("/mcp")
+        host = base.removeprefix("http://")
+        status, body = await exchange(url, f"GET /readyz HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+        alive, _ = await exchange(url, f"GET /livez HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+
+    ready = json.loads(body)
+    assert (status, alive) == (200, 200)
+    assert (ready["ready"], ready["widgets"], ready["stale"], ready["refused"]) == (True, 1, 0, 1)
+
+
+async def test_a_client_that_never_reads_delays_nobody(tmp_path: Path) -> None:
+    listen = {"notifications": {"toolsListChanged": True}}
+    async with (
+        serving(tmp_path) as url,
+        connected(url, "legacy") as other,
+        await connect(url) as stuck,
+    ):
+        await stuck.send(b"".join(modern_request(url, "subscriptions/listen", listen)))
+        for number in range(30):
+            told = other.told
+            fill(tmp_path, f"W{number}")
+            await other.told_more_than(told)
+            assert not (await other.call(f"w{number}", who="Ada")).is_error
+
+
+async def test_a_client_that_vanished_is_forgotten(tmp_path: Path) -> None:
+    async with serving(tmp_path) as url:
+        async with connected(url, "legacy") as gone:
+            await gone.tools()
+        async with connected(url, "legacy") as other:
+            fill(tmp_path, "A")
+            await other.lists("a")
+
+            assert (await other.call("a", who="Ada")).structured_content == greeting("Hello", "Ada")
+
+
+async def test_clients_of_both_eras_hear_of_one_change_once(tmp_path: Path) -> None:
+    async with (
+        serving(tmp_path) as url,
+        connected(url, "legacy") as legacy,
+        connected(url, "modern") as modern,
+    ):
+        fill(tmp_path, "A")
+        for client in (legacy, modern):
+            await client.lists("a")
+        fill(tmp_path, "B")
+        for client in (legacy, modern):
+            await client.lists("b")
+        with anyio.move_on_after(0.3):
+            await legacy.told_more_than(2)
+
+        assert (legacy.told, modern.told) == (2, 2)

@@ -1,0 +1,132 @@
+"""What Prometheus is told, over a real port."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.serving import PATIENCE_S, connected, serving, widget_file
+from tests.system.web.asking import ask
+from widgetd.catalog.change import Change
+from widgetd.catalog.observer import Swap
+from widgetd.catalog.registry import Registry
+from widgetd.web.health import Vitals
+from widgetd.web.metrics import Metrics
+
+
+async def scraped(url: str) -> dict[str, float]:
+    """Every sample by its name and labels, as `widgetd_calls_total{ok,a}`."""
+    text = (await ask(url, "/metrics")).text
+    return {
+        sample.name + (f"{{{','.join(sample.labels.values())}}}" if sample.labels else ""): (
+            sample.value
+        )
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+async def test_calls_are_counted_by_widget_and_outcome_however_they_were_made(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path) as url, connected(url, "modern") as client:
+        await client.call("a", who="Ada")
+        shown = {"name": "a", "arguments": {"who": "Ada"}}
+        await client.client.call_tool("render_widget", shown)
+        await client.call("a")
+        await client.call("search_widgets", query="a")
+        await client.call("no_such_tool_sk_12345")
+        found = await scraped(url)
+
+    assert {name: value for name, value in found.items() if "calls_total" in name} == {
+        "widgetd_calls_total{ok,a}": 2,
+        "widgetd_calls_total{error,a}": 1,
+        "widgetd_calls_total{ok,search_widgets}": 1,
+        "widgetd_calls_total{error,}": 1,
+    }
+    assert found["widgetd_call_seconds_count{a}"] == 3
+    assert found["widgetd_render_steps_count{a}"] == 2
+    assert found["widgetd_render_steps_bucket{100.0,a}"] == 2
+    assert not any("sk_12345" in name for name in found)
+
+
+async def test_reloads_are_counted_and_a_widget_that_is_gone_leaves_no_series(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path) as url, connected(url, "legacy") as client:
+        await client.call("a", who="Ada")
+        (tmp_path / "B.widget").write_text(widget_file("B"))
+        await client.lists("b")
+        (tmp_path / "Broken.widget").write_text("{")
+        (tmp_path / "A.widget").unlink()
+        await client.lists("a", present=False)
+        found = await scraped(url)
+        with anyio.fail_after(PATIENCE_S):
+            while _tells_of_a(found):  # clients are told first, and then it is counted
+                found = await scraped(url)
+
+    assert found["widgetd_reload_attempts_total"] == 3
+    assert found["widgetd_reload_successes_total"] == 2
+    assert found["widgetd_reload_refusals_total"] == 1
+    assert found["widgetd_last_success_timestamp_seconds"] > 0
+    assert found["widgetd_save_to_swap_seconds_count"] == 2
+    assert found["widgetd_survey_seconds_count"] > 2
+    assert found["widgetd_changes_missed_total"] == 0
+    assert found["widgetd_notifications_total{tools}"] == 2
+    assert found["widgetd_widgets{current}"] == 1
+    assert found["widgetd_widgets{refused}"] == 1
+    assert (found["widgetd_sessions"], found["widgetd_listeners"]) == (1, 1)
+    assert not _tells_of_a(found)
+
+
+def _tells_of_a(found: Mapping[str, float]) -> bool:
+    return any(re.search(r"[{,]a[,}]", name) for name in found)
+
+
+async def test_the_generation_is_the_one_that_readyz_tells(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path) as url:
+        ready = (await ask(url, "/readyz")).json()
+        found = await scraped(url)
+
+    assert found[f"widgetd_generation_info{{{ready['files']},{ready['generation']}}}"] == 1
+
+
+async def test_metrics_can_have_a_port_of_their_own(tmp_path: Path) -> None:
+    with anyio.fail_after(PATIENCE_S):
+        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as free:
+            port = free.extra(anyio.abc.SocketAttribute.local_port)
+    async with serving(tmp_path, metrics_port=port) as url:
+        main = await ask(url, "/metrics")
+        own = await ask(f"http://127.0.0.1:{port}", "/metrics")
+
+    assert (main.status_code, own.status_code) == (404, 200)
+
+
+@pytest.mark.parametrize(
+    ("routine", "watch", "saved_s", "missed"),
+    [
+        (True, "native", 2.0, 1),
+        (True, "native", 0.05, 0),
+        (True, "poll", 2.0, 0),
+        (False, "native", 2.0, 0),
+    ],
+)
+def test_a_change_is_missed_when_only_the_timer_found_it_though_events_arrive(
+    *, routine: bool, watch: str, saved_s: float, missed: int
+) -> None:
+    registry, vitals = Registry(), Vitals(watch=watch)
+    metrics = Metrics(registry, vitals)
+    swap = partial(Swap, snapshot=registry.current, change=Change(changed=("a",)))
+
+    metrics.swapped(swap(saved_s=saved_s, routine=routine))
+
+    assert metrics.collected.get_sample_value("widgetd_changes_missed_total") == missed

@@ -1,0 +1,209 @@
+"""A backend renders over HTTP, and a model shows what it made, over real connections."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp_types import ResourceLink, TextContent, TextResourceContents
+
+from tests.raw import exchange
+from tests.serving import connected, greeting, serving, widget_file
+from widgetd.web.render import MOST_BYTES
+
+BACKEND = "a-token-of-the-backend-0123456789"
+READER = "a-token-of-the-reader-0123456789ab"
+ROWS = (
+    '{"type":"Card","children":[{% for row in rows %}{"type":"Text","value":{{ row | tojson }}}'
+    "{{ '' if loop.last else ',' }}{% endfor %}]}"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    schema = {"type": "object", "properties": {"rows": {"type": "array"}}, "required": ["rows"]}
+    rows = widget_file("Rows", schema=schema, template=ROWS)
+    (tmp_path / "Rows.widget").write_text(rows)
+    return tmp_path
+
+
+async def post(
+    url: str,
+    path: str,
+    body: bytes,
+    headers: dict[str, str] | None = None,
+    *,
+    announced: int | None = None,
+) -> tuple[int, Any]:
+    """The status and the answer; a body that is `announced` as longer than it is never comes."""
+    base = url.removeprefix("http://").partition("/")[0]
+    length = len(body) if announced is None else announced
+    sent = {"host": base, "content-length": str(length), **(headers or {})}
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+    status, answer = await exchange(url, "\r\n".join((*lines, "", "")).encode(), body)
+    return status, json.loads(answer) if answer[:1] == b"{" else answer
+
+
+async def test_a_render_that_a_backend_made_is_shown_by_its_id(folder: Path) -> None:
+    async with serving(folder) as url, connected(url, "modern") as model:
+        status, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        shown = await model.call("show_render", render_id=made["renderId"])
+        read = await model.client.read_resource(made["uri"])
+
+    assert status == 201
+    assert made == {
+        "renderId": made["renderId"],
+        "uri": f"widgetd://renders/{made['renderId']}",
+        "summary": "Greeting: who Ada",
+    }
+    assert shown.structured_content == greeting("Hello", "Ada")
+    [content] = read.contents
+    assert isinstance(content, TextResourceContents)
+    assert json.loads(content.text)["tree"] == greeting("Hello", "Ada")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "error"),
+    [
+        (
+            "/render/greetin",
+            b"{}",
+            404,
+            ("W2001", "name", "there is no widget 'greetin'; did you mean 'greeting'?"),
+        ),
+        (
+            "/render/greeting",
+            b'{"who":5}',
+            422,
+            (
+                "W2002",
+                "who",
+                'who: expected a string, got 5. Smallest valid example: {"who":"Example"}',
+            ),
+        ),
+        (
+            "/render/greeting",
+            b"[]",
+            400,
+            ("W2009", "", "expected a JSON object, got an array"),
+        ),
+        (
+            "/render/greeting",
+            b" " * (MOST_BYTES + 1),
+            413,
+            ("W2008", "", "expected a body of at most 4194304 bytes, got more"),
+        ),
+    ],
+)
+async def test_what_cannot_be_rendered_is_refused_with_a_code_and_a_path(
+    folder: Path, path: str, body: bytes, status: int, error: tuple[str, str, str]
+) -> None:
+    async with serving(folder) as url:
+        got, answer = await post(url, path, body)
+
+    assert got == status
+    told = answer["error"]
+    assert (told["code"], told["path"], told["message"]) == error
+
+
+async def test_a_body_that_is_no_json_is_refused(folder: Path) -> None:
+    async with serving(folder) as url:
+        status, answer = await post(url, "/render/greeting", b"who=Ada")
+
+    assert status == 400
+    assert answer["error"]["message"].startswith("expected a JSON object, got no JSON (")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"host": "evil.example"}, 421), ({"origin": "https://evil.example"}, 403)],
+)
+async def test_a_strangers_page_renders_nothing(
+    folder: Path, headers: dict[str, str], status: int
+) -> None:
+    async with serving(folder) as url:
+        got, _ = await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
+
+    assert got == status
+
+
+@pytest.fixture
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("tokens") / "tokens"
+    file.write_text(f"backend {BACKEND} widgets:call\nreader {READER} widgets:read\n")
+    return file
+
+
+def bearing(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def test_a_backend_renders_with_a_token_where_one_is_needed(
+    folder: Path, tokens: Path
+) -> None:
+    async with serving(folder, token_file=tokens) as url:
+        answers = [
+            await post(url, "/render/greeting", b'{"who":"Ada"}', headers)
+            for headers in ({}, bearing(READER), bearing(BACKEND))
+        ]
+
+    assert [status for status, _ in answers] == [401, 403, 201]
+    assert answers[1][1]["error"]["message"] == (
+        "this token has no scope 'widgets:call'; ask for one that has"
+    )
+
+
+async def test_nothing_is_read_from_whoever_is_not_let_in(folder: Path, tokens: Path) -> None:
+    async with serving(folder, token_file=tokens, rate=0.001, burst=1) as url:
+        answers = [
+            await post(url, path, b"", headers, announced=1_000_000)
+            for path, headers in (
+                ("/render/greeting", {}),
+                ("/render/greeting", bearing(READER)),
+                ("/render/no_such_widget", bearing(BACKEND)),
+                ("/render/greeting", bearing(BACKEND)),
+            )
+        ]
+
+    assert [status for status, _ in answers] == [401, 403, 404, 429]
+
+
+async def test_whoever_renders_too_often_is_told_when_to_try_again(folder: Path) -> None:
+    sent = b'{"who":"Ada"}'
+    async with serving(folder, rate=0.4, burst=1) as url, httpx2.AsyncClient() as client:
+        where = url.replace("/mcp", "/render/greeting")
+        answers = [await client.post(where, content=sent) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [201, 429]
+    assert answers[1].headers["retry-after"] == "3"
+    assert 2 < answers[1].json()["error"]["retryAfterS"] <= 2.5
+
+
+@pytest.mark.parametrize("profile", ["chatkit", "split"])
+async def test_a_large_tree_is_linked_to_and_can_be_read(folder: Path, profile: str) -> None:
+    rows = [f"row {number}" for number in range(100)]
+    async with (
+        serving(folder, inline_max_bytes=1000, profile=profile) as url,
+        connected(url, "modern") as model,
+    ):
+        small = await model.call("rows", rows=["one"])
+        large = await model.call("rows", rows=rows)
+        [said, link] = large.content
+        assert isinstance(link, ResourceLink)
+        read = await model.client.read_resource(link.uri)
+
+    assert [block.type for block in small.content] == ["text"]
+    assert isinstance(said, TextContent)
+    assert said.text == "Rows"
+    assert large.structured_content == {"uiType": "rows", "widget": "rows", "title": "Rows"}
+    assert large.meta is not None
+    assert "widgetd/widget" not in large.meta
+    assert link.uri == f"widgetd://renders/{large.meta['widgetd/render']['id']}"
+    [content] = read.contents
+    assert isinstance(content, TextResourceContents)
+    tree = json.loads(content.text)["tree"]
+    assert [text["value"] for text in tree["children"]] == rows

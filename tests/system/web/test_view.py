@@ -1,0 +1,67 @@
+"""Hold the committed view against its sources and against the installed chatkit."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+VIEW = Path(__file__).resolve().parents[3] / "view"
+BUILT = VIEW.parent / "widgetd" / "view"
+MAX_GZIP_BYTES = 80 * 1024
+
+
+def _seal() -> dict[str, object]:
+    seal: dict[str, object] = json.loads((BUILT / "view.json").read_text())
+    return seal
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_the_page_is_the_one_its_checksum_names() -> None:
+    page = (BUILT / "view.html").read_bytes()
+
+    assert (_seal()["sha256"], _seal()["bytes"]) == (_sha256(page), len(page))
+
+
+def test_the_page_was_built_from_the_sources_as_they_stand() -> None:
+    files = ["package-lock.json", "package.json", "view.html", "vite.config.ts", "vocabulary.json"]
+    sources = [VIEW / name for name in files]
+    sources += [path for room in ("plugins", "src") for path in (VIEW / room).rglob("*.*")]
+    lines = {path.relative_to(VIEW).as_posix(): _sha256(path.read_bytes()) for path in sources}
+    listed = "".join(f"{digest}  {name}\n" for name, digest in sorted(lines.items()))
+
+    assert _seal()["source_sha256"] == _sha256(listed.encode()), "run `make view`"
+
+
+def test_the_lock_names_exact_packages_and_no_place_to_fetch_them_from() -> None:
+    lock = json.loads((VIEW / "package-lock.json").read_text())
+    packages = {name: one for name, one in lock["packages"].items() if name}
+
+    assert all(one["version"] and one["integrity"] for one in packages.values())
+    assert not any("resolved" in one for one in packages.values())
+
+
+def test_the_page_stays_within_its_size() -> None:
+    page = (BUILT / "view.html").read_bytes()
+
+    assert len(gzip.compress(page, compresslevel=9)) <= MAX_GZIP_BYTES
+
+
+def test_the_notices_name_every_package_in_the_page() -> None:
+    notices = (BUILT / "NOTICES.txt").read_text()
+
+    for package in ("preact", "d3-shape", "d3-path", "marked", "@openai/apps-sdk-ui"):
+        assert f"\n{package} " in notices
+
+
+def test_the_view_is_held_against_the_installed_chatkit() -> None:
+    command = [sys.executable, "-W", "ignore", str(VIEW / "vocabulary.py")]
+    declared = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    assert (VIEW / "vocabulary.json").read_text() == declared

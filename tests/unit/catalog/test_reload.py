@@ -1,0 +1,200 @@
+"""A folder's files become a snapshot, and only what changed is built again."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+from structlog.testing import capture_logs
+
+from tests.serving import PATIENCE_S, widget_file
+from widgetd.catalog.discovery import load
+from widgetd.catalog.entries import Make
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.reload import Folder, Workshop, reload
+from widgetd.files import inotify_queue
+from widgetd.files.hints import Hints
+from widgetd.files.source import Source
+from widgetd.limits import Limits
+from widgetd.widget.widget import Widget
+
+
+class Counting:
+    """Makes widgets, and remembers of which files."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+
+    def __call__(self, source: Source, sidecar: Source | None) -> Widget:
+        self.made.append(source.path)
+        return load(source, sidecar, limits=Limits())
+
+
+def workshop(root: Path, make: Make, *, quiet_ms: int = 0) -> Workshop:
+    return Workshop(root=root, make=make, limit_bytes=Limits().file_bytes, quiet_ms=quiet_ms)
+
+
+def folder(root: Path, *, quiet_ms: int = 0) -> tuple[Folder, Counting]:
+    counting = Counting()
+    return Folder(workshop(root, counting, quiet_ms=quiet_ms)), counting
+
+
+def write(root: Path, name: str, text: str = "Hello") -> None:
+    (root / f"{name}.widget").write_text(widget_file(name, text=text))
+
+
+def test_one_change_costs_one_build_whatever_the_number_of_widgets(tmp_path: Path) -> None:
+    for number in range(50):
+        write(tmp_path, f"Widget {number}")
+    looked, counting = folder(tmp_path)
+    looked.look()
+    counting.made.clear()
+
+    write(tmp_path, "Widget 7", text="Goodbye")
+    looked.look(["Widget 7.widget"])
+
+    assert counting.made == ["Widget 7.widget"]
+
+
+def test_a_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, counting = folder(tmp_path)
+    assert looked.look().widgets["greeting"].definition.sidecar.description is None
+
+    (tmp_path / "Greeting.widget.toml").write_text('description = "Greet somebody."')
+    after = looked.look()
+
+    assert after.widgets["greeting"].description == "Greet somebody."
+    assert counting.made == ["Greeting.widget"] * 2
+
+
+def test_nothing_changed_is_the_same_snapshot(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, counting = folder(tmp_path)
+    first = looked.look()
+
+    (tmp_path / "Greeting.widget").touch()
+
+    assert looked.look() is first
+    assert counting.made == ["Greeting.widget"]
+
+
+def test_a_broken_file_keeps_its_last_good_widget_with_its_fault(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, _ = folder(tmp_path)
+    good = looked.look()
+
+    (tmp_path / "Greeting.widget").write_text("{")
+    broken = looked.look()
+
+    assert broken.widgets["greeting"] is good.widgets["greeting"]
+    assert broken.stale == ("greeting",)
+    assert list(broken.faults) == ["Greeting.widget"]
+
+
+def test_a_file_that_widgetd_itself_fails_on_harms_no_other(tmp_path: Path) -> None:
+    def failing(source: Source, sidecar: Source | None) -> Widget:
+        if source.path == "Other.widget":
+            raise ZeroDivisionError
+        return load(source, sidecar, limits=Limits())
+
+    write(tmp_path, "Greeting")
+    write(tmp_path, "Other")
+    found = Folder(workshop(tmp_path, failing)).look()
+
+    assert list(found.widgets) == ["greeting"]
+    assert [str(fault) for fault in found.faults.values()] == [
+        (
+            "Other.widget: widgetd itself failed on it (ZeroDivisionError); "
+            "this is a defect of widgetd; report it with this file"
+        )
+    ]
+
+
+def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, _ = folder(tmp_path)
+    looked.look()
+
+    (tmp_path / "Greeting.widget.toml").write_text('descripton = "x"')
+    broken = looked.look()
+
+    assert broken.stale == ("greeting",)
+    assert [str(fault) for fault in broken.faults.values()] == [
+        "Greeting.widget.toml: line 1: the key 'descripton' is unknown; did you mean 'description'?"
+    ]
+
+
+def test_a_file_absent_in_one_survey_is_still_served(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, _ = folder(tmp_path)
+    looked.look()
+
+    (tmp_path / "Greeting.widget").unlink()
+
+    assert "greeting" in looked.look().widgets
+    assert looked.due_s == 0.25
+
+
+def test_a_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
+    root = tmp_path / "widgets"
+    root.mkdir()
+    write(root, "Greeting")
+    looked, _ = folder(root)
+    looked.look()
+
+    root.rename(tmp_path / "elsewhere")
+    gone = looked.look()
+
+    assert "greeting" in gone.widgets
+    assert str(gone.degraded) == (
+        "the widgets folder is not there; put it back; until then everything goes on serving"
+    )
+
+    root.mkdir()
+    empty = looked.look()
+    assert "greeting" in empty.widgets
+    assert str(empty.degraded) == (
+        "the widgets folder was replaced by an empty one; "
+        "mount it again; until then everything goes on serving"
+    )
+
+    write(root, "Greeting")
+    assert looked.look().degraded is None
+
+
+@pytest.mark.skipif(not inotify_queue.HERE, reason="needs the clock by which Linux dates writes")
+def test_a_finished_file_that_would_be_refused_is_waited_for(tmp_path: Path) -> None:
+    write(tmp_path, "Greeting")
+    looked, _ = folder(tmp_path, quiet_ms=60_000)
+    good = looked.look(["Greeting.widget"], finished=["Greeting.widget"])
+
+    (tmp_path / "Greeting.widget").write_text("{")
+
+    assert looked.look(["Greeting.widget"], finished=["Greeting.widget"]) is good
+    assert looked.unsettled == {"Greeting.widget"}
+
+
+async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_not_lose(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "Greeting")
+    hints, registry = Hints(), Registry()
+    with capture_logs() as logged:
+        async with anyio.create_task_group() as tasks:
+            there = anyio.Event()
+            make = workshop(tmp_path, Counting())
+            tasks.start_soon(partial(reload, make, hints, registry, looked=there.set))
+            with anyio.fail_after(PATIENCE_S):
+                await there.wait()
+                served = registry.current
+                write(tmp_path, "Greeting", text="Goodbye")
+                hints.add(["Greeting.widget"])
+                await registry.newer_than(served)
+            told = [line["changed"] for line in logged]
+            tasks.cancel_scope.cancel()
+
+    assert told == [0]
+    assert [line["changed"] for line in logged] == [0, 1]

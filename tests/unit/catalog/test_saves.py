@@ -1,0 +1,193 @@
+"""However a file is saved, it is served whole, at once, and no part of it is refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from tests.serving import widget_file
+from tests.unit.files.watching import watched
+from widgetd.catalog.discovery import load
+from widgetd.catalog.observer import Swap
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.reload import APART_S, Workshop, reload
+from widgetd.errors import Finding
+from widgetd.files import inotify_queue, inotify_watcher
+from widgetd.files.hints import Hints
+from widgetd.limits import Limits
+
+Save = Callable[[Path, str], None]
+
+PAUSE_S = 0.01
+SERVED_S = 1.5
+"""Less than the timer takes, and far less than a file must be quiet here."""
+
+pytestmark = pytest.mark.skipif(
+    not inotify_queue.HERE, reason="needs to be told that a file was closed"
+)
+
+
+def in_place(file: Path, text: str) -> None:
+    file.write_text(text)
+
+
+def by_rename(file: Path, text: str) -> None:
+    file.with_suffix(".tmp").write_text(text)
+    file.with_suffix(".tmp").rename(file)
+
+
+def from_another_folder(file: Path, text: str) -> None:
+    aside = file.parent.with_name("aside")
+    aside.write_text(text)
+    aside.rename(file)
+
+
+def after_taking_the_old_away(file: Path, text: str) -> None:
+    file.unlink(missing_ok=True)
+    file.write_text(text)
+
+
+def in_parts(file: Path, text: str) -> None:
+    with file.open("w") as opened:
+        for part in slowly(text):
+            opened.write(part)
+            opened.flush()
+
+
+def closed_after_each_part(file: Path, text: str) -> None:
+    file.write_text("")
+    for part in slowly(text):
+        with file.open("a") as opened:
+            opened.write(part)
+
+
+def renamed_before_it_is_written(file: Path, text: str) -> None:
+    with file.with_suffix(".tmp").open("w") as opened:
+        for number, part in enumerate(slowly(text)):
+            opened.write(part)
+            opened.flush()
+            if number == 1:
+                file.with_suffix(".tmp").rename(file)
+
+
+def beside_another_writer(file: Path, text: str) -> None:
+    with file.open("w") as opened:
+        for part in slowly(text):
+            opened.write(part)
+            opened.flush()
+            file.open("a").close()
+
+
+def twice(file: Path, text: str) -> None:
+    file.write_text(text.replace("<", "<almost "))
+    file.write_text(text)
+
+
+def broken_first(file: Path, text: str) -> None:
+    file.write_text("{")
+    time.sleep(PAUSE_S)
+    file.write_text(text)
+
+
+SAVES: tuple[Save, ...] = (
+    in_place,
+    by_rename,
+    from_another_folder,
+    after_taking_the_old_away,
+    in_parts,
+    closed_after_each_part,
+    renamed_before_it_is_written,
+    beside_another_writer,
+    twice,
+    broken_first,
+)
+
+
+class Seen:
+    """What is served, and was."""
+
+    def __init__(self) -> None:
+        self.registry = Registry()
+        self.faults: list[Finding] = []
+        self.said: list[str] = []
+
+    def surveyed(self, seconds: float) -> None:
+        """How long a look took does not matter."""
+
+    def swapped(self, swap: Swap) -> None:
+        self.faults += swap.snapshot.refused
+        self.said += [widget.description for widget in swap.snapshot.widgets.values()]
+
+    async def says(self, description: str) -> None:
+        """Wait until that is what the one widget says of itself."""
+        now = self.registry.current
+        with anyio.fail_after(SERVED_S):
+            while [widget.description for widget in now.widgets.values()] != [description]:
+                now = await self.registry.newer_than(now)
+
+
+@asynccontextmanager
+async def followed(root: Path) -> AsyncIterator[Seen]:
+    """A folder whose files must be quiet for a minute, unless they are finished."""
+    limits, hints, looked, seen = Limits(), Hints(), anyio.Event(), Seen()
+    workshop = Workshop(
+        root=root, make=partial(load, limits=limits), limit_bytes=10_000, quiet_ms=60_000
+    )
+    run = partial(reload, workshop, hints, seen.registry, looked=looked.set, observer=seen)
+    async with (
+        anyio.create_task_group() as tasks,
+        watched(root, inotify_watcher.follow, hints) as watching,
+    ):
+        tasks.start_soon(run)
+        await watching.went_through("native")
+        await looked.wait()
+        yield seen
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("save", SAVES, ids=lambda save: save.__name__)
+async def test_a_finished_file_is_served_though_it_is_not_quiet(save: Save, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    async with followed(root) as seen:
+        for number in range(5):
+            said = f"<{number}{'.' * 500}>"
+            file = widget_file("A", description=said)
+            await anyio.to_thread.run_sync(save, root / "a.widget", file)
+            await seen.says(said)
+
+    assert seen.faults == []
+    assert [said for said in seen.said if not is_whole(said)] == []
+
+
+async def test_what_is_saved_again_and_again_is_swapped_now_and_then(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    async with followed(root) as seen:
+        started_s = time.monotonic()
+        for number in range(50):
+            file = widget_file("A", description=f"<{number}>")
+            await anyio.to_thread.run_sync(in_place, root / "a.widget", file)
+            await anyio.sleep(0.002)  # plays a busy writer
+        await seen.says("<49>")
+        took_s = time.monotonic() - started_s
+
+    assert len(seen.said) <= 1 + took_s / APART_S
+
+
+def is_whole(text: str) -> bool:
+    return text.startswith("<") and text.endswith(">")
+
+
+def slowly(text: str) -> Iterator[str]:
+    """The parts of a text, with time between them to be read."""
+    for start in range(0, len(text), 200):
+        yield text[start : start + 200]
+        time.sleep(PAUSE_S)

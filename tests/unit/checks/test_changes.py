@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from widgetd.checks import breaking
+from widgetd.files.source import Source
+from widgetd.widget.definition import Definition, define
+
+
+def widget(schema: Any, name: str = "Parcel") -> Definition:
+    file = {"version": "1.0", "name": name, "template": '{"type":"Card"}'}
+    file |= {} if schema is None else {"jsonSchema": schema}
+    return define(Source(path="parcel.widget", content=json.dumps(file).encode(), digest=""))
+
+
+def said(before: Any, after: Any) -> list[str]:
+    findings = breaking(widget(before), widget(after))
+    return [
+        f"{finding.code} {finding}".replace(" parcel.widget#/jsonSchema", " ")
+        for finding in findings
+    ]
+
+
+def fields(*required: str, **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+TEXT, NUMBER = {"type": "string"}, {"type": "number"}
+REFUSED = "callers that send what was right before are refused"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        (TEXT, NUMBER, "is number now, no longer string"),
+        (NUMBER, {"type": "integer"}, "is integer now, no longer number"),
+        ({"type": ["string", "null"]}, TEXT, "is string now, no longer null"),
+        ({"anyOf": [TEXT, {"type": "null"}]}, TEXT, "is string now, no longer null"),
+        ({}, TEXT, "is string now, where it was anything"),
+        ({"enum": ["a", "b"]}, {"enum": ["b"]}, 'no longer admits "a"'),
+        ({"const": "a"}, {"enum": ["b"]}, 'no longer admits "a"'),
+        (TEXT, {**TEXT, "enum": ["a", "b"]}, 'admits only "a" or "b" now'),
+        ({**NUMBER, "minimum": 1}, {**NUMBER, "minimum": 2}, "has minimum 2 now, where it had 1"),
+        (NUMBER, {**NUMBER, "maximum": 9}, "has maximum 9 now, where it had none"),
+        (TEXT, {**TEXT, "pattern": "^a"}, 'has pattern "^a" now, where it had none'),
+        (
+            {**TEXT, "format": "date"},
+            {**TEXT, "format": "time"},
+            'has format "time" now, where it had "date"',
+        ),
+        ({**TEXT, "const": "a"}, {**TEXT, "const": "b"}, 'has const "b" now, where it had "a"'),
+        (
+            {"type": "object"},
+            {"type": "object", "additionalProperties": False},
+            "admits no further fields now",
+        ),
+    ],
+)
+def test_a_field_that_admits_less_is_named(before: Any, after: Any, problem: str) -> None:
+    assert said(fields(city=before), fields(city=after)) == [
+        f"W1503 /properties/city: 'city' {problem}; {REFUSED}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (TEXT, TEXT),
+        (TEXT, {}),
+        ({"type": "integer"}, NUMBER),
+        (TEXT, {"type": ["string", "null"]}),
+        (TEXT, {"anyOf": [TEXT, {"type": "null"}]}),
+        ({"enum": ["a"]}, {"enum": ["a", "b"]}),
+        ({**NUMBER, "minimum": 2}, {**NUMBER, "minimum": 1}),
+        ({**NUMBER, "maximum": 2}, NUMBER),
+        ({**TEXT, "pattern": "^a"}, TEXT),
+        ({"$ref": "#/$defs/city"}, TEXT),
+        ({"type": "array", "uniqueItems": True}, {"type": "array", "uniqueItems": False}),
+    ],
+)
+def test_a_field_that_admits_as_much_or_more_is_not_spoken_of(before: Any, after: Any) -> None:
+    defs = {"$defs": {"city": TEXT}}
+
+    assert said(fields(city=before) | defs, fields(city=after) | defs) == []
+
+
+def test_a_field_that_was_removed_is_named() -> None:
+    closed = {**fields(), "additionalProperties": False}
+
+    assert said(fields(city=TEXT), fields()) == [
+        "W1501 /properties: 'city' was removed; callers that send it are no longer understood"
+    ]
+    assert said({**fields(city=TEXT), "additionalProperties": False}, closed) == [
+        "W1501 /properties: 'city' was removed; callers that send it are refused"
+    ]
+
+
+@pytest.mark.parametrize("before", [fields(city=TEXT), fields()])
+def test_a_field_that_is_newly_required_is_named(before: Any) -> None:
+    assert said(before, fields("city", city=TEXT)) == [
+        (
+            "W1502 /required: 'city' is required now; "
+            "callers that leave it out are refused; leave it optional"
+        )
+    ]
+
+
+def test_fields_within_lists_and_objects_are_compared_too() -> None:
+    before = fields(legs={"type": "array", "items": fields(to=fields(city=TEXT))})
+    after = fields(legs={"type": "array", "items": fields(to=fields("city", city=NUMBER))})
+
+    assert said(before, after) == [
+        (
+            "W1502 /properties/legs/items/properties/to/required: 'legs[].to.city' is required "
+            "now; callers that leave it out are refused; leave it optional"
+        ),
+        (
+            "W1503 /properties/legs/items/properties/to/properties/city: 'legs[].to.city' "
+            f"is number now, no longer string; {REFUSED}"
+        ),
+    ]
+
+
+def test_a_recursive_schema_is_compared_as_far_as_it_matters() -> None:
+    before = fields(next={"$ref": "#"}, city=TEXT)
+
+    assert said(before, before) == []
+    assert said(before, fields(next={"$ref": "#"}, city=NUMBER))[0].startswith(
+        "W1503 /properties/next"
+    )
+
+
+def test_a_widget_without_a_schema_breaks_nobody() -> None:
+    assert said(None, fields("city")) == said(fields("city"), None) == []
+
+
+def test_a_tool_that_is_called_otherwise_is_named() -> None:
+    findings = breaking(widget(None), widget(None, "Packet"))
+
+    assert [f"{finding.code} {finding}" for finding in findings] == [
+        (
+            "W1504 parcel.widget#/name: the tool is called 'packet' now, not 'parcel'; "
+            "callers of 'parcel' will not find it; keep the name if they matter"
+        )
+    ]

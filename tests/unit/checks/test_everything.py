@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.corpus import CORPUS, corpus_files, needs_corpus
+from widgetd.checks import findings
+from widgetd.checks.declared import Declared
+from widgetd.checks.fields import unused
+from widgetd.checks.previews import differences
+from widgetd.errors import Finding, WidgetError
+from widgetd.files.source import Source
+from widgetd.widget.definition import define
+from widgetd.widget.widget import Widget, compile_widget
+
+
+def widget(template: str, toml: str = "", **properties: Any) -> Widget:
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    file = {
+        "version": "1.0",
+        "name": "Parcel",
+        "description": "Show where a parcel is.",
+        "template": template,
+        "jsonSchema": schema,
+    }
+    source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
+    sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
+    return compile_widget(define(source, sidecar))
+
+
+def said(made: Widget, *, strict: bool = False) -> list[str]:
+    return [f"{finding.code} {finding}" for finding in findings(made, strict=strict)]
+
+
+def card(*values: str) -> str:
+    texts = ",".join(f'{{"type":"Text","value":{{{{ ({value}) | tojson }}}}}}' for value in values)
+    return f'{{"type":"Card","children":[{texts}]}}'
+
+
+STOPS: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"city": {"type": "string"}, "km": {}}},
+}
+
+
+def test_a_widget_that_is_as_it_should_be_is_not_spoken_of() -> None:
+    assert said(widget(card("city | default('?')"), city={"type": "string"})) == []
+
+
+def test_reading_what_is_not_declared_is_a_fault_under_strict_rules() -> None:
+    made = widget(card("city | default('?')", "twon | default('?')"), city={}, town={})
+
+    warning, *_ = findings(made)
+    fault, *_ = findings(made, strict=True)
+
+    assert (warning.code, warning.level) == ("W1320", "warning")
+    assert (fault.code, fault.level) == ("W1321", "fault")
+    assert str(fault) == (
+        "parcel.widget#/template: line 1: the template reads 'twon', "
+        "which the schema does not declare; did you mean 'town'?"
+    )
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        card("stops | tojson"),
+        '{"type":"Card","key":{{ stops | tojson }}}',
+        '{"type":"Card","key":"{% for s in stops %}{{ s | tojson | length }}{% endfor %}"}',
+    ],
+)
+def test_a_field_within_what_is_passed_on_as_a_whole_is_used(template: str) -> None:
+    assert not [line for line in said(widget(template, stops=STOPS)) if "W1210" in line]
+
+
+def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() -> None:
+    fields: dict[str, Any] = {f"f{number}": {"type": "string"} for number in range(200)}
+    around = {"type": "object", "properties": fields}
+    made = widget(card("city.f0", "city | length"), city=around, town=around, **fields)
+    tried: list[str] = []
+
+    found = unused(
+        {"city", "city.f0"},
+        Declared(made.schema.document),
+        shows=lambda path: bool(tried.append(path)),  # type: ignore[func-returns-value]  # nothing
+    )
+
+    assert len(list(found)) == 200 + 1 + 50
+    assert tried == [f"city.f{number}" for number in range(1, 51)]
+
+
+def test_of_many_undeclared_names_all_are_told_and_some_are_advised_on() -> None:
+    made = widget(card(*(f"twon{number}" for number in range(60))), town0={}, town59={})
+    told = [finding for finding in findings(made) if finding.code == "W1320"]
+
+    assert len(told) == 60
+    assert told[0].advice == "did you mean 'town0'?"
+    assert told[59].advice == "declare it"
+
+
+def test_a_field_that_only_the_sidecar_reads_is_used() -> None:
+    toml = 'summary = "{{ city }}"\nsummary_fields = ["place.km"]\n[summary_data]\nn = "town"'
+    made = widget('{"type":"Card"}', toml, city={}, town={}, place=STOPS["items"])
+
+    assert said(made) == [
+        (
+            "W1210 parcel.widget#/jsonSchema/properties/place/properties/city: "
+            "nothing is made of 'place.city'; show it, or take it out of the schema"
+        )
+    ]
+
+
+def test_an_expression_of_the_sidecar_that_reads_what_is_not_declared_is_warned_about() -> None:
+    toml = """
+        summary = "{{ city }} {{ twon }} {{ twon }}"
+        [summary_data]
+        "the count" = "stops | map(attribute='km') | list | length + hops"
+        first = "stops[0].ctiy"
+    """
+    made = widget(card("city", "stops"), toml, city={"type": "string"}, stops=STOPS)
+
+    assert [line for line in said(made) if "W1213" in line] == [
+        (
+            "W1213 parcel.widget.toml#/summary: the schema does not declare 'twon'; "
+            "declare it, or use city or stops"
+        ),
+        (
+            "W1213 parcel.widget.toml#/summary_data/the count: the schema does not declare 'hops'; "
+            "did you mean 'stops'?"
+        ),
+        (
+            "W1213 parcel.widget.toml#/summary_data/first: the schema does not declare "
+            "'stops[].ctiy'; did you mean 'city'?"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("address", "advice"),
+    [
+        ("/bergen.png", 'write "format": "uri-reference" to admit addresses without a host'),
+        ("img/bergen.png", 'write "format": "uri-reference" to admit addresses without a host'),
+        ("Bergen", "correct the sample, or the schema"),
+        ("a / b", "correct the sample, or the schema"),
+    ],
+)
+def test_an_example_with_an_address_that_has_no_host_is_advised_upon(
+    address: str, advice: str
+) -> None:
+    toml = f'[[examples]]\narguments = {{ picture = "{address}" }}'
+    made = widget(card("picture"), toml, picture={"type": "string", "format": "uri"})
+
+    [misfit] = [finding for finding in findings(made) if finding.code == "W1211"]
+    assert misfit.advice == advice
+
+
+def test_a_sidecar_may_pass_through_a_list_only_to_keep_a_secret() -> None:
+    made = widget(card("stops | tojson"), 'sensitive = ["stops.km"]', stops=STOPS)
+
+    assert said(made) == []
+    assert said(widget(card("stops | tojson"), 'summary_fields = ["stops.km"]', stops=STOPS)) == [
+        (
+            "W1213 parcel.widget.toml#/summary_fields: the schema does not declare 'stops.km'; "
+            "declare it"
+        )
+    ]
+
+
+def test_an_open_schema_declares_what_it_does_not_name() -> None:
+    anything: dict[str, Any] = {}
+    extras = {"type": "object", "additionalProperties": {"type": "string"}}
+    made = widget(card("a.b.c | default('?')", "x.y | default('?')"), a=anything, x=extras)
+
+    assert said(made) == []
+
+
+def test_branches_and_references_declare_what_is_in_them() -> None:
+    branches = {
+        "anyOf": [
+            {"type": "object", "properties": {"city": {"type": "string"}}},
+            {"type": "null"},
+        ],
+    }
+    made = widget(card("at.city | default('?')", "at.town | default('?')"), at=branches)
+
+    assert said(made) == [
+        (
+            "W1320 parcel.widget#/template: line 1: the template reads 'at.town', "
+            "which the schema does not declare; declare it, or use city"
+        )
+    ]
+
+
+def test_of_a_mere_definition_the_texts_are_looked_at() -> None:
+    file = {"version": "1.0", "name": "Parcel", "template": "{% no jinja"}
+    definition = define(Source(path="a.widget", content=json.dumps(file).encode(), digest=""))
+
+    assert [finding.code for finding in findings(definition)] == ["W1116"]
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "at"),
+    [
+        ({"a": 1}, {"a": 1.0}, []),
+        ({"a": 1}, {"a": True}, ["/a"]),
+        ({"a": 1}, {"a": "1"}, ["/a"]),
+        ({"a": [1, 2]}, {"a": [1]}, ["/a/1"]),
+        ({"a": None}, {}, ["/a"]),
+        ({"a/b": {"c": []}}, {"a/b": {"c": {}}}, ["/a~1b/c"]),
+    ],
+)
+def test_two_trees_differ_where_a_reader_would_see_it(got: Any, want: Any, at: list[str]) -> None:
+    assert [place for place, _, _ in differences(got, want)] == at
+
+
+@needs_corpus
+def test_every_real_widget_renders_or_is_warned_about() -> None:
+    served: dict[str, tuple[Finding, ...]] = {}
+    for path in corpus_files():
+        relative = path.relative_to(CORPUS).as_posix()
+        try:
+            made = compile_widget(
+                define(Source(path=relative, content=path.read_bytes(), digest=""))
+            )
+        except WidgetError:
+            continue
+        served[path.name] = findings(made)
+
+    assert len(served) == 57
+    differing = {
+        name for name, found in served.items() if any(one.code == "W1323" for one in found)
+    }
+    assert differing == {
+        "MCQ Card (copy).widget",
+        "Playlist.widget",
+        "event_list.widget",
+        "line_select.widget",
+        "plotly.widget",
+    }
+    assert not [one for found in served.values() for one in found if one.level == "fault"]
+
+
+def test_a_payload_that_hides_a_field_is_warned_about() -> None:
+    template = (
+        '{"type":"Card","asForm":true,"confirm":{"label":"Send","action":{"type":"parcel.send",'
+        '"payload":{"to":1}}},"children":[{"type":"Input","name":"to.city"}]}'
+    )
+
+    assert said(widget(template)) == [
+        (
+            "W1408 parcel.widget#/template: the key 'to' in the payload of 'parcel.send' hides "
+            "the form's field 'to.city'; give one of the two another name"
+        )
+    ]
+
+
+BUTTON = '{"type":"Card","children":[{"type":"Button","onClickAction":{"type":TYPE}}]}'
+
+
+@pytest.mark.parametrize(
+    ("template", "advice"),
+    [
+        (BUTTON.replace("TYPE", '"parcel.track"'), "did you mean 'parcel.track'?"),
+        (BUTTON.replace("TYPE", '"other"'), "describe 'other'"),
+        ('{"type":"Card"}', "take it out, for there is no action at all"),
+    ],
+)
+def test_a_description_of_an_action_that_is_not_there_is_warned_about(
+    template: str, advice: str
+) -> None:
+    assert said(widget(template, '[actions."parcel.trak"]\ndescription = "Track it."')) == [
+        (
+            "W1214 parcel.widget.toml#/actions/parcel.trak: the template has no action "
+            f"'parcel.trak'; {advice}"
+        )
+    ]
+
+
+def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
+    made = widget(
+        BUTTON.replace("TYPE", "{{ what | tojson }}"),
+        '[actions."parcel.track"]\ndescription = "Track it."',
+        what={"type": "string"},
+    )
+
+    assert said(made) == []

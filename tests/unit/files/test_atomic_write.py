@@ -1,0 +1,55 @@
+"""A file is placed whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from widgetd.files.atomic_write import place
+from widgetd.files.folder import opened
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_new_file_holds_all_of_its_content(tmp_path: Path) -> None:
+    with opened(tmp_path) as folder:
+        place(folder, "A.widget", b"content", replace=False)
+
+    assert (tmp_path / "A.widget").read_bytes() == b"content"
+    assert names(tmp_path) == ["A.widget"]
+
+
+def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_bytes(b"old")
+    with opened(tmp_path) as folder, pytest.raises(FileExistsError):
+        place(folder, "A.widget", b"new", replace=False)
+    kept = (tmp_path / "A.widget").read_bytes()
+    with opened(tmp_path) as folder:
+        place(folder, "A.widget", b"new", replace=True)
+
+    assert kept == b"old"
+    assert (tmp_path / "A.widget").read_bytes() == b"new"
+    assert names(tmp_path) == ["A.widget"]
+
+
+def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    inside.mkdir()
+    outside.write_bytes(b"mine")
+    (inside / "A.widget").symlink_to(outside)
+    with opened(inside) as folder:
+        place(folder, "A.widget", b"new", replace=True)
+
+    assert outside.read_bytes() == b"mine"
+    assert not (inside / "A.widget").is_symlink()
+
+
+def test_nothing_is_left_behind_where_the_name_cannot_be_had(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").mkdir()
+    with opened(tmp_path) as folder, pytest.raises(OSError, match="directory"):
+        place(folder, "A.widget", b"new", replace=True)
+
+    assert names(tmp_path) == ["A.widget"]

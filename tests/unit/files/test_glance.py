@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from widgetd.files import inotify_queue
+from widgetd.files.scan import Survey, glance, survey
+
+SUFFIXES = (".widget", ".widget.toml")
+look = partial(survey, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
+peek = partial(glance, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
+
+
+def held(found: Survey) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """What a survey says, in the order in which it says it."""
+    sources = [(path, source.content) for path, source in found.sources.items()]
+    return sources, [str(fault) for fault in found.faults.values()]
+
+
+@pytest.mark.parametrize(
+    ("hinted", "seen"),
+    [
+        (["a.widget"], {"a.widget"}),
+        (["one"], {"one/b.widget", "one/more/c.widget"}),
+        (["one/more"], {"one/more/c.widget"}),
+        (["a.widget", "one/more"], {"a.widget", "one/more/c.widget"}),
+        (["a.widget.tmp", "4913", ".a.widget.swp"], set()),
+        (["nowhere/a.widget", "nowhere"], set()),
+    ],
+)
+def test_a_glance_looks_where_the_hint_points_and_nowhere_else(
+    hinted: list[str], seen: set[str], tmp_path: Path
+) -> None:
+    paths = ("a.widget", "b.widget", "one/b.widget", "one/more/c.widget")
+    write_all(tmp_path, paths, "old")
+    known = look(tmp_path)
+    write_all(tmp_path, (*paths, "a.widget.tmp", ".a.widget.swp"), "new")
+
+    found = peek(tmp_path, hinted, known=known)
+
+    assert {path for path in paths if found.sources[path].content == b"new"} == seen
+
+
+@pytest.mark.parametrize(
+    "hint",
+    ["..data", "..data/a.widget", "..gone", ".store", ".store/a.widget", "link", "link/a.widget"],
+)
+def test_a_hint_that_may_concern_other_names_is_a_look_at_everything(
+    hint: str, tmp_path: Path
+) -> None:
+    write_all(tmp_path, ("..2026/a.widget", ".store/a.widget"), "linked")
+    (tmp_path / "..data").symlink_to("..2026")
+    (tmp_path / "link").symlink_to(".store")
+    known = look(tmp_path)
+    write_all(tmp_path, ("b.widget",), "new")
+
+    assert "b.widget" in peek(tmp_path, [hint], known=known).sources
+
+
+def test_no_path_at_all_is_a_look_at_everything(tmp_path: Path) -> None:
+    known = look(tmp_path)
+    write_all(tmp_path, ("a.widget",), "new")
+
+    assert list(peek(tmp_path, (), known=known).sources) == ["a.widget"]
+
+
+def test_in_another_folder_everything_is_looked_at(tmp_path: Path) -> None:
+    write_all(tmp_path / "root", ("a.widget", "b.widget"), "old")
+    known = look(tmp_path / "root")
+    (tmp_path / "root").rename(tmp_path / "away")
+    write_all(tmp_path / "root", ("a.widget",), "new")
+
+    found = peek(tmp_path / "root", ["a.widget"], known=known)
+
+    assert held(found) == ([("a.widget", b"new")], [])
+
+
+def test_after_a_failure_everything_is_looked_at(tmp_path: Path) -> None:
+    known = replace(look(tmp_path), failure=PermissionError())
+    write_all(tmp_path, ("a.widget", "b.widget"), "new")
+
+    found = peek(tmp_path, ["a.widget"], known=known)
+
+    assert list(found.sources) == ["a.widget", "b.widget"]
+    assert found.failure is None
+
+
+def test_a_folder_with_links_in_it_takes_a_look_at_everything(tmp_path: Path) -> None:
+    write_all(tmp_path, ("v1/a.widget",), "real")
+    known = look(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/current").symlink_to("../v1")
+
+    assert list(peek(tmp_path, ["folder"], known=known).sources) == ["v1/a.widget"]
+
+
+def test_what_was_unsettled_is_looked_at_again(tmp_path: Path) -> None:
+    write_all(tmp_path, ("a.widget", "b.widget"), "new")
+    known = look(tmp_path, quiet_ms=60_000)
+    assert known.unsettled == {"a.widget", "b.widget"}
+
+    found = peek(tmp_path, ["b.widget"], known=known)
+
+    assert held(found) == ([("a.widget", b"new"), ("b.widget", b"new")], [])
+    assert found.unsettled == set()
+
+
+@pytest.mark.skipif(not inotify_queue.HERE, reason="needs the clock by which Linux dates writes")
+def test_of_what_was_written_a_moment_ago_only_what_is_finished_is_read(tmp_path: Path) -> None:
+    known = look(tmp_path)
+    paths = ("a.widget", "b.widget")
+    write_all(tmp_path, paths, "new")
+
+    found = peek(tmp_path, paths, known=known, quiet_ms=60_000, finished={"a.widget"})
+
+    assert held(found) == ([("a.widget", b"new")], [])
+    assert found.unsettled == {"b.widget"}
+
+
+NAMES = st.sampled_from(["a", "b", "b.widget", "c.widget", ".d", ".e.widget", "..data"])
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+DEEDS = st.lists(st.tuples(st.sampled_from(["write", "remove", "move"]), PATHS, PATHS))
+
+
+@settings(deadline=None)  # how long a busy disk takes is no property of a glance
+@given(deeds=DEEDS)
+def test_where_there_are_no_links_a_glance_at_all_that_changed_finds_what_a_survey_finds(
+    deeds: list[tuple[str, str, str]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        known = look(root)
+        for deed in deeds:
+            touched = do(root, *deed)
+            known = peek(root, touched, known=known) if touched else known
+
+            assert held(known) == held(look(root))
+
+
+def do(root: Path, deed: str, path: str, other: str) -> Collection[str]:
+    """Do one thing to a folder, if it can be done; the paths that events would name."""
+    file = root / path
+    try:
+        match deed:
+            case "write":
+                made = [
+                    path for path in file.relative_to(root).parents if not (root / path).exists()
+                ]
+                write_all(root, [path], other)
+                return {path, *map(str, made)}
+            case "move":
+                file.rename(root / other)
+                return {path, other}
+            case _ if file.is_dir():
+                shutil.rmtree(file)
+            case _:
+                file.unlink()
+    except OSError:
+        return ()
+    return {path}
+
+
+def write_all(root: Path, paths: Collection[str], text: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.unit.files.mirror import mirrored_apart, reported
+from tests.unit.files.watching import watched
+from widgetd.files import inotify_queue, inotify_watcher
+from widgetd.files.hints import Hint
+
+pytestmark = pytest.mark.skipif(
+    not inotify_queue.HERE, reason="needs inotify, which only Linux has"
+)
+
+
+async def test_a_file_that_was_closed_is_finished(tmp_path: Path) -> None:
+    async with watched(tmp_path, inotify_watcher.follow) as seen:
+        await seen.went_through("native")
+        (tmp_path / "a.widget").write_text("whole")
+
+        assert "a.widget" in (await seen.hinted_at("a.widget")).finished
+
+
+async def test_a_file_that_was_moved_into_place_is_finished(tmp_path: Path) -> None:
+    (tmp_path / ".a").write_text("whole")
+    async with watched(tmp_path, inotify_watcher.follow) as seen:
+        await seen.went_through("native")
+        (tmp_path / ".a").rename(tmp_path / "a.widget")
+
+        assert "a.widget" in (await seen.hinted_at("a.widget")).finished
+
+
+async def test_a_file_that_is_open_for_writing_is_not_finished(tmp_path: Path) -> None:
+    async with watched(tmp_path, inotify_watcher.follow) as seen:
+        await seen.went_through("native")
+        with (tmp_path / "a.widget").open("w", buffering=1) as file:
+            file.write("half\n")
+
+            assert "a.widget" not in (await seen.hinted_at("a.widget")).finished
+
+
+async def test_a_file_that_is_written_again_is_not_finished(tmp_path: Path) -> None:
+    file = tmp_path / "a.widget"
+    async with watched(tmp_path, inotify_watcher.follow) as seen:
+        await seen.went_through("native")
+        file.write_text("whole")
+        with file.open("w", buffering=1) as again:
+            again.write("half\n")
+
+            with anyio.fail_after(1):
+                while "a.widget" in (await seen.hinted_at("a.widget")).finished:
+                    pass
+
+
+async def test_a_folder_that_was_renamed_is_known_by_its_new_name(tmp_path: Path) -> None:
+    (tmp_path / "old/below").mkdir(parents=True)
+    async with watched(tmp_path, inotify_watcher.follow) as seen:
+        await seen.went_through("native")
+        (tmp_path / "old").rename(tmp_path / "new")
+        await seen.hinted_at("new")
+        (tmp_path / "new/below/a.widget").touch()
+
+        hint = await seen.hinted_at("new/below/a.widget")
+
+    assert hint == finished("new/below/a.widget")
+
+
+async def test_a_folder_that_was_moved_out_is_no_longer_followed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "folder/below").mkdir(parents=True)
+    async with watched(root, inotify_watcher.follow) as seen:
+        await seen.went_through("native")
+        (root / "folder").rename(tmp_path / "away")
+        await seen.hinted_at("folder")
+        (tmp_path / "away/a.widget").touch()
+        (tmp_path / "away/below/a.widget").touch()
+        (root / "b.widget").touch()
+
+        assert await seen.hints.wait() == finished("b.widget")
+
+
+async def test_a_name_that_is_not_utf_8_is_hinted_at(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff.widget")
+    async with watched(tmp_path, inotify_watcher.follow) as seen:
+        await seen.went_through("native")
+        (tmp_path / name).touch()
+
+        await seen.hinted_at(name)
+
+    assert seen.failures == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "told"),
+    [
+        ("watches", 2, "[Errno 28] all of fs.inotify.max_user_watches are taken"),
+        ("instances", 0, "[Errno 24] all of fs.inotify.max_user_instances are taken"),
+    ],
+)
+async def test_where_too_much_is_watched_the_timer_goes_on_and_the_limit_is_told_once(
+    limit: str, most: int, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a/b/c").mkdir(parents=True)
+    async with mirrored_apart(tmp_path, "linux", within=limited_to(most, limit)) as (_, lines):
+        await reported(lines, lambda state: bool(state["failures"]))
+        (tmp_path / "a/b/c/a.widget").write_text("<found>")
+
+        state = await reported(lines, lambda state: "a/b/c/a.widget" in state["texts"])
+
+    assert state["modes"] == ["poll"]
+    assert state["failures"] == [told]
+
+
+def limited_to(most: int, limit: str) -> Sequence[str]:
+    """The command that runs a command as a user who may not have more than so much of inotify."""
+    if subprocess.run(["unshare", "--user", "--map-root-user", "true"], check=False).returncode:
+        pytest.skip("needs a user namespace, in which a user's limits can be set")
+    limits = f"echo {most} > /proc/sys/user/max_inotify_{limit}"
+    return ("unshare", "--user", "--map-root-user", "sh", "-c", f'{limits} && exec "$@"', "sh")
+
+
+def finished(*paths: str) -> Hint:
+    return Hint(paths=frozenset(paths), finished=frozenset(paths))

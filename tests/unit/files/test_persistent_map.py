@@ -1,0 +1,123 @@
+"""Mappings that differ in little are told apart, and made from one another."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widgetd.files.persistent_map import (
+    FEW,
+    MOST_APART,
+    beginning,
+    differing,
+    key_set,
+    missing,
+    patched,
+)
+
+MAPPINGS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "two", "three"]))
+CHANGES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "two", None]))
+
+
+@pytest.fixture(params=[0, FEW], autouse=True, scope="module")
+def few(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The mappings of these tests share what they have in common, or are written anew at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("widgetd.files.persistent_map.FEW", request.param)
+        yield
+
+
+@given(MAPPINGS, CHANGES)
+def test_a_patched_mapping_has_the_changes_in_the_order_of_keys(
+    mapping: Mapping[str, str], changes: Mapping[str, str | None]
+) -> None:
+    before = patched({}, mapping)
+
+    after = patched(before, changes)
+
+    wanted = {key: value for key, value in {**mapping, **changes}.items() if value is not None}
+    assert list(after.items()) == sorted(wanted.items())
+    assert dict(before) == mapping
+
+
+@given(MAPPINGS, CHANGES, CHANGES)
+def test_what_lies_between_two_mappings_is_found_whether_or_not_they_follow_each_other(
+    mapping: Mapping[str, str], first: Mapping[str, str | None], second: Mapping[str, str | None]
+) -> None:
+    one = patched({"z": "one"}, mapping)
+    two = patched(one, first)
+    three = patched(two, second)
+
+    for before, after in [(one, two), (two, three), (one, three), (three, one)]:
+        assert differing(before, after) == differing(dict(before), dict(after))
+        assert missing(before, after) == missing(dict(before), dict(after))
+
+
+def test_a_mapping_stays_as_it_is_however_many_follow_it() -> None:
+    one = patched({}, {f"{number:04}": "one" for number in range(2 * MOST_APART)})
+    mapping = one
+    for number in range(MOST_APART + 10):
+        mapping = patched(mapping, {f"{number:04}": "two"})
+
+    assert set(one.values()) == {"one"}
+    assert [key for key, value in mapping.items() if value == "two"] == sorted(one)[
+        : MOST_APART + 10
+    ]
+    assert list(mapping) == list(one)
+
+
+class Entry:
+    """Can be seen to be gone."""
+
+
+def test_what_a_mapping_stood_for_is_held_no_longer_than_so_many_changes() -> None:
+    mapping = patched({}, {f"{number:04}": Entry() for number in range(2 * MOST_APART)})
+    gone = weakref.ref(mapping["0000"])
+    for number in range(MOST_APART + 1):
+        mapping = patched(mapping, {f"{number:04}": Entry()})
+
+    assert gone() is None
+
+
+def test_mappings_that_follow_with_other_values_are_known_to_have_the_same_keys() -> None:
+    one = patched({}, {"a": "one", "b": "one"})
+
+    assert key_set(patched(one, {"a": "two"})) is key_set(one)
+    assert key_set(patched(one, {"c": "one"})) is not key_set(one)
+    assert key_set(patched(one, {"a": None})) is not key_set(one)
+    assert key_set({"a": "one"}) is not key_set({"a": "one"})
+
+
+@given(st.sets(st.text("ab/", max_size=6)), st.text("ab/", max_size=3))
+def test_the_keys_that_begin_with_a_text_are_found_in_their_order(
+    keys: set[str], prefix: str
+) -> None:
+    wanted = sorted(key for key in keys if key.startswith(prefix))
+
+    assert beginning(patched({}, dict.fromkeys(keys, "one")), prefix) == wanted
+    assert beginning(dict.fromkeys(sorted(keys), "one"), prefix) == wanted
+
+
+def test_nobody_changes_a_mapping_that_others_read() -> None:
+    mapping: Any = patched({}, {"a": "one"})
+
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        mapping["a"] = "two"
+    with pytest.raises(TypeError, match="does not support item deletion"):
+        del mapping["a"]
+    assert not {"clear", "pop", "popitem", "setdefault", "update"} & set(dir(mapping))
+
+
+@given(MAPPINGS, MAPPINGS)
+def test_what_differs_and_what_is_missing_is_the_whole_difference(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> None:
+    changes: dict[str, str | None] = dict.fromkeys(missing(before, after))
+    changes |= {key: after[key] for key in differing(before, after)}
+
+    assert dict(patched(before, changes)) == dict(after)

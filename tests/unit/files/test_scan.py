@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.unit.files.privilege import stopped_by_permissions
+from widgetd.files.scan import EMPTY_NS, Survey, glance, survey
+from widgetd.files.source import Source
+from widgetd.files.stamp import Stamp, is_quiet
+
+DENIED = "it cannot be read (Permission denied); let the user who runs widgetd read it"
+SUFFIXES = (".widget", ".widget.toml")
+look = partial(survey, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
+peek = partial(glance, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
+
+
+@pytest.fixture
+def unprivileged() -> Iterator[Path]:
+    with stopped_by_permissions() as folder:
+        yield folder
+
+
+def write(file: Path, text: str = "") -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def texts(found: Survey) -> dict[str, str]:
+    return {path: source.content.decode() for path, source in found.sources.items()}
+
+
+def faults(found: Survey) -> list[str]:
+    return [f"{fault.finding.code} {fault}" for fault in found.faults.values()]
+
+
+def test_a_survey_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) -> None:
+    for path in ("b.widget", "a.widget", "a.widget.toml", "z/y/x.widget", "z/w.widget"):
+        write(tmp_path / path, path)
+    for path in ("readme.md", "a.widget.crdownload", "a.widget~", "widget"):
+        write(tmp_path / path)
+
+    found = look(tmp_path)
+
+    assert list(texts(found).items()) == [
+        (path, path)
+        for path in ("a.widget", "a.widget.toml", "b.widget", "z/w.widget", "z/y/x.widget")
+    ]
+    assert faults(found) == []
+
+
+def test_hidden_files_and_folders_are_not_looked_into(tmp_path: Path) -> None:
+    for path in (".a.widget", "~a.widget", ".git/a.widget", "..data/a.widget", "~old/a.widget"):
+        write(tmp_path / path)
+
+    assert texts(look(tmp_path)) == {}
+
+
+def test_a_root_may_be_a_link(tmp_path: Path) -> None:
+    write(tmp_path / "root/a.widget", "here")
+    (tmp_path / "link").symlink_to("root")
+
+    assert texts(look(tmp_path / "link")) == {"a.widget": "here"}
+    assert look(tmp_path / "link").root == look(tmp_path / "root").root
+
+
+def test_a_folder_is_found_under_its_own_name_before_any_link(tmp_path: Path) -> None:
+    write(tmp_path / "v1/a.widget")
+    for link in ("current", "zzz"):
+        (tmp_path / link).symlink_to("v1")
+
+    assert list(texts(look(tmp_path))) == ["v1/a.widget"]
+
+
+def test_a_hidden_folder_is_found_under_the_first_of_its_links(tmp_path: Path) -> None:
+    write(tmp_path / ".v1/below/a.widget")
+    for number in range(50, 90):
+        (tmp_path / str(number)).symlink_to(".v1")
+
+    assert list(texts(look(tmp_path))) == ["50/below/a.widget"]
+
+
+def test_links_that_go_round_are_followed_once(tmp_path: Path) -> None:
+    write(tmp_path / "a/x.widget")
+    (tmp_path / "a/up").symlink_to("..")
+    (tmp_path / "a/here").symlink_to(".")
+
+    found = look(tmp_path)
+
+    assert list(texts(found)) == ["a/x.widget"]
+    assert faults(found) == []
+
+
+def test_a_linked_folder_that_lies_elsewhere_is_one_fault(tmp_path: Path) -> None:
+    write(tmp_path / "outside/a.widget")
+    write(tmp_path / "root/b.widget")
+    (tmp_path / "root/folder").symlink_to("../outside")
+
+    found = look(tmp_path / "root")
+
+    assert list(texts(found)) == ["b.widget"]
+    assert faults(found) == ["W1003 folder: it leads out of the folder; put a copy into the folder"]
+
+
+def test_each_file_that_cannot_be_read_is_a_fault_of_its_own(tmp_path: Path) -> None:
+    write(tmp_path / "fine.widget", "fine")
+    os.mkfifo(tmp_path / "pipe.widget")
+    (tmp_path / "dangling.widget").symlink_to("nowhere")
+    write(tmp_path / "long.widget", "." * 1_001)
+    write(tmp_path / os.fsdecode(b"folder \xe9/\xff.widget"))
+
+    found = look(tmp_path)
+
+    assert texts(found) == {"fine.widget": "fine"}
+    assert faults(found) == [
+        "W1001 dangling.widget: it is a link that leads nowhere; point it at a file, or remove it",
+        r"W1004 folder \xe9/\xff.widget: the name is not UTF-8; rename the file",
+        "W1002 long.widget: it is longer than 1,000 bytes; leave out what it does not need",
+        "W1001 pipe.widget: it is a named pipe; put a regular file there",
+    ]
+
+
+def test_a_folder_named_like_a_file_is_a_folder(tmp_path: Path) -> None:
+    write(tmp_path / "a.widget/b.widget")
+
+    assert list(texts(look(tmp_path))) == ["a.widget/b.widget"]
+    assert faults(look(tmp_path)) == []
+
+
+def test_an_unreadable_file_is_a_fault(unprivileged: Path) -> None:
+    write(unprivileged / "a.widget").chmod(0)
+
+    found = look(unprivileged)
+
+    assert texts(found) == {}
+    assert faults(found) == [f"W1001 a.widget: {DENIED}"]
+
+
+def test_what_is_in_an_unreadable_folder_stands_as_it_was_known(unprivileged: Path) -> None:
+    write(unprivileged / "folder/a.widget", "known")
+    write(unprivileged / "b.widget")
+    before = look(unprivileged)
+    (unprivileged / "folder").chmod(0)
+    (unprivileged / "b.widget").unlink()
+
+    found = look(unprivileged, known=before)
+    glimpse = peek(unprivileged, ["folder", "b.widget"], known=before)
+    (unprivileged / "folder").chmod(0o700)
+
+    assert faults(found) == faults(glimpse)
+    assert faults(found) == [f"W1001 folder: {DENIED}"]
+    assert texts(found) == texts(glimpse) == {"folder/a.widget": "known"}
+
+
+def test_the_files_of_a_folder_that_cannot_be_entered_are_faults(unprivileged: Path) -> None:
+    write(unprivileged / "folder/a.widget")
+    (unprivileged / "folder").chmod(0o400)
+
+    found = look(unprivileged)
+    (unprivileged / "folder").chmod(0o700)
+
+    assert faults(found) == [f"W1001 folder/a.widget: {DENIED}"]
+
+
+def test_a_root_that_cannot_be_listed_is_a_failure_and_all_stands(unprivileged: Path) -> None:
+    write(unprivileged / "root/a.widget", "known")
+    before = look(unprivileged / "root")
+    (unprivileged / "root").chmod(0)
+
+    found = look(unprivileged / "root", known=before)
+    (unprivileged / "root").chmod(0o700)
+
+    assert found.root is not None
+    assert isinstance(found.failure, PermissionError)
+    assert texts(found) == {"a.widget": "known"}
+
+
+@pytest.mark.parametrize("instead", ["nothing", "a file"])
+def test_a_root_that_is_gone_is_none_and_all_stands(instead: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    write(root / "a.widget", "known")
+    before = look(root)
+    root.rename(tmp_path / "away")
+    if instead == "a file":
+        root.touch()
+
+    found = look(root, known=before)
+
+    assert found.root is None
+    assert isinstance(found.failure, FileNotFoundError | NotADirectoryError)
+    assert texts(found) == {"a.widget": "known"}
+
+
+def test_a_root_never_seen_holds_nothing(tmp_path: Path) -> None:
+    found = look(tmp_path / "root")
+
+    assert (found.root, texts(found)) == (None, {})
+
+
+def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.widget", "on the disk")
+    stamp = Stamp.of(file.stat())
+    remembered = Source(path="a.widget", content=b"remembered", digest="", stamp=stamp)
+    known = replace(look(tmp_path), sources={"a.widget": remembered})
+
+    assert texts(look(tmp_path, known=known)) == {"a.widget": "remembered"}
+    os.utime(file, (1, 1))
+    assert texts(look(tmp_path, known=known)) == {"a.widget": "on the disk"}
+
+
+def test_a_file_read_right_after_a_write_is_read_once_more(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.widget", "old")
+    with file.open("r+b") as opened, mmap.mmap(opened.fileno(), 0) as memory:
+        memory[:] = b"one"
+        before = look(tmp_path)
+        stamped = file.stat()
+        memory[:] = b"two"
+
+        assert file.stat() == stamped
+        assert texts(look(tmp_path, known=before)) == {"a.widget": "two"}
+
+
+def test_what_was_just_written_is_unsettled_and_stands_as_it_was_known(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.widget", "known")
+    before = look(tmp_path)
+    file.write_text("half")
+    write(tmp_path / "b.widget", "half")
+
+    found = look(tmp_path, known=before, quiet_ms=60_000)
+
+    assert found.unsettled == {"a.widget", "b.widget"}
+    assert texts(found) == {"a.widget": "known"}
+    assert texts(look(tmp_path, known=found)) == {"a.widget": "half", "b.widget": "half"}
+
+
+def test_a_file_that_seems_empty_is_believed_when_it_stays_so(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.widget", "known")
+    before = look(tmp_path)
+    file.write_text("")
+    while not is_quiet(file.stat(), 1):
+        pass
+
+    found = look(tmp_path, known=before, quiet_ms=1)
+
+    assert texts(found) == {"a.widget": "known"}
+    long_ago_ns = found.empty_since_ns["a.widget"] - EMPTY_NS
+    known = replace(found, empty_since_ns={"a.widget": long_ago_ns})
+    assert texts(look(tmp_path, known=known, quiet_ms=1)) == {"a.widget": ""}
+    assert texts(peek(tmp_path, ["a.widget"], known=known, quiet_ms=1)) == {"a.widget": ""}
+
+
+def test_a_file_that_is_well_again_is_no_fault_any_more(tmp_path: Path) -> None:
+    file = tmp_path / "a.widget"
+    os.mkfifo(file)
+    before = look(tmp_path)
+    file.unlink()
+    write(file, "well")
+
+    for found in (look(tmp_path, known=before), peek(tmp_path, ["a.widget"], known=before)):
+        assert (texts(found), faults(found)) == ({"a.widget": "well"}, [])
+
+
+def test_faults_hold_no_frames(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.widget")
+
+    fault = look(tmp_path).faults["a.widget"]
+
+    assert (fault.__traceback__, fault.__context__) == (None, None)

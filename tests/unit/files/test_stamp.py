@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from widgetd.files import inotify_queue
+from widgetd.files.stamp import QUIET_MS, Stamp, is_quiet, is_racy, outlast
+
+HOUR_MS = 3_600_000
+
+
+def status(*, ctime_ms_ago: int) -> os.stat_result:
+    return dated(time.time_ns() - ctime_ms_ago * 1_000_000)
+
+
+def dated(ctime_ns: int) -> os.stat_result:
+    return os.stat_result((0,) * 10, {"st_ctime_ns": ctime_ns, "st_mtime_ns": 0})
+
+
+@pytest.mark.parametrize(
+    ("ctime_ms_ago", "quiet", "racy"),
+    [
+        (0, False, True),
+        (QUIET_MS + 1, True, True),
+        (2_001, True, False),
+        (-HOUR_MS, True, False),
+    ],
+    ids=["now", "a moment ago", "a while ago", "by a clock that is ahead"],
+)
+def test_how_far_a_ctime_is_believed(ctime_ms_ago: int, quiet: bool, racy: bool) -> None:
+    found = status(ctime_ms_ago=ctime_ms_ago)
+
+    assert (is_quiet(found, QUIET_MS), is_racy(found)) == (quiet, racy)
+
+
+def test_a_stamp_marks_what_it_was_taken_from_and_nothing_written_since() -> None:
+    found = status(ctime_ms_ago=5)
+
+    assert Stamp.of(found).marks(found)
+    assert not Stamp.of(found).marks(status(ctime_ms_ago=0))
+
+
+@pytest.mark.skipif(not inotify_queue.HERE, reason="needs the clock by which Linux dates writes")
+def test_a_write_of_this_tick_is_outlasted_when_the_clock_has_ticked() -> None:
+    ticking = 5  # CLOCK_REALTIME_COARSE, see clock_gettime(2)
+    now_ns = time.clock_gettime_ns(ticking)
+
+    assert outlast(dated(now_ns))
+    assert time.clock_gettime_ns(ticking) > now_ns
+
+
+@pytest.mark.parametrize("step_ns", [10_000_000, 1_000_000_000, 2_000_000_000])
+def test_a_write_that_is_dated_coarsely_is_not_outlasted(step_ns: int) -> None:
+    assert not outlast(dated(time.time_ns() // step_ns * step_ns))

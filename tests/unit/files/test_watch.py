@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import os
+import threading
+from functools import partial
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from tests.unit.files.mirror import FOLLOWERS
+from tests.unit.files.watching import Watched, watched
+from widgetd.files import watchfiles_watcher
+from widgetd.files.watch import Follow, Mode, watch
+
+ENDS_S = 2.0
+"""For a machine that stalls: ending takes 11 ms, and for ever if the watcher is not told."""
+
+
+by_each_follower = pytest.mark.parametrize("follow", FOLLOWERS.values(), ids=FOLLOWERS)
+
+
+@by_each_follower
+async def test_a_write_is_hinted_at(follow: Follow, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    async with watched(tmp_path, follow) as seen:
+        await seen.went_through("native")
+        (tmp_path / "folder/a.widget").touch()
+
+        await seen.hinted_at("folder/a.widget")
+
+
+@by_each_follower
+async def test_arming_hints_at_everything_for_events_before_it_were_lost(
+    follow: Follow, tmp_path: Path
+) -> None:
+    async with watched(tmp_path, follow) as seen:
+        await seen.hinted_at_everything()
+
+        assert seen.modes == ["native"]
+
+
+async def test_without_events_the_timer_hints_at_everything(tmp_path: Path) -> None:
+    async with watched(tmp_path, None, poll_s=0.01) as seen:
+        await seen.hinted_at_everything()
+        await seen.hinted_at_everything()
+
+        assert seen.modes == ["poll"]
+
+
+@by_each_follower
+async def test_the_timer_goes_on_beside_the_events(follow: Follow, tmp_path: Path) -> None:
+    async with watched(tmp_path, follow, poll_s=0.01) as seen:
+        await seen.went_through("native")
+        await seen.hinted_at_everything()
+        await seen.hinted_at_everything()
+
+
+async def test_a_name_that_ends_a_follower_is_told_and_survived(tmp_path: Path) -> None:
+    async with watched(tmp_path, watchfiles_watcher.follow) as seen:
+        await seen.went_through("native")
+        (tmp_path / os.fsdecode(b"\xff.widget")).touch()
+        await seen.hinted_at_everything()
+        await seen.went_through("native", "poll", "native")
+        (tmp_path / "a.widget").touch()
+
+        await seen.hinted_at("a.widget")
+
+    assert [type(error).__name__ for error in seen.failures] == ["WatchfilesRustInternalError"]
+
+
+async def test_an_error_that_does_not_pass_is_told_once(tmp_path: Path) -> None:
+    tries = 0
+
+    async def fail(*_: object) -> None:
+        nonlocal tries
+        tries += 1
+        raise OSError("all are taken")
+
+    async with watched(tmp_path, fail) as seen:
+        with anyio.fail_after(3):
+            while tries < 3:
+                await seen.hints.wait()
+
+    assert seen.modes == ["poll"]
+    assert [str(error) for error in seen.failures] == ["all are taken"]
+
+
+@by_each_follower
+async def test_a_root_that_is_not_there_is_awaited_and_is_no_failure(
+    follow: Follow, tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    async with watched(root, follow) as seen:
+        await seen.went_through("poll")
+        root.mkdir()
+        await seen.went_through("poll", "native")
+        (root / "a.widget").touch()
+
+        await seen.hinted_at("a.widget")
+
+    assert seen.failures == []
+
+
+@by_each_follower
+async def test_a_root_that_is_replaced_is_followed_without_the_timer(
+    follow: Follow, tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    for name in ("blue", "green"):
+        (tmp_path / name).mkdir()
+    root.symlink_to("blue")
+    async with watched(root, follow) as seen:
+        await seen.went_through("native")
+        (tmp_path / "next").symlink_to("green")
+        (tmp_path / "next").rename(root)
+        await seen.went_through("native", "poll", "native")
+        (tmp_path / "green/a.widget").touch()
+
+        await seen.hinted_at("a.widget")
+
+    assert seen.failures == []
+
+
+@by_each_follower
+async def test_slow_calls_of_others_do_not_hold_up_a_hint(follow: Follow, tmp_path: Path) -> None:
+    release = threading.Event()
+    slow = partial(anyio.to_thread.run_sync, release.wait)
+    async with anyio.create_task_group() as others:
+        for _ in range(int(anyio.to_thread.current_default_thread_limiter().total_tokens)):
+            others.start_soon(slow)
+        try:
+            async with watched(tmp_path, follow) as seen:
+                await seen.went_through("native")
+                (tmp_path / "a.widget").touch()
+
+                await seen.hinted_at("a.widget")
+        finally:
+            release.set()
+
+
+@pytest.mark.parametrize("how", ["told", "cancelled"])
+@pytest.mark.parametrize(
+    ("folder", "mode"), [(".", "native"), ("nowhere", "poll")], ids=["armed", "awaiting the root"]
+)
+@by_each_follower
+async def test_it_ends_at_once(
+    follow: Follow, folder: str, mode: Mode, how: str, tmp_path: Path
+) -> None:
+    await ends_at_once(tmp_path / folder, follow, mode, how)
+
+
+@pytest.mark.parametrize("how", ["told", "cancelled"])
+async def test_without_events_it_ends_at_once(how: str, tmp_path: Path) -> None:
+    await ends_at_once(tmp_path, None, "poll", how)
+
+
+async def ends_at_once(root: Path, follow: Follow | None, mode: Mode, how: str) -> None:
+    seen, scope, over = Watched(), anyio.CancelScope(), anyio.Event()
+    run = partial(watch, root, seen.hints, follow=follow, observer=seen)
+
+    async def run_to_its_end() -> None:
+        with scope:
+            await run(stop=seen.stop)
+        over.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run_to_its_end)
+        await seen.went_through(mode)
+        if how == "told":
+            seen.stop.set()
+        else:
+            scope.cancel()
+        with anyio.fail_after(ENDS_S):
+            await over.wait()

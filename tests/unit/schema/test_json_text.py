@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widgetd.errors import WidgetError
+from widgetd.limits import Limits
+from widgetd.schema.json_text import parse
+
+LIMITS = Limits(file_bytes=1000, json_depth=4)
+
+
+def fault(content: bytes, limits: Limits = LIMITS) -> tuple[str, str, int | None, int | None]:
+    with pytest.raises(WidgetError) as caught:
+        parse(content, limits)
+    finding = caught.value.finding
+    return finding.code, finding.problem, finding.line, finding.column
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "problem", "line", "column"),
+    [
+        (b"", "W1101", "there is no JSON, only space", None, None),
+        (b'{"a":1,\n}', "W1101", "a comma stands before a closing bracket at '{\"a\":1▸, }'", 1, 7),
+        (b"[1,]", "W1101", "a comma stands before a closing bracket at '[1▸,]'", 1, 3),
+        (b'{"a" 1}', "W1101", "a colon is missing after the key at '{\"a\" ▸1}'", 1, 6),
+        (b"{'a':1}", "W1101", "a key in double quotes is missing at '{▸'a':1}'", 1, 2),
+        (
+            b'{"a":1\n"b":2}',
+            "W1101",
+            'a comma or a closing bracket is missing at \'{"a":1 ▸"b":2}\'',
+            2,
+            1,
+        ),
+        (b'{"a":}', "W1101", "a value is missing at '{\"a\":▸}'", 1, 6),
+        (b'{"a":"\\x"}', "W1101", 'a backslash does not escape anything at \'{"a":"▸\\x"}\'', 1, 7),
+        (b'{"a":"', "W1101", 'a string has no end at \'{"a":▸"\'', 1, 6),
+        (b'{"a":', "W1101", "the text ends before its JSON does", 1, 6),
+        (b"{}\n{}", "W1101", "more text follows the end of the JSON at '{} ▸{}'", 2, 1),
+        (b'{"a":{"b":1,"b":2}}', "W1102", "the key already stands at line 1, column 7", 1, 13),
+        (b'{"\\u0061":1,"a":2}', "W1102", "the key already stands at line 1, column 2", 1, 13),
+        (b'{"a":[[[[1]]]]}', "W1103", "the JSON nests more than 4 levels deep here", 1, 9),
+        (b"[" * 999, "W1103", "the JSON nests more than 4 levels deep here", 1, 5),
+        (b'{"a":[1,-Infinity]}', "W1104", "-Infinity is not a number in JSON", 1, 9),
+        (b'{"a":1e999}', "W1104", "1e999 is not a number in JSON", 1, 6),
+        (b'{"a":"\\ud83d!"}', "W1104", "\\ud83d is half a character", 1, 7),
+        (b'{"a":"\\\\ud83d\\ude00"}', "W1104", "\\ude00 is half a character", 1, 14),
+        (b'{"a":"\xff"}', "W1104", "the byte 0xff is not UTF-8", 1, 7),
+        (b"\xff\xfe{\x00}\x00", "W1104", "the byte 0xff is not UTF-8", 1, 1),
+        (b"[]", "W1106", "the file holds an array, not an object", None, None),
+        (b"7", "W1106", "the file holds an integer, not an object", None, None),
+        (b" " * 1001, "W1002", "it is longer than 1,000 bytes", None, None),
+    ],
+)
+def test_what_is_no_strict_json_is_refused_where_it_goes_wrong(
+    content: bytes, code: str, problem: str, line: int | None, column: int | None
+) -> None:
+    assert fault(content) == (code, problem, line, column)
+
+
+def test_a_number_of_more_digits_than_python_reads_is_refused_where_it_stands() -> None:
+    content = b'{"a":1,"b":-' + b"9" * 5_000 + b"}"
+    problem = f"-{'9' * 39} is not a number in JSON"
+
+    assert fault(content, Limits()) == ("W1104", problem, 1, 12)
+    code, problem, line, column = fault(b"9" * 5_000 + b"x", Limits())
+    assert problem.startswith("more text follows the end of the JSON at ")
+    assert (code, line, column) == ("W1101", 1, 5_001)
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        (b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
+        (b'{"a":"\\ud83d\\ude00"}', {"a": "😀"}),
+        (b'{"a":"\\\\ud83d"}', {"a": "\\ud83d"}),
+        (b'{"a":[[[1]]]}', {"a": [[[1]]]}),
+        (b'{"a":{"b":1},"b":{"b":2}}', {"a": {"b": 1}, "b": {"b": 2}}),
+    ],
+)
+def test_what_is_strict_json_is_read(content: bytes, value: dict[str, Any]) -> None:
+    assert parse(content, LIMITS) == value
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | FINITE | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(st.text(), JSON), st.booleans())
+def test_whatever_json_can_say_is_read_as_it_was_written(
+    value: dict[str, Any], ascii_only: bool
+) -> None:
+    written = json.dumps(value, ensure_ascii=ascii_only).encode()
+
+    assert parse(written, Limits()) == value
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+    code = ""
+    try:
+        assert isinstance(parse(content, Limits()), dict)
+    except WidgetError as error:
+        code = error.finding.code
+
+    assert code in {"", "W1101", "W1102", "W1103", "W1104", "W1106"}
+
+
+def test_the_limit_on_depth_counts_objects_and_lists() -> None:
+    assert parse(b'{"a":[{"b":[1]}]}', LIMITS) == {"a": [{"b": [1]}]}
+    assert fault(b'{"a":[{"b":[{}]}]}')[0] == "W1103"
+    assert math.isfinite(parse(b'{"a":1e300}', LIMITS)["a"])

@@ -1,0 +1,145 @@
+"""Laws that hold for every schema and every value."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tests.unit.schema.schemas import ARGUMENTS, SCHEMAS
+from widgetd.errors import CallError, WidgetError
+from widgetd.schema.pydantic_model import json_schema_to_pydantic
+from widgetd.schema.sampling.sample import State, sample, smallest
+from widgetd.schema.validator import Checked, Schema, compile_schema
+
+STATES = st.sampled_from(get_args(State))
+lawful = settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+def compiled(schema: dict[str, Any]) -> Schema:
+    """The schema, where it can be used at all."""
+    try:
+        return compile_schema(schema)
+    except WidgetError as error:
+        event(error.finding.code)
+        assume(False)
+        raise
+
+
+def exactly(value: Any) -> str:
+    """A text that differs where a number's type differs."""
+    return json.dumps(value, sort_keys=True)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[Schema, dict[str, Any]]:
+    """A schema, and arguments that fit it, or nearly, or not at all."""
+    schema = compiled(draw(SCHEMAS))
+    made = sample(schema, state=draw(STATES), seed=draw(st.integers(0, 2)))
+    arguments = draw(ARGUMENTS)
+    if made is not None and draw(st.booleans()):
+        arguments = made if draw(st.booleans()) else {**made, **arguments}
+    return schema, arguments
+
+
+@lawful
+@given(calls())
+def test_an_explanation_finds_fault_exactly_where_the_validator_does(
+    call: tuple[Schema, dict[str, Any]],
+) -> None:
+    schema, arguments = call
+    descent = schema.descent()
+
+    faults = descent.faults(schema.document.root, arguments)
+
+    event(f"admits: {schema.admits(arguments)}")
+    assume(not descent.exhausted)
+    assert (not faults) == schema.admits(arguments)
+
+
+@lawful
+@given(calls())
+def test_a_model_admits_what_the_schema_admits_and_changes_nothing(
+    call: tuple[Schema, dict[str, Any]],
+) -> None:
+    schema, arguments = call
+    model = json_schema_to_pydantic(schema.advertised, "Any")
+
+    if schema.admits(arguments):
+        made = model.model_validate(arguments)
+        assert exactly(made.model_dump(by_alias=True, exclude_unset=True)) == exactly(arguments)
+    else:
+        with pytest.raises(ValidationError):
+            model.model_validate(arguments)
+
+
+@lawful
+@given(calls())
+def test_what_passes_a_check_is_admitted_and_what_does_not_is_told_briefly(
+    call: tuple[Schema, dict[str, Any]],
+) -> None:
+    schema, arguments = call
+    before = exactly(arguments)
+
+    outcome = checked(schema, arguments)
+
+    if isinstance(outcome, Checked):
+        assert schema.admits(outcome.arguments)
+        assert bool(outcome.mended) != schema.admits(arguments)
+    else:
+        assert not schema.admits(arguments)
+        assert outcome.code == "W2002"
+        assert 1 <= len(outcome.slips) <= 5
+        assert len(str(outcome)) < 600
+    assert exactly(arguments) == before
+
+
+def checked(schema: Schema, arguments: dict[str, Any]) -> Checked | CallError:
+    """What a check comes to."""
+    try:
+        return schema.check(arguments)
+    except CallError as error:
+        return error
+
+
+@lawful
+@given(SCHEMAS, STATES, st.integers(0, 3))
+def test_a_sample_fits_and_is_the_same_each_time(
+    source: dict[str, Any], state: State, seed: int
+) -> None:
+    schema = compiled(source)
+
+    made = sample(schema, state=state, seed=seed)
+
+    event(f"made: {made is not None}")
+    assert made is None or schema.admits(made)
+    assert made == sample(compile_schema(source), state=state, seed=seed)
+    assert schema.smallest is None or schema.admits(smallest(schema))
+
+
+@lawful
+@given(calls())
+def test_defaults_are_added_and_nothing_that_was_there_is_changed(
+    call: tuple[Schema, dict[str, Any]],
+) -> None:
+    schema, arguments = call
+    assume(schema.admits(arguments))
+
+    assert holds(schema.with_defaults(arguments), arguments)
+
+
+def holds(filled: Any, sent: Any) -> bool:
+    """Whether everything in `sent` stands in `filled`, where it stood."""
+    if isinstance(sent, dict):
+        return all(name in filled and holds(filled[name], inner) for name, inner in sent.items())
+    if isinstance(sent, list):
+        return len(filled) == len(sent) and all(map(holds, filled, sent))
+    return exactly(filled) == exactly(sent)

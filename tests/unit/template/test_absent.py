@@ -1,0 +1,85 @@
+"""What is not there: falsy, empty, null, equal to null, and never in the way."""
+
+# ruff: noqa: RUF005 - a table reads best with one case to a line
+
+from __future__ import annotations
+
+import pytest
+
+from widgetd.limits import Limits
+from widgetd.template import compile_expression, compile_template
+
+ARGUMENTS = {"there": {"number": 3, "text": "x", "list": [1], "none": None}}
+
+
+def evaluated(source: str) -> object:
+    return compile_expression(source, limits=Limits()).evaluate(ARGUMENTS)
+
+
+@pytest.mark.parametrize(
+    "absent",
+    ["missing", "there.missing", "there['missing']", "there.list[5]", "missing.deeper[0].x"]
+    + ["undefined", "there.none.deeper", "there.number.deeper", "null", "there.text['x']"],
+)
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("{} or 'else'", "else"),
+        ("not {}", True),
+        ("{} == none", True),
+        ("{} != none", False),
+        ("none == {}", True),
+        ("{} is none", True),
+        ("{} is defined", False),
+        ("{} is undefined", True),
+        ("{}", None),
+        ("[{}]", [None]),
+        ("{} | tojson", "null"),
+        ("{} | default('d')", "d"),
+        ("{} | length", 0),
+        ("{} | list", []),
+        ("{} + 1", None),
+        ("1 - {}", None),
+        ("{} * {}", None),
+        ("{} / 2", None),
+        ("{} // 2", None),
+        ("{} % 2", None),
+        ("{} ** 2", None),
+        ("-({})", None),
+        ("+({})", None),
+        ("{} < 1", False),
+        ("1 >= {}", False),
+        ("1 in {}", False),
+        ("{} in [1]", False),
+        ("{} in [none]", True),
+        ("{} in 'text'", False),
+        ("'a' ~ {} ~ 'b'", "ab"),
+        ("'a' + {}", "a"),
+        ("{}[1:2]", None),
+        ("{}.upper()", None),
+        ("{} == 0", False),
+        ("{} == ''", False),
+    ],
+)
+def test_what_is_absent_behaves_as_nothing(absent: str, source: str, expected: object) -> None:
+    assert evaluated(source.format(*[f"({absent})"] * source.count("{}"))) == expected
+
+
+def test_what_is_absent_prints_nothing_and_is_looped_over_without_a_turn() -> None:
+    source = (
+        '["{{ missing }}",{{ missing|tojson }}{% for x in missing.y %},1{% else %},0{% endfor %}]'
+    )
+    template = compile_template(source, limits=Limits())
+
+    assert template.render({}) == '["",null,0]'
+
+
+@pytest.mark.parametrize("source", ["none + 1", "none * 2", "-none", "none < 1", "none[0:1]"])
+def test_null_in_arithmetic_is_as_absent_as_what_is_not_there(source: str) -> None:
+    assert evaluated(source) in {None, False}
+
+
+def test_a_loop_over_null_takes_no_turn() -> None:
+    template = compile_template("[{% for x in x %}1{% endfor %}]", limits=Limits())
+
+    assert template.render({"x": None}) == "[]"

@@ -1,0 +1,79 @@
+"""A template's text is cut into the tokens that Jinja's own lexer cuts it into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from jinja2 import Environment
+from jinja2.lexer import Token
+
+from benchmarks.folders import BUNDLED
+from tests.corpus import CORPUS, corpus_files, needs_corpus
+from widgetd.template.lexer import tokens
+
+JINJA = Environment()
+
+_WITHIN = (
+    *("x", "_y1", "é", "a·b", "if", "raw", "0", "7", "007", "1_0", "1.5", "1e3", "0x1f", "9" * 20),
+    *('"a"', "'b'", '"a\\"b"', "'\\x'", '"\\u00e9"', '"ü\n"', '"', "'", "(x)", "[7]", '{"a": {}}'),
+    *("+", "-", "/", "//", "*", "**", "%", "~", "[", "]", "(", ")", "{", "}", "==", "!=", "==="),
+    *(">", ">=", "<", "<=", "=", ".", ":", "|", ",", ";", "!", "?", "$", "\\", "#", "%}", "}}"),
+)
+_AROUND = ('"type":1', "text", "日", "{", "}", "%", "#", "\n", "{% raw %}", "{% endraw %}", "{{")
+_TAGS = (("{%", "%}"), ("{%-", "-%}"), ("{%+", "+%}"), ("{{", "}}"), ("{{-", "-}}"), ("{#", "#}"))
+
+SPACES = st.sampled_from(["", "", " ", "\n", "\t", "\r\n", " \n ", "\u2028"])
+
+
+def spaced(pieces: tuple[str, ...], most: int) -> st.SearchStrategy[str]:
+    pairs = st.tuples(st.sampled_from(pieces), SPACES)
+    return st.lists(pairs, max_size=most).map(lambda said: "".join(a + b for a, b in said))
+
+
+TAGS = st.builds(
+    lambda tag, said: f"{tag[0]} {said}{tag[1]}", st.sampled_from(_TAGS), spaced(_WITHIN, 6)
+)
+TEXTS = st.lists(st.one_of(TAGS, spaced(_AROUND, 3)), max_size=5).map("".join)
+
+
+def by_jinja(text: str) -> list[Token]:
+    lexer = JINJA.lexer
+    return list(lexer.wrap(lexer.tokeniter(text, None)))
+
+
+@given(TEXTS)
+@example('{{ {"a": {"b": 1}}["a"] -}}\n\n x')
+@example("a \n{%- if\n x %}{#- c\n -#} b\n")
+@example("{{ 'a\nb' }}{{ a.0.1 }}")
+@example("{% _y1\u2028%}")
+def test_whatever_is_cut_is_cut_as_jinja_cuts_it(text: str) -> None:
+    found = tokens(text)
+
+    assert found is None or found == by_jinja(text)
+
+
+@pytest.mark.parametrize("path", sorted(BUNDLED.glob("*.widget")), ids=lambda path: path.stem)
+def test_what_is_usual_needs_no_other_lexer(path: Path) -> None:
+    template = orjson.loads(path.read_bytes())["template"]
+
+    assert tokens(template) == by_jinja(template)
+
+
+@needs_corpus
+def test_real_templates_need_no_other_lexer() -> None:
+    for path in corpus_files():
+        template = orjson.loads(path.read_bytes()).get("template")
+        if template:
+            assert tokens(template) == by_jinja(template), path.relative_to(CORPUS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{% raw %}{{ x }}{% endraw %}", "{{ x", "{{ ) }}", "{{ ? }}", "{# x", "a\rb", "{{ é }}"],
+)
+def test_what_is_unusual_is_left_to_jinjas_own(text: str) -> None:
+    assert tokens(text) is None

@@ -1,0 +1,112 @@
+"""What is known of a widget's actions before anybody calls it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.making import widget
+from tests.system.mcp.acting import order
+from widgetd.widget.actions import known_actions
+from widgetd.widget.actions.written import Written, written
+
+TEXT = {"type": "string"}
+
+
+def test_keys_fields_and_their_types_are_read_off_the_samples() -> None:
+    sidecar = '[actions."order.send"]\ndescription = "The user orders."'
+    known = {action.type: action for action in known_actions(order(sidecar))}
+
+    assert list(known) == ["order.send", "order.stop", "line.drop"]
+    assert known["order.send"].said() == {
+        "type": "order.send",
+        "handler": "server",
+        "description": "The user orders.",
+        "payload": {"order": "string"},
+        "fields": [
+            {"name": "buyer.email", "type": "string", "required": True},
+            {"name": "buyer.pin", "type": "string", "required": False},
+            {"name": "count", "type": "number", "required": False},
+            {"name": "size", "type": "string", "required": False},
+        ],
+        "schema": {
+            "type": "object",
+            "properties": {
+                "order": TEXT,
+                "buyer": {
+                    "type": "object",
+                    "properties": {"email": TEXT, "pin": TEXT},
+                    "additionalProperties": False,
+                },
+                "count": {"type": ["number", "null"]},
+                "size": TEXT,
+            },
+            "required": ["order"],
+            "additionalProperties": False,
+        },
+    }
+    assert "description" not in known["line.drop"].said()
+
+
+def test_an_action_that_no_sample_reaches_is_read_from_the_text() -> None:
+    template = (
+        '{"type":"Card"{% if who == "nobody at all" %},"children":[{"type":"Button",'
+        '"onClickAction":{"type":"hide","payload":{"who":{{ who | tojson }}}}}]{% endif %}}'
+    )
+
+    [known] = known_actions(widget(template=template))
+
+    assert known.said() == {
+        "type": "hide",
+        "handler": "server",
+        "payload": {"who": "any"},
+        "fields": [],
+        "moreFields": True,
+        "schema": {"type": "object", "properties": {"who": {}}, "required": ["who"]},
+    }
+
+
+def test_fields_whose_names_are_arguments_are_not_known() -> None:
+    template = (
+        '{"type":"Form","onSubmitAction":{"type":"send"},"children":['
+        '{"type":"Input","name":{{ who | tojson }}},{"type":"Input","name":"note"}]}'
+    )
+    card = f'{{"type":"Card","children":[{template}]}}'
+
+    [known] = known_actions(widget(template=card))
+
+    assert [field.name for field in known.fields] == ["note"]
+    assert "additionalProperties" not in known.schema
+
+
+def test_a_key_that_is_not_always_there_is_not_required() -> None:
+    template = (
+        '{"type":"Card","children":['
+        '{"type":"Button","onClickAction":{"type":"a","payload":{"x":1}}},'
+        '{"type":"Button","onClickAction":{"type":"a","payload":{"x":null,"y":[]}}}]}'
+    )
+
+    [known] = known_actions(widget(template=template))
+
+    assert known.keys == {"x": ("null", "number"), "y": ("array",)}
+    assert known.schema["required"] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            '"onClickAction":{"type":"a","handler":"client","payload":{"k":{{ (x) | tojson }}}}',
+            Written(type="a", handler="client", keys=("k",)),
+        ),
+        ('"action": {"type":"a"}', Written(type="a", handler="server", keys=())),
+        ('"action":{"type":"a","payload":{{ p }}}', Written(type="a", handler="server")),
+        ('"action":{"type":"a","payload":{% if x %}{}{% endif %}}', Written(type="a")),
+        ('"action":{"type":{{ x | tojson }}}', Written(type="", handler="server", keys=())),
+        ('"action":{"type":"a-{{ x }}"}', Written(type="")),
+        ('"action":{"type":"a"', Written(type="a")),
+        ('"action":{{ x | tojson }}', None),
+        ('{# "action":{"type":"a"} #}', None),
+    ],
+)
+def test_what_is_certain_is_read_from_a_templates_text(text: str, found: Written | None) -> None:
+    assert list(written(text)) == ([] if found is None else [found])

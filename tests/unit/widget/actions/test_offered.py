@@ -1,0 +1,212 @@
+"""Which actions a tree offers, and which payloads are among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from widgetd.errors import CallError
+from widgetd.schema.validator import compile_schema
+from widgetd.widget.actions import actions_of, offers_any
+
+
+def button(name: str = "go", payload: Any = None, **more: Any) -> dict[str, Any]:
+    action = {"type": name} if payload is None else {"type": name, "payload": payload}
+    return {"type": "Button", "onClickAction": action, **more}
+
+
+def card(*children: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "Card", "children": list(children), **more}
+
+
+def form(*children: Any) -> dict[str, Any]:
+    return {"type": "Form", "onSubmitAction": {"type": "send"}, "children": list(children)}
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def test_a_tree_offers_what_its_components_do_wherever_they_keep_it() -> None:
+    tree = card(
+        {"type": "ListViewItem", "onClickAction": {"type": "item", "handler": "client"}},
+        form({"type": "Select", "name": "s", "onChangeAction": {"type": "change"}}),
+        {"type": "Novelty", "menu": [{"label": "More", "action": {"type": "more"}}]},
+        confirm={"label": "Yes", "action": {"type": "yes"}},
+        cancel={"label": "No", "action": {"type": "no"}},
+    )
+
+    offered = actions_of(tree)
+
+    assert list(offered) == ["yes", "no", "item", "send", "change", "more"]
+    assert [one.handler for one in offered.values()][2:4] == ["client", "server"]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        card(),
+        card(button(disabled=True)),
+        card({"type": "Button", "onClickAction": {"type": None}}),
+        card({"type": "Button", "onClickAction": None}),
+        card(confirm={"label": "Yes", "action": {"type": "yes"}}, collapsed=True),
+        card({"type": "Chart", "data": [{"action": "click", "count": 1}]}),
+        card({"type": "Text", "value": "onClickAction"}),
+    ],
+)
+def test_what_cannot_be_done_is_not_offered(tree: dict[str, Any]) -> None:
+    assert actions_of(tree) == {}
+    assert not offers_any(tree)
+
+
+@pytest.mark.parametrize("payload", [None, {}, {"a": 1}, "text", ["a"]])
+def test_a_payload_that_is_no_object_counts_as_one(payload: Any) -> None:
+    offered = actions_of(card(button(payload=payload)))["go"]
+    expected = payload if isinstance(payload, dict) else {} if payload is None else None
+
+    assert offered.accept(payload) == ({"value": payload} if expected is None else expected)
+    assert offered.accept(offered.accept(payload)) == offered.accept(payload)
+
+
+def test_an_action_in_a_form_carries_the_forms_fields_and_one_outside_carries_none() -> None:
+    field = {"type": "Textarea", "name": "note"}
+    inside = actions_of(form(field, button()))
+    outside = actions_of(card(field, button()))
+
+    note = {"type": "string"}
+    assert inside["go"].schema == inside["send"].schema == closed(note=note)
+    assert outside["go"].schema == closed()
+
+
+def test_a_change_outside_a_form_carries_the_field_that_changed() -> None:
+    box = {"type": "Checkbox", "name": "a.b", "onChangeAction": {"type": "tick"}}
+
+    assert actions_of(card(box, {"type": "Input", "name": "c"}))["tick"].schema == closed(
+        a=closed(b={"type": "boolean"})
+    )
+
+
+def test_what_the_author_sends_wins_over_a_field_of_that_name() -> None:
+    tree = form({"type": "Input", "name": "id.of"}, button(payload={"id": 7}))
+
+    assert actions_of(tree)["go"].schema == {
+        **closed(id={"const": 7}),
+        "required": ["id"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("component", "submitted", "carried"),
+    [
+        ({"type": "Input"}, {"type": "string"}, {"type": "string"}),
+        (
+            {"type": "Input", "required": True, "pattern": r"\d+"},
+            {"type": "string", "minLength": 1, "pattern": r"^(?:\d+)$"},
+            {"type": "string"},
+        ),
+        (
+            {"type": "Input", "pattern": "(?<=a)b"},
+            {"type": "string"},
+            {"type": "string"},
+        ),
+        (
+            {"type": "Input", "inputType": "url"},
+            {"type": "string", "anyOf": [{"const": ""}, {"format": "iri"}]},
+            {"type": "string"},
+        ),
+        (
+            {"type": "Input", "inputType": "number", "required": True},
+            {"type": "number"},
+            {"type": ["number", "null"]},
+        ),
+        ({"type": "Checkbox", "required": True}, {"const": True}, {"type": "boolean"}),
+        (
+            {"type": "RadioGroup", "options": [{"value": "a"}, {"value": "b", "disabled": True}]},
+            {"enum": ["a"]},
+            {"enum": ["a"]},
+        ),
+        (
+            {"type": "Select", "options": [{"value": "a"}], "defaultValue": "z"},
+            {"enum": ["a", "z", ""]},
+            {"enum": ["a", "z", ""]},
+        ),
+        (
+            {"type": "DatePicker"},
+            {"type": "string", "anyOf": [{"const": ""}, {"pattern": r"^\d{4}-\d{2}-\d{2}"}]},
+            {"type": "string"},
+        ),
+    ],
+)
+def test_a_field_is_held_to_its_rules_when_the_form_is_submitted(
+    component: dict[str, Any], submitted: dict[str, Any], carried: dict[str, Any]
+) -> None:
+    offered = actions_of(form({"name": "x", **component}, button()))
+
+    assert offered["send"].schema["properties"]["x"] == submitted
+    assert offered["go"].schema["properties"]["x"] == carried
+
+
+def test_a_text_that_can_be_edited_is_a_field() -> None:
+    text = {"type": "Text", "value": "Draft", "editable": {"name": "title", "required": True}}
+
+    assert actions_of(form(text))["send"].schema == {
+        **closed(title={"type": "string", "minLength": 1}),
+        "required": ["title"],
+    }
+
+
+@pytest.mark.parametrize(
+    "component",
+    [
+        {"type": "Input", "name": "x", "disabled": True},
+        {"type": "Input", "name": ""},
+        {"type": "Input", "name": "a.__proto__.b"},
+        {"type": "Text", "editable": False},
+    ],
+)
+def test_a_field_that_sends_nothing_is_none(component: dict[str, Any]) -> None:
+    assert actions_of(form(component))["send"].schema == closed()
+
+
+def test_fields_of_one_name_send_what_either_would() -> None:
+    radios = [
+        {"type": "RadioGroup", "name": "x", "options": [{"value": value}]} for value in ("a", "b")
+    ]
+    mixed = [{"type": "Input", "name": "x"}, {"type": "Checkbox", "name": "x"}]
+    above = [{"type": "Input", "name": "x"}, {"type": "Input", "name": "x.y"}]
+
+    assert actions_of(form(*radios))["send"].schema == closed(x={"enum": ["a", "b"]})
+    assert actions_of(form(*mixed))["send"].schema == closed(x={})
+    assert actions_of(form(*above))["send"].schema == closed(x={})
+
+
+def test_a_payload_schema_admits_every_place_of_the_action_and_no_other_payload() -> None:
+    offered = actions_of(card(button(payload={"id": 1}), button(payload={"id": 2})))["go"]
+    schema = compile_schema({"type": "object", **offered.schema})
+
+    assert [schema.admits({"id": number}) for number in (1, 2, 3)] == [True, True, False]
+    assert offered.accept({"id": 2.0}) == {"id": 2}
+    with pytest.raises(CallError) as caught:
+        offered.accept({"id": 3})
+    assert str(caught.value) == "payload.id: expected one of 1, 2, got 3"
+
+
+def test_a_required_field_is_missed_by_its_own_name() -> None:
+    offered = actions_of(form({"type": "Input", "name": "a.b.c", "required": True}))["send"]
+
+    with pytest.raises(CallError) as caught:
+        offered.accept({})
+
+    assert str(caught.value) == (
+        "payload.a.b.c: expected a string of at least 1 character, got nothing"
+    )
+    assert [slip.path for slip in caught.value.slips] == ["a.b.c"]
+
+
+def test_a_payload_of_a_hundred_levels_is_recognised() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(100):
+        deep = {"deeper": deep}
+
+    assert actions_of(card(button(payload=deep)))["go"].accept(deep) == deep

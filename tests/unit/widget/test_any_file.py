@@ -1,0 +1,40 @@
+"""Whatever is in a file, it is served with what can be said about it, or refused with its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from storms.judging import Judge
+from storms.spoiling import spoilt
+from widgetd.checks import findings
+from widgetd.files.source import Source
+from widgetd.widget.definition import define
+from widgetd.widget.widget import compile_widget
+
+FOLDER = Path(__file__).parents[3] / "widgets"
+BUNDLED = [path.read_bytes() for path in sorted(FOLDER.glob("*.widget"))]
+JUDGE = Judge(BUNDLED[0])
+
+
+@settings(max_examples=150, deadline=None)
+@given(spoilt(BUNDLED))
+def test_a_spoilt_widget_is_judged_or_refused_and_either_names_the_file(content: bytes) -> None:
+    verdict = JUDGE.judged(content)
+
+    assert verdict.served or [finding.level for finding in verdict.found] == ["fault"]
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.widget")), ids=lambda path: path.stem)
+def test_a_bundled_widget_leaves_nothing_to_say(path: Path) -> None:
+    sidecar = path.with_name(path.name + ".toml")
+    widget = compile_widget(
+        define(
+            Source(path=path.name, content=path.read_bytes(), digest=""),
+            Source(path=sidecar.name, content=sidecar.read_bytes(), digest=""),
+        )
+    )
+
+    assert [str(finding) for finding in findings(widget)] == []

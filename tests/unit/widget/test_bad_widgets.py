@@ -1,0 +1,43 @@
+"""Each file in `tests/widgets/bad` is wrong in one way, and says so in the words beside it."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+from widgetd.checks import findings
+from widgetd.errors import Finding, WidgetError
+from widgetd.files.source import Source
+from widgetd.widget.definition import define
+from widgetd.widget.widget import compile_widget
+
+FOLDER = Path(__file__).parents[2] / "widgets" / "bad"
+BAD = sorted(FOLDER.glob("*.widget"))
+
+
+def source(path: Path) -> Source | None:
+    if not path.exists():
+        return None
+    content = path.read_bytes()
+    return Source(path=path.name, content=content, digest=blake2b(content).hexdigest())
+
+
+def findings_of(path: Path) -> list[Finding]:
+    file = source(path)
+    assert file is not None
+    try:
+        widget = compile_widget(define(file, source(path.with_name(path.name + ".toml"))))
+    except WidgetError as error:
+        return [error.finding]
+    return list(findings(widget))
+
+
+def said(path: Path) -> str:
+    return "".join(f"{finding.code} {finding}\n" for finding in findings_of(path))
+
+
+@pytest.mark.parametrize("path", BAD, ids=[path.stem for path in BAD])
+def test_a_bad_widget_is_explained_in_exactly_these_words(path: Path) -> None:
+    assert said(path) == path.with_suffix(".txt").read_text(encoding="utf-8")

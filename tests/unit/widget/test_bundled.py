@@ -1,0 +1,215 @@
+"""The bundled widgets keep what they are examples of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from widgetd.checks import findings
+from widgetd.files.source import Source
+from widgetd.widget.definition import define
+from widgetd.widget.studio import Studio
+from widgetd.widget.widget import Widget, compile_widget
+
+States = dict[str, Mapping[str, Any]]
+
+FOLDER = Path(__file__).resolve().parents[3] / "widgets"
+
+EXAMPLES_OF_STUDIO = {
+    "Channel Message",
+    "Create Event",
+    "Create Task",
+    "Draft Email",
+    "Enable Notification",
+    "Event Session",
+    "Flight Tracker",
+    "Player Card",
+    "Playlist",
+    "Purchase Complete",
+    "Purchase Items",
+    "Ride Status",
+    "Software Purchase",
+    "View Event",
+    "Weather Current",
+    "Weather Forecast",
+}
+
+RESPONSE_TYPES = {
+    "shopify-products",
+    "product-detail",
+    "form-lead",
+    "form-payment",
+    "form-choices",
+    "chart",
+    "table",
+    "calendar",
+    "file-upload",
+    "success",
+    "error",
+}
+
+NAMES = sorted(path.stem for path in FOLDER.glob("*.widget"))
+
+
+@cache
+def compiled(name: str) -> Widget:
+    return compile_widget(define(source(f"{name}.widget"), source(f"{name}.widget.toml")))
+
+
+def source(name: str) -> Source:
+    content = (FOLDER / name).read_bytes()
+    return Source(path=name, content=content, digest=blake2b(content, digest_size=16).hexdigest())
+
+
+@pytest.fixture(params=NAMES)
+def widget(request: pytest.FixtureRequest) -> Widget:
+    return compiled(request.param)
+
+
+@pytest.fixture
+def studio(widget: Widget) -> Studio:
+    assert widget.definition.studio is not None
+    return widget.definition.studio
+
+
+@pytest.fixture
+def states(widget: Widget, studio: Studio) -> States:
+    """Arguments by the name of the state that they show, Studio's own sample among them."""
+    shown = {example.name: example.arguments for example in widget.definition.sidecar.examples}
+    return {"sample": dict(studio.default_state), **shown}
+
+
+def test_every_example_of_studio_and_every_response_type_is_bundled() -> None:
+    assert set(NAMES) >= EXAMPLES_OF_STUDIO
+    assert {compiled(name).definition.ui_type for name in NAMES} >= RESPONSE_TYPES
+
+
+def test_no_two_share_a_tool_name_or_a_response_type() -> None:
+    assert len({compiled(name).tool for name in NAMES}) == len(NAMES)
+    assert len({compiled(name).definition.ui_type for name in NAMES}) == len(NAMES)
+
+
+def test_the_file_and_studio_call_it_the_same(widget: Widget, studio: Studio) -> None:
+    assert widget.definition.path == f"{widget.definition.name}.widget"
+    assert studio.name == widget.definition.name
+    assert re.fullmatch(r"wig_[a-z0-9]{8}", studio.id)
+
+
+def test_the_sample_renders_to_the_preview(widget: Widget, states: States) -> None:
+    assert widget.call(states["sample"], strict=True).tree == widget.definition.preview
+
+
+def test_it_is_shown_in_several_states_none_of_which_needs_mending(
+    widget: Widget, states: States
+) -> None:
+    assert len(states) >= 3
+    for state in states.values():
+        assert widget.call(state, strict=True).tree["type"] == "Card"
+
+
+def test_there_is_nothing_to_say_against_it(widget: Widget) -> None:
+    assert [str(finding) for finding in findings(widget, strict=True)] == []
+
+
+def test_the_sample_looks_the_same_without_a_network(widget: Widget) -> None:
+    assert widget.definition.preview is not None
+    assert "Image" not in {part.get("type") for part in objects(widget.definition.preview)}
+
+
+def test_every_part_of_the_arguments_is_described_and_closed(widget: Widget) -> None:
+    assert widget.definition.schema is not None
+    parts = list(subschemas(widget.definition.schema))
+
+    assert [at for at, part in parts if at and not part.get("description")] == []
+    assert [
+        at
+        for at, part in parts
+        # A row of a chart or a table is keyed by columns that the call itself names.
+        if "properties" in part and part["additionalProperties"] is not False and at != "rows[]"
+    ] == []
+
+
+def test_view_and_template_name_the_same_components_and_actions_in_the_same_order(
+    widget: Widget, studio: Studio
+) -> None:
+    template = widget.definition.template
+
+    assert re.findall(r"<([A-Z][\w.]*)", studio.view) == re.findall(
+        r'"type":"([A-Z][\w.]*)"', template
+    )
+    assert re.findall(r'\btype: "([a-z]+\.[\w.]+)"', studio.view) == actions(widget)
+
+
+def test_the_zod_schema_names_the_properties_of_the_json_schema(
+    widget: Widget, studio: Studio
+) -> None:
+    assert widget.definition.schema is not None
+    declared = {
+        name for at, _ in subschemas(widget.definition.schema) for name in re.findall(r"\w+", at)
+    }
+
+    assert set(re.findall(r"^\s+(\w+):\s", studio.schema_text, re.MULTILINE)) == declared
+
+
+def test_the_sidecar_describes_the_widget_and_each_of_its_actions(widget: Widget) -> None:
+    sidecar = widget.definition.sidecar
+
+    assert sidecar.title
+    assert sidecar.version == "1.0.0"
+    assert 100 <= len(widget.description) <= 300
+    assert set(sidecar.actions) == set(actions(widget))
+
+
+def test_the_sidecar_speaks_of_arguments_that_exist(widget: Widget) -> None:
+    assert widget.definition.schema is not None
+    sidecar = widget.definition.sidecar
+    declared = {at.replace("[]", "") for at, _ in subschemas(widget.definition.schema)}
+
+    assert set(sidecar.summary_fields + sidecar.sensitive) <= declared
+
+
+def test_a_model_is_told_every_fact_and_a_summary_of_one_line(
+    widget: Widget, states: States
+) -> None:
+    sidecar = widget.definition.sidecar
+    summaries = [widget.facts.summary(state) for state in states.values()]
+
+    assert set(widget.facts.data(states["sample"])) == {
+        *sidecar.summary_fields,
+        *sidecar.summary_data,
+    }
+    assert [text for text in summaries if not 10 < len(text) <= 240 or "\n" in text] == []
+    assert len(set(summaries)) == len(states)
+
+
+def actions(widget: Widget) -> list[str]:
+    """The types of the actions in the template, in its order."""
+    return re.findall(r'"type":"([a-z]+\.[\w.]+)"', widget.definition.template)
+
+
+def objects(value: object) -> Iterator[Mapping[str, Any]]:
+    """Every object in a JSON value."""
+    if isinstance(value, dict):
+        yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from objects(one)
+
+
+def subschemas(schema: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every subschema with its place: `lines[].price`; `rows[]{}` is what further keys hold."""
+    yield at, schema
+    for name, inner in schema.get("properties", {}).items():
+        yield from subschemas(inner, f"{at}.{name}".lstrip("."))
+    if "items" in schema:
+        yield from subschemas(schema["items"], f"{at}[]")
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from subschemas(schema["additionalProperties"], f"{at}{{}}")
+    for inner in schema.get("anyOf", ()):
+        yield from subschemas(inner, at)

@@ -1,0 +1,35 @@
+"""Of many widgets, those that were called last keep their parts."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from tests.making import widget
+from tests.serving import greeting
+from widgetd.widget.compiled_cache import Warm
+
+
+def test_the_widget_that_was_called_longest_ago_lets_go_of_its_parts_and_can_be_called() -> None:
+    warm = Warm(most=2)
+    first, second, third = (widget(name) for name in ("First", "Second", "Third"))
+    parts = {each.tool: weakref.ref(each.schema) for each in (first, second, third)}
+
+    for called in (first, second, first, third):
+        warm.called(called)
+    gc.collect()
+
+    assert [tool for tool, part in parts.items() if part() is None] == ["second"]
+    assert second.call({"who": "Ada"}).tree == greeting("Hello", "Ada")
+
+
+def test_a_widget_that_is_served_no_more_is_not_kept_for_having_been_called() -> None:
+    warm = Warm()
+    made = widget()
+    warm.called(made)
+    kept = weakref.ref(made)
+
+    del made
+    gc.collect()
+
+    assert kept() is None

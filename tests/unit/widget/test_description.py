@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.corpus import CORPUS, corpus_files, needs_corpus
+from widgetd.errors import WidgetError
+from widgetd.files.source import Source
+from widgetd.limits import Limits
+from widgetd.schema.validator import Schema, compile_schema
+from widgetd.widget.definition import Definition, define
+from widgetd.widget.description import LONGEST, purpose
+
+
+def told(toml: str = "", **keys: Any) -> str:
+    file = {"version": "1.0", "name": "Parcel", "template": '{"type":"Card"}', **keys}
+    source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="a")
+    sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="b")
+    definition = define(source, sidecar)
+    return purpose(definition, schema_of(definition))
+
+
+def schema_of(definition: Definition) -> Schema:
+    return compile_schema(definition.schema or {}, limits=Limits())
+
+
+PARCEL = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "description": "Where it is now. May be a depot."},
+        "status": {"enum": ["on its way", "delivered"]},
+        "sender": {"type": "object", "properties": {"name": {}, "phone": {}}},
+        "stops": {"type": "array", "items": {"type": "object", "properties": {"at": {}}}},
+        "weight": {"type": "number"},
+    },
+    "required": ["city", "status"],
+}
+
+
+def test_the_author_has_the_first_word() -> None:
+    assert told('description = "Show where a parcel is."', jsonSchema=PARCEL) == (
+        "Show where a parcel is."
+    )
+
+
+def test_a_description_that_nobody_wrote_says_what_is_shown_and_needed() -> None:
+    assert told(jsonSchema=PARCEL) == (
+        "Show the Parcel card. Needs city (where it is now) and status (on its way | delivered). "
+        "Optional: sender (name, phone), stops (list of at) and weight. "
+        'For example {"city":"Lisbon","status":"on its way"}'
+    )
+
+
+def test_the_authors_example_comes_before_a_made_one() -> None:
+    sidecar = '[[examples]]\narguments = { city = "Oslo", status = "delivered" }'
+
+    assert told(sidecar, jsonSchema=PARCEL).endswith(
+        'For example {"city":"Oslo","status":"delivered"}'
+    )
+
+
+def test_an_example_that_does_not_fit_is_not_given() -> None:
+    sidecar = '[[examples]]\narguments = { city = 7, status = "delivered" }'
+
+    assert told(sidecar, jsonSchema=PARCEL).endswith(
+        'For example {"city":"Lisbon","status":"on its way"}'
+    )
+
+
+def test_no_example_is_given_where_a_field_is_secret() -> None:
+    assert "For example" not in told('sensitive = ["city"]', jsonSchema=PARCEL)
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ({"name": "Player Card"}, "Show the Player Card."),
+        ({"name": "Playlist", "template": '{"type":"ListView"}'}, "Show the Playlist."),
+        ({"name": "article_list", "template": '{"type":"ListView"}'}, "Show the article list."),
+        ({"name": "Quiz (copy)"}, "Show the Quiz card."),
+        ({"name": "Map", "outputJsonPreview": {"type": "Basic"}}, "Show the Map widget."),
+        ({"name": "Map", "template": "{% if a %}"}, "Show the Map widget."),
+    ],
+)
+def test_a_widget_is_named_with_its_kind(keys: dict[str, Any], text: str) -> None:
+    assert told(**keys) == text
+
+
+def test_what_nobody_sees_does_not_come_in_through_a_field() -> None:
+    schema = {"properties": {"city": {"description": "Where.\U000e0041"}}}
+
+    assert told(jsonSchema=schema) == "Show the Parcel card. Takes city (where)."
+
+
+def test_a_deprecated_widget_says_so_and_where_to_go() -> None:
+    guide = 'deprecated = true\nmigration_guide = "https://example.com/new"'
+
+    assert told("deprecated = true") == "Show the Parcel card. Deprecated."
+    assert told(guide, description="Show it.") == (
+        "Show it. Deprecated; see https://example.com/new"
+    )
+
+
+def test_many_fields_are_told_as_far_as_there_is_room() -> None:
+    fields: dict[str, Any] = {f"a_rather_long_name_{number}": {} for number in range(40)}
+    schema = {"properties": fields, "required": list(fields)}
+
+    assert told(jsonSchema=schema) == (
+        "Show the Parcel card. Needs a_rather_long_name_0, a_rather_long_name_1, "
+        "a_rather_long_name_2, a_rather_long_name_3, a_rather_long_name_4, a_rather_long_name_5, "
+        "a_rather_long_name_6, a_rather_long_name_7 and 32 more."
+    )
+
+
+@needs_corpus
+def test_every_made_description_is_short_and_its_example_fits() -> None:
+    exemplified = 0
+    for path in corpus_files():
+        relative = path.relative_to(CORPUS).as_posix()
+        source = Source(path=relative, content=path.read_bytes(), digest="")
+        try:
+            definition = define(source)
+        except WidgetError:
+            continue
+        schema = schema_of(definition)
+        text, _, example = purpose(definition, schema).partition("For example ")
+        assert text.startswith("Show the ")
+        assert len(text) + len(example) < LONGEST
+        if example:
+            exemplified += 1
+            assert schema.admits(json.loads(example))
+
+    assert exemplified > 35

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widgetd.widget.hidden_characters import hidden, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "found"),
+    [
+        ("Search\u200b docs", "Search docs", "U+200B zero width space"),
+        ("a\u202eb", "ab", "U+202E right-to-left override"),
+        ("Docs.\U000e0041", "Docs.", "U+E0041 tag latin capital letter a"),
+        ("bell\x07", "bell", "U+0007 an unnamed character"),
+        ("a\u200db", "ab", "U+200D zero width joiner"),
+        ("日\u200d\u200d本", "日本", "U+200D zero width joiner"),
+        ("\u3164x", "x", "U+3164 hangul filler"),
+        ("x\U000e0100", "x", "U+E0100 variation selector-17"),
+        ("soft\u00adhyphen", "softhyphen", "U+00AD soft hyphen"),
+        ("\ue000", "", "U+E000 an unnamed character"),
+    ],
+)
+def test_what_nobody_sees_is_found_and_taken_out(text: str, kept: str, found: str) -> None:
+    assert visible(text) == kept
+    assert next(iter(hidden(text)))[1] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Flight tracker", "line\nline\ttab", "日本語", "می\u200cخواهم", "👩\u200d🚀 ☀\ufe0f", "שלום"],
+)
+def test_what_people_write_stays_as_it_is(text: str) -> None:
+    assert visible(text) is text
+
+
+@given(st.text())
+def test_what_is_left_is_visible(text: str) -> None:
+    assert not list(hidden(visible(visible(text))))

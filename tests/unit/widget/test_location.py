@@ -1,0 +1,78 @@
+"""Where a finding points, in a file of JSON, in a template inside it, and in a sidecar."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.making import widget
+from widgetd.checks import findings
+from widgetd.errors import Finding
+from widgetd.widget.location import Spot, spot_of
+
+FILE = '{\n  "name": "Parcel",\n  "template": "{\\n  \\"type\\": {{ tpye }}\\n}"\n}\n'
+
+SIDECAR = """\
+description = "Where a parcel is. Use when the user asks for one."
+summary_fields = ["who", "wher"]
+
+[actions."parcel.track"]
+description = "Follow it."
+
+[[examples]]
+name = "no name"
+arguments = {}
+"""
+
+
+def found(path: str, at: str, line: int | None = None, column: int | None = None) -> Finding:
+    return Finding(code="W1301", path=path, at=at, problem="", advice="", line=line, column=column)
+
+
+@pytest.mark.parametrize(
+    ("finding", "spot"),
+    [
+        (
+            found("a.widget", "/name"),
+            Spot(line=2, column=3, text='  "name": "Parcel",', at=3),
+        ),
+        (
+            found("a.widget", "/template", line=2, column=11),
+            Spot(line=3, column=3, text='  "type": {{ tpye }}', at=11),
+        ),
+        (
+            found("a.widget", "/template", line=2),
+            Spot(line=3, column=3, text='  "type": {{ tpye }}', at=3),
+        ),
+        (found("a.widget", "/nowhere"), Spot(line=1, column=1, text="{", at=1)),
+        (found("a.widget", "", line=9, column=4), Spot(line=9, column=4, text="}", at=4)),
+    ],
+)
+def test_a_finding_points_into_the_file_or_into_the_template_within(
+    finding: Finding, spot: Spot
+) -> None:
+    assert spot_of(finding, FILE) == spot
+
+
+def test_a_finding_about_an_empty_file_points_at_its_beginning() -> None:
+    assert spot_of(found("a.widget", ""), "") == Spot(line=1, column=1, text="", at=1)
+
+
+def test_a_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
+    told = [one for one in findings(widget(sidecar=SIDECAR)) if one.path.endswith(".toml")]
+
+    assert [(one.code, spot_of(one, SIDECAR).line) for one in told] == [
+        ("W1213", 2),
+        ("W1211", 7),
+        ("W1214", 4),
+    ]
+    assert spot_of(told[0], SIDECAR) == Spot(
+        line=2, column=1, text='summary_fields = ["who", "wher"]', at=1
+    )
+
+
+def test_a_sidecar_that_is_no_toml_is_shown_where_it_goes_wrong() -> None:
+    finding = found("a.widget.toml", "", line=2, column=9)
+
+    assert spot_of(finding, 'title = "a"\ntitle = Parcel\n') == Spot(
+        line=2, column=9, text="title = Parcel", at=9
+    )

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from widgetd.schema.field_names import camel_case
+from widgetd.widget.naming import (
+    RESERVED,
+    by_preference,
+    folders,
+    kebab_case,
+    slug,
+    title,
+    tool_name,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        ("Flight Tracker", "flight_tracker"),
+        ("123 Test", "_123_test"),
+        ("Multi-choice Selector", "multi_choice_selector"),
+        ("BookingForm", "bookingform"),
+        ("articleList", "articlelist"),
+        ("MCQ Card (copy)", "mcq_card_copy"),
+        ("Map + Inline Preview", "map__inline_preview"),
+        ("travel/booking", "travelbooking"),
+        ("Café Größe", "cafe_grosse"),
+        ("课程", "kecheng"),
+        ("wеather", "weather"),
+        ("Full　width", "full_width"),
+        ("a\u200bb\u202e", "ab"),
+        ("x" * 60, "x" * 40),
+        ("1" * 60, "_" + "1" * 39),
+    ],
+)
+def test_a_tool_is_named_after_its_widget(name: str, tool: str) -> None:
+    assert tool_name(name, "any.widget") == tool
+
+
+@pytest.mark.parametrize("name", ["", "   ", "+++", "- -", "Untitled widget", " untitled Widget "])
+def test_a_widget_whose_name_says_nothing_is_named_after_its_file(name: str) -> None:
+    assert tool_name(name, "pets/Cat Profile.widget") == "cat_profile"
+
+
+def test_a_widget_that_nothing_names_is_named_after_a_hash_of_its_path() -> None:
+    assert tool_name("!!!", "pets/+++.widget") == "widget_cd2240aa"
+    assert tool_name("!!!", "cars/+++.widget") != "widget_cd2240aa"
+
+
+@given(st.text(), st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_every_name_gives_a_tool_that_every_host_accepts(name: str, path: str) -> None:
+    assert re.fullmatch(r"[a-z_][a-z0-9_]{0,39}", tool_name(name, path))
+
+
+@given(st.text())
+def test_a_tool_name_is_its_own_slug(name: str) -> None:
+    assert slug(slug(name)) == slug(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "shown"),
+    [
+        ("  Flight   Tracker ", "a.widget", "Flight Tracker"),
+        ("Untitled widget", "pets/Cat Profile.widget", "Cat Profile"),
+        ("", "pets/cat_profile.widget", "cat_profile"),
+    ],
+)
+def test_a_title_is_the_name_that_people_know(name: str, path: str, shown: str) -> None:
+    assert title(name, path) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "camel", "kebab"),
+    [
+        ("flight_tracker", "FlightTracker", "flight-tracker"),
+        ("_123_test", "_123Test", "123-test"),
+        ("departureCity", "DepartureCity", "departurecity"),
+        ("map__inline_preview", "MapInlinePreview", "map-inline-preview"),
+        ("日本", "RiBen", "riben"),
+        ("", "", ""),
+    ],
+)
+def test_a_name_has_a_class_form_and_a_response_type_form(
+    text: str, camel: str, kebab: str
+) -> None:
+    assert camel_case(text) == camel
+    assert kebab_case(text) == kebab
+
+
+@pytest.mark.parametrize(
+    ("paths", "winner"),
+    [
+        (["card (1).widget", "travel/card.widget"], "travel/card.widget"),
+        (["travel/card.widget", "card.widget"], "card.widget"),
+        (["b.widget", "a.widget"], "a.widget"),
+        (["card (2).widget", "card (10).widget"], "card (2).widget"),
+    ],
+)
+def test_one_tool_name_goes_to_one_file_in_whatever_order_they_come(
+    paths: list[str], winner: str
+) -> None:
+    assert by_preference(paths)[0] == winner
+    assert by_preference(reversed(paths))[0] == winner
+
+
+def test_subfolders_become_tags() -> None:
+    assert folders("card.widget") == ()
+    assert folders("travel/air/card.widget") == ("travel", "air")
+
+
+def test_the_standing_tools_names_are_reserved() -> None:
+    assert {slug(name) for name in RESERVED} == RESERVED

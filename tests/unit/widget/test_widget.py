@@ -1,0 +1,200 @@
+"""A definition becomes a widget that can be called, or is refused with a place and a reason."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.making import source, widget
+from tests.serving import greeting
+from widgetd.catalog.discovery import load
+from widgetd.errors import CallError, WidgetError
+from widgetd.limits import Limits
+from widgetd.template import compile_template
+
+AIRLINE = {
+    "type": "object",
+    "properties": {
+        "who": {"type": "string"},
+        "airline": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        },
+        "from": {"type": "string"},
+        "loud": {"type": "boolean", "default": True},
+    },
+    "required": ["who"],
+}
+
+
+def test_keyword_arguments_render_to_a_tree() -> None:
+    assert widget().render(who="Ada") == greeting("Hello", "Ada")
+
+
+def test_the_signature_has_one_annotated_keyword_parameter_for_each_property() -> None:
+    signature = inspect.signature(widget(schema=AIRLINE).render)
+
+    assert {name: p.kind for name, p in signature.parameters.items() if name != "arguments"} == {
+        "who": inspect.Parameter.KEYWORD_ONLY,
+        "airline": inspect.Parameter.KEYWORD_ONLY,
+        "loud": inspect.Parameter.KEYWORD_ONLY,
+    }
+    assert signature.parameters["who"].annotation is str
+    assert signature.parameters["who"].default is inspect.Parameter.empty
+
+
+def test_arguments_may_be_given_as_parts_of_the_model() -> None:
+    made = widget(schema=AIRLINE, template='{"type":"Card","value":{{ airline.name | tojson }}}')
+    arguments = made.Arguments(who="Ada", airline={"name": "Northfjord"})
+
+    assert made.render(who="Ada", airline=arguments.airline) == {  # type: ignore[attr-defined]  # made at run time
+        "type": "Card",
+        "value": "Northfjord",
+    }
+
+
+def test_the_classes_are_named_after_the_widget() -> None:
+    made = widget("Flight Tracker", schema=AIRLINE)
+
+    assert made.Arguments.__name__ == "FlightTrackerModel"
+    assert made.Arguments.model_json_schema()["title"] == "FlightTrackerArguments"
+
+
+def test_a_root_that_chatkit_can_stream_is_built() -> None:
+    built = widget().build(who="Ada")
+
+    assert built.model_dump(exclude_none=True)["children"][0]["value"] == "Hello, Ada"
+
+
+def test_defaults_are_filled_in_before_rendering() -> None:
+    made = widget(schema=AIRLINE, template='{"type":"Card","loud":{{ loud | tojson }}}')
+
+    assert made.render(who="Ada") == {"type": "Card", "loud": True}
+
+
+def test_without_a_schema_whatever_the_template_asks_for_is_a_property() -> None:
+    text = json.dumps(
+        {"version": "1.0", "name": "Free", "template": '{"type":"Card","a":{{ a | tojson }}}'}
+    )
+    made = load(source("Free.widget", text), limits=Limits())
+
+    assert made.schema.advertised == {"type": "object", "properties": {"a": {}}}
+    assert made.render(a=1, b=2) == {"type": "Card", "a": 1}
+
+
+def test_a_root_that_is_none_is_refused_before_anybody_calls() -> None:
+    with pytest.raises(WidgetError) as caught:
+        widget(template='{"type":"Text","value":{{ who | tojson }}}')
+
+    assert caught.value.finding.code == "W1306"
+    assert caught.value.finding.path == "Greeting.widget"
+    assert caught.value.finding.at == "/template"
+
+
+def test_output_that_is_no_json_is_an_error_of_the_call() -> None:
+    made = widget(template='{"type":"Card","value":{% if who == "x" %}1{% else %}2 3{% endif %}}')
+
+    assert made.render(who="x") == {"type": "Card", "value": 1}
+    with pytest.raises(CallError) as caught:
+        made.render(who="y")
+    assert str(caught.value) == (
+        "the template's output is no widget: "
+        'line 1: a comma or a closing bracket is missing at \'…e":"Card","value":2 ▸3}\'; write it'
+    )
+    assert caught.value.code == "W2004"
+
+
+def test_output_that_is_no_json_is_not_shown_where_something_in_it_may_be_sensitive() -> None:
+    made = widget(
+        template='{"type":"Card","value":1 {{ who | tojson }}}', sidecar='sensitive = ["who"]'
+    )
+
+    with pytest.raises(CallError) as caught:
+        made.render(who="4242")
+    assert str(caught.value) == "the template's output is no widget"
+
+
+def test_a_summary_is_made_of_the_required_fields_where_nobody_wrote_one() -> None:
+    made = widget("Flight Tracker", schema=AIRLINE)
+
+    assert made.facts.summary({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
+
+
+def test_what_is_sensitive_is_in_no_summary_and_no_data() -> None:
+    sidecar = (
+        'summary = "{{ who }} {{ airline.name }}"\n'
+        'summary_fields = ["who", "airline.name"]\n'
+        'sensitive = ["airline.name"]\n'
+        '[summary_data]\nletters = "who | length"\nname = "airline.name"\n'
+    )
+    facts = widget(schema=AIRLINE, sidecar=sidecar).facts
+    arguments = {"who": "Ada", "airline": {"name": "secret"}}
+
+    assert facts.summary(arguments) == "Ada"
+    assert facts.data(arguments) == {"who": "Ada", "letters": 3}
+
+
+@pytest.mark.parametrize("path", ["cards.number", "cards[].number", "cards[]", "cards"])
+def test_what_is_sensitive_in_a_list_is_told_to_nobody_however_its_path_is_written(
+    path: str,
+) -> None:
+    card = {"type": "object", "properties": {"number": {"type": "string"}}}
+    facts = widget(
+        schema={"properties": {"who": {}, "cards": {"type": "array", "items": card}}},
+        sidecar=f"""
+            sensitive = ["{path}"]
+            summary = "{{{{ who }}}} {{{{ cards[0].number }}}}"
+            summary_fields = ["who", "cards"]
+            [summary_data]
+            first = "cards[0].number"
+            all = "cards | map(attribute='number') | join"
+        """,
+    ).facts
+    arguments = {"who": "Ada", "cards": [{"number": "4242"}]}
+
+    assert facts.summary(arguments) == "Ada"
+    assert "4242" not in str(facts.data(arguments))
+
+
+def test_an_expression_of_the_sidecar_that_cannot_be_parsed_is_a_fault_of_the_sidecar() -> None:
+    with pytest.raises(WidgetError) as caught:
+        widget(sidecar='[summary_data]\ntotal = "who |"')
+
+    assert caught.value.finding.path == "Greeting.widget.toml"
+
+
+def test_a_save_that_leaves_the_template_alone_compiles_it_no_second_time() -> None:
+    before, after, other = widget(), widget(description="Greet."), widget(text="Bye")
+
+    assert after.template is before.template
+    assert other.template is not before.template
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Nothing is freed in the test but what nobody refers to."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for x in xs %}{{ loop.index }}{% else %}none{% endfor %}",
+        "{% for x in xs recursive %}{{ loop(x) }}{% endfor %}",
+        "{% macro m(a) %}{{ a }}{% endmacro %}{% set b %}{{ m(1) }}{% endset %}{{ b }}",
+        "{% if a %}{{ a }}{% elif b %}{% set c = b %}{{ c }}{% endif %}",
+    ],
+)
+def test_a_template_that_is_let_go_leaves_nothing_for_the_collector(text: str) -> None:
+    compile_template(text, limits=Limits())
+
+    assert gc.collect() == 0

@@ -1,0 +1,1 @@
+"""One Chromium, and the pictures that it takes."""

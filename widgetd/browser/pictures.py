@@ -1,0 +1,255 @@
+"""Pictures of widgets: the view that hosts get, in the system's own Chromium, without a network.
+
+The same tree, theme, width and scale give the same bytes on one machine: the
+clock, the language and the way letters are drawn are fixed, and nothing moves.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import ConfigError
+from widgetd.mcp.view import drawing
+from widgetd.widget.states import SAMPLE, arguments_of
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page, Route
+
+Theme = Literal["light", "dark"]
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+PROGRAM_VARIABLE = "CHROME_PATH"
+
+FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-lcd-text",
+    "--disable-quic",
+    "--disable-sync",
+    "--font-render-hinting=none",
+    "--force-color-profile=srgb",
+    "--hide-scrollbars",
+    "--no-first-run",
+)
+
+FONTS = '"Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
+"""Fonts of equal widths, of which nearly every machine has one."""
+
+_PLACE = "http://widget.invalid/"
+"""Where the page says that it is; no request for it, or for anything, leaves the browser."""
+
+_NOW = "2026-01-26T12:00:00Z"
+"""What the page takes for now, so that a calendar marks the same day in every picture."""
+
+_PATIENCE_MS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shot:
+    """One picture to take.
+
+    Attributes:
+        tree: The widget root.
+        title: What the widget is called.
+        theme: Light or dark.
+        width: In CSS pixels; the height is that of the widget.
+        scale: Pixels of the picture for each CSS pixel.
+        locale: The language that numbers and dates are shown in.
+    """
+
+    tree: Mapping[str, Any]
+    title: str
+    theme: Theme = "light"
+    width: int = 400
+    scale: float = 2.0
+    locale: str = "en-US"
+
+
+def chromium() -> str | None:
+    """The system's Chromium, or the one that `CHROME_PATH` names; None if there is none."""
+    named = os.environ.get(PROGRAM_VARIABLE)
+    return next(filter(None, map(shutil.which, (named,) if named else PROGRAMS)), None)
+
+
+class Camera:
+    """Takes pictures, one after the other, in one browser.
+
+    Args:
+        browser: Stays open as long as the camera is used.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+
+    async def take(self, shot: Shot) -> bytes:
+        """The picture as a PNG."""
+        html = drawing(
+            shot.tree, theme=shot.theme, locale=shot.locale, title=shot.title, fonts=FONTS
+        )
+        async with self._showing(html, shot) as page:
+            await page.wait_for_selector("html[data-ready=true]", timeout=_PATIENCE_MS)
+            return await _whole(page)
+
+    async def sheet(self, pictures: Iterable[tuple[str, bytes]], *, width: int = 1280) -> bytes:
+        """All pictures on one, each above its name."""
+        figures = "".join(_figure(name, picture) for name, picture in pictures)
+        shot = Shot(tree={}, title="Widgets", width=width, scale=1.0)
+        async with self._showing(_SHEET.format(figures=figures), shot) as page:
+            return await _whole(page)
+
+    @asynccontextmanager
+    async def _showing(self, html: str, shot: Shot) -> AsyncIterator[Page]:
+        async def answer(route: Route) -> None:
+            if route.request.url == _PLACE:
+                await route.fulfill(body=html, content_type="text/html; charset=utf-8")
+            else:
+                await route.abort()
+
+        context = await self._browser.new_context(
+            viewport={"width": shot.width, "height": 16},
+            device_scale_factor=shot.scale,
+            color_scheme=shot.theme,
+            reduced_motion="reduce",
+            locale=shot.locale,
+            timezone_id="UTC",
+            service_workers="block",
+        )
+        try:
+            page = await context.new_page()
+            await page.clock.set_fixed_time(_NOW)
+            await page.route("**/*", answer)
+            await page.goto(_PLACE)
+            yield page
+        finally:
+            await context.close()
+
+
+async def _whole(page: Page) -> bytes:
+    """The whole page as a PNG."""
+    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+    async def take() -> bytes:
+        return await page.screenshot(full_page=True, animations="disabled", caret="hide")
+
+    try:
+        return await take()
+    except Error:
+        # "Unable to capture screenshot": a browser that gets no time has no frame to give yet.
+        return await take()
+
+
+@asynccontextmanager
+async def camera() -> AsyncIterator[Camera]:
+    """A camera with a browser of its own.
+
+    Raises:
+        ConfigError: Playwright or a Chromium is missing (W0011).
+    """
+    try:
+        from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
+    except ImportError:
+        problem = "pictures need Playwright, which is not installed"
+        advice = 'run `pip install "widgetd[shots]"`'
+        raise ConfigError("W0011", problem, advice, exit_code=3) from None
+    program = chromium()
+    if program is None:
+        problem = "pictures need a Chromium, and none is on the PATH"
+        advice = f"install the system's chromium, or name one in {PROGRAM_VARIABLE}"
+        raise ConfigError("W0011", problem, advice, exit_code=3)
+    # Root in a container has no user namespace to build a sandbox from.
+    unsandboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=program, args=[*FLAGS, *unsandboxed]
+        )
+        try:
+            yield Camera(browser)
+        finally:
+            await browser.close()
+
+
+_SHEET = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Widgets</title>
+<style>
+body {{ margin: 0; padding: 32px; background: #f4f3f0; font: 13px/1.5 sans-serif; color: #55544f }}
+main {{ columns: 3; column-gap: 24px }}
+figure {{ margin: 0 0 28px; break-inside: avoid }}
+img {{ display: block; width: 100%; border-radius: 8px }}
+figcaption {{ margin-top: 6px }}
+</style>
+<main>{figures}</main>
+</html>
+"""
+
+
+def _figure(name: str, picture: bytes) -> str:
+    encoded = base64.b64encode(picture).decode()
+    return (
+        f'<figure><img alt="" src="data:image/png;base64,{encoded}">'
+        f"<figcaption>{escape(name)}</figcaption></figure>"
+    )
+
+
+def of_all(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, Shot]:
+    """A picture of the sample of each widget, light and dark, by `{tool}-{theme}`."""
+    themes: tuple[Theme, ...] = ("light", "dark")
+    return {
+        f"{tool}-{theme}": Shot(
+            tree=widget.call(arguments_of(widget, SAMPLE)).tree,
+            title=widget.definition.title,
+            theme=theme,
+            width=width,
+            scale=scale,
+        )
+        for tool, widget in snapshot.widgets.items()
+        for theme in themes
+    }
+
+
+def picture(shot: Shot) -> bytes:
+    """One picture as a PNG.
+
+    Raises:
+        ConfigError: Playwright or a Chromium is missing (W0011).
+    """
+
+    async def take() -> bytes:
+        async with camera() as opened:
+            return await opened.take(shot)
+
+    return anyio.run(take)
+
+
+def photograph(shots: Mapping[str, Shot], folder: Path) -> list[Path]:
+    """Take each of `shots` into `folder`, under its name, and all of them as `sheet.png`.
+
+    Returns:
+        The files, the sheet last.
+
+    Raises:
+        ConfigError: Playwright or a Chromium is missing (W0011).
+    """
+    pictures = anyio.run(_taken, shots)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {folder / f"{name}.png": png for name, png in pictures.items()}
+    for file, png in files.items():
+        file.write_bytes(png)
+    return list(files)
+
+
+async def _taken(shots: Mapping[str, Shot]) -> dict[str, bytes]:
+    async with camera() as opened:
+        taken = {name: await opened.take(shot) for name, shot in shots.items()}
+        return {**taken, "sheet": await opened.sheet(taken.items())}

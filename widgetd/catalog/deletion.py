@@ -1,0 +1,79 @@
+"""Tell a deleted file from one that is merely not there at this moment.
+
+Editors, rsync and ConfigMaps take a file away and bring it back within
+milliseconds, and a mount may vanish as a whole. So a file is gone only when two
+surveys of the same folder, 250 ms apart, did not find it; and a folder that was
+replaced by an empty one, or by none, takes nothing with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from widgetd.errors import Finding
+from widgetd.files.persistent_map import key_set, missing
+from widgetd.files.scan import Survey
+
+GRACE_S = 0.25
+"""Longer than any editor's gap between taking a file away and putting the new one in place."""
+
+
+class Absence:
+    """Remembers since when each file has been missing, and which folder is being watched."""
+
+    def __init__(self) -> None:
+        self._root: tuple[int, int] | None = None
+        self._compared: tuple[object, object] | None = None
+        self._lacking: Collection[str] = ()
+        self._since_s: dict[str, float] = {}
+
+    @property
+    def pending(self) -> bool:
+        """Whether a file is missing that does not count as gone yet."""
+        return bool(self._since_s)
+
+    def degraded(self, survey: Survey) -> Finding | None:
+        """Why what this survey lacks may be there all the same; None if it is truly missing."""
+        if survey.root is None:
+            problem = "the widgets folder is not there"
+            return _degraded(problem, "put it back; until then everything goes on serving")
+        if survey.failure is not None:
+            problem = f"the widgets folder cannot be listed ({survey.failure.strerror})"
+            return _degraded(problem, "give widgetd the right to read and enter it")
+        if self._root not in (None, survey.root) and not survey.sources:
+            problem = "the widgets folder was replaced by an empty one"
+            return _degraded(problem, "mount it again; until then everything goes on serving")
+        return None
+
+    def gone(self, survey: Survey, known: Mapping[str, object], now_s: float) -> frozenset[str]:
+        """The paths of `known` that count as deleted, given that the survey can be trusted.
+
+        Args:
+            survey: The folder as it is, not degraded.
+            known: By the paths that have an entry.
+            now_s: A monotonic clock's reading.
+        """
+        self._root = survey.root
+        lacking = self._lacks(survey, known)
+        absent = [path for path in lacking if not _blocked(path, survey)]
+        self._since_s = {path: self._since_s.get(path, now_s) for path in absent}
+        gone = frozenset(p for p, since_s in self._since_s.items() if now_s - since_s >= GRACE_S)
+        for path in gone:
+            del self._since_s[path]
+        return gone
+
+    def _lacks(self, survey: Survey, known: Mapping[str, object]) -> Collection[str]:
+        """The paths of `known` that the survey has no source of; found anew where paths changed."""
+        compared = key_set(known), key_set(survey.sources)
+        if compared != self._compared:
+            self._compared, self._lacking = compared, missing(known, survey.sources)
+        return self._lacking
+
+
+def _blocked(path: str, survey: Survey) -> bool:
+    """Whether there is a file that could not be read."""
+    return path in survey.faults or path in survey.unsettled
+
+
+def _degraded(problem: str, advice: str) -> Finding:
+    return Finding(code="W0008", problem=problem, advice=advice)

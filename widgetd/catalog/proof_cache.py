@@ -1,0 +1,74 @@
+"""Remember which files were proven, so that the next start need not prove them again.
+
+One line for each proven file, in a file that may be deleted at any time: a verdict
+is believed only for the same path and digest, from the same version of widgetd,
+and only if its line is whole. What it saves is the proof, and looking into the
+file at all; a widget whose proof is remembered compiles its parts when somebody
+first uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import structlog
+
+from widgetd.catalog.proof import Proven, Verdict, line, read
+
+FILE = "verdicts.jsonl"
+
+ROOM = 1000
+"""So many lines may be added, and two for each that was there, before the file is written anew."""
+
+_log = structlog.get_logger()
+
+
+class Verdicts:
+    """What was proven, by path; each is held in memory until it is asked for, once.
+
+    Args:
+        folder: Where the file is kept; it exists and may be written.
+        version: Of widgetd, and of whatever else decides what can be served.
+    """
+
+    def __init__(self, folder: Path, version: str) -> None:
+        self._path = folder / FILE
+        self._version = version
+        self._known = {proven.path: proven for proven in self._kept()}
+        self._room = ROOM + 2 * len(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def take(self, path: str, digest: str) -> Verdict | None:
+        """The verdict on the file at `path` with this content; None if there is none to believe."""
+        proven = self._known.pop(path, None)
+        return proven.verdict if proven is not None and proven.digest == digest else None
+
+    def add(self, path: str, digest: str, verdict: Verdict) -> None:
+        """Remember that this content was proven; a disk that refuses is no reason to fail."""
+        proven = Proven(version=self._version, path=path, digest=digest, verdict=verdict)
+        try:
+            with self._path.open("ab") as file:
+                file.write(line(proven))
+            self._room -= 1
+            if not self._room:
+                self._compact()
+        except OSError as error:
+            _log.warning("verdict.lost", error=str(error))
+
+    def _compact(self) -> None:
+        kept, aside = self._kept(), self._path.with_suffix(".new")
+        aside.write_bytes(b"".join(map(line, kept)))
+        aside.replace(self._path)
+        self._room = ROOM + 2 * len(kept)
+
+    def _kept(self) -> Collection[Proven]:
+        """The last verdict on each file that the file of verdicts holds."""
+        try:
+            lines = self._path.read_bytes().splitlines()
+        except OSError:
+            return ()
+        believed = (proven for proven in map(read, lines) if proven is not None)
+        return {p.path: p for p in believed if p.version == self._version}.values()

@@ -1,0 +1,213 @@
+"""What a change of a widget means for those who call it: only what may break them.
+
+Compares two schemas property by property, as far as they say plainly what they
+admit. What is only said by combinators or conditions is not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TypeGuard
+
+from widgetd.errors import Finding
+from widgetd.schema.describe import alternatives, shown, types
+from widgetd.schema.subschemas import Json, pointer
+from widgetd.widget.definition import Definition
+
+_DEEPEST = 8
+
+_BOUNDS: Mapping[str, int] = {
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), 1),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), -1),
+}
+"""Keywords with the direction in which their value admits less."""
+
+_FIXED = ("const", "pattern", "format", "multipleOf", "uniqueItems")
+"""Keywords of which any new value may admit less."""
+
+
+def breaking(before: Definition, after: Definition) -> tuple[Finding, ...]:
+    """What callers of `before` may stumble over in `after`.
+
+    Returns:
+        Warnings W1501 to W1504 about the file of `after`.
+    """
+    found = list(_renamed(before, after))
+    if before.schema is not None and after.schema is not None:
+        found += _Comparison(before.schema, after.schema).run()
+    return tuple(replace(finding, path=after.path) for finding in found)
+
+
+def removed(definition: Definition) -> Finding:
+    """That callers of a widget, of which nothing is left, will not find it (W1505)."""
+    return Finding(
+        code="W1505",
+        path=definition.path,
+        problem=f"the tool '{definition.tool}' was removed",
+        advice="callers will not find it; keep the file if they matter",
+    )
+
+
+def _renamed(before: Definition, after: Definition) -> Iterator[Finding]:
+    if before.tool != after.tool:
+        yield Finding(
+            code="W1504",
+            at="/name",
+            problem=f"the tool is called '{after.tool}' now, not '{before.tool}'",
+            advice=f"callers of '{before.tool}' will not find it; keep the name if they matter",
+        )
+
+
+class _Comparison:
+    """Two schemas side by side."""
+
+    def __init__(self, before: Mapping[str, Json], after: Mapping[str, Json]) -> None:
+        self._before = before
+        self._after = after
+
+    def run(self) -> list[Finding]:
+        """Everything that the later one no longer admits, outer before inner."""
+        return list(self._compare("", "/jsonSchema", self._before, self._after, _DEEPEST))
+
+    def _compare(
+        self, path: str, at: str, before: Json, after: Json, depth: int
+    ) -> Iterator[Finding]:
+        was, is_now = _plain(before, self._before), _plain(after, self._after)
+        for problem in _narrowings(was, is_now):
+            yield _finding("W1503", at, f"{_named(path)} {problem}", _REFUSED)
+        yield from _fields(path, at, was, is_now)
+        if depth == 0:
+            return
+        known = _properties(is_now)
+        for name, inner in _properties(was).items():
+            if name in known:
+                place = f"{at}/properties{pointer(name)}"
+                yield from self._compare(_dotted(path, name), place, inner, known[name], depth - 1)
+        if isinstance(was.get("items"), Mapping) and isinstance(is_now.get("items"), Mapping):
+            yield from self._compare(
+                f"{path}[]", f"{at}/items", was["items"], is_now["items"], depth - 1
+            )
+
+
+_REFUSED = "callers that send what was right before are refused"
+
+
+def _fields(
+    path: str, at: str, before: Mapping[str, Json], after: Mapping[str, Json]
+) -> Iterator[Finding]:
+    for name in _properties(before):
+        if name not in _properties(after):
+            closed = after.get("additionalProperties") is False
+            yield _finding(
+                "W1501",
+                f"{at}/properties" if "properties" in after else at,
+                f"'{_dotted(path, name)}' was removed",
+                f"callers that send it are {'refused' if closed else 'no longer understood'}",
+            )
+    for name in _listed(after, "required"):
+        if name not in _listed(before, "required"):
+            yield _finding(
+                "W1502",
+                f"{at}/required",
+                f"'{_dotted(path, name)}' is required now",
+                "callers that leave it out are refused; leave it optional",
+            )
+
+
+def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
+    """What `after` no longer admits, as what can be said of the field."""
+    yield from _narrower_types(before, after)
+    yield from _narrower_choices(before, after)
+    for keyword, direction in _BOUNDS.items():
+        was, now = before.get(keyword), after.get(keyword)
+        if _is_number(now) and (not _is_number(was) or (now - was) * direction > 0):
+            yield f"has {keyword} {shown(now)} now, {_formerly(before, keyword)}"
+    for keyword in _FIXED:
+        now = after.get(keyword)
+        if now not in (None, False) and now != before.get(keyword):
+            yield f"has {keyword} {shown(now)} now, {_formerly(before, keyword)}"
+    if (
+        after.get("additionalProperties") is False
+        and before.get("additionalProperties") is not False
+    ):
+        yield "admits no further fields now"
+
+
+def _narrower_types(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
+    was, now = types(before), types(after)
+    gone = [one for one in was if one not in now and not (one == "integer" and "number" in now)]
+    if now and gone:
+        yield f"is {alternatives(now)} now, no longer {alternatives(gone)}"
+    elif now and not was and "enum" not in before and "const" not in before:
+        yield f"is {alternatives(now)} now, where it was anything"
+
+
+def _narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
+    now = _listed(after, "enum")
+    was = _listed(before, "enum") or [before[key] for key in ("const",) if key in before]
+    if not now:
+        return
+    if not was:
+        yield f"admits only {alternatives([shown(one) for one in now[:5]])} now"
+        return
+    gone = [shown(one) for one in was if one not in now]
+    if gone:
+        yield f"no longer admits {alternatives(gone[:5])}"
+
+
+def _formerly(before: Mapping[str, Json], keyword: str) -> str:
+    return f"where it had {shown(before[keyword])}" if keyword in before else "where it had none"
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A schema with its references followed, and `anyOf: [X, null]` read as X or null."""
+    plain: dict[str, Json] = dict(schema) if isinstance(schema, Mapping) else {}
+    for _ in range(_DEEPEST):
+        target = _target(plain.pop("$ref", None), root)
+        if target is None:
+            break
+        plain = {**target, **plain}
+    for keyword in ("anyOf", "oneOf"):
+        branches = [one for one in _listed(plain, keyword) if isinstance(one, Mapping)]
+        something = [one for one in branches if types(one) != ("null",)]
+        if len(something) == 1 and len(branches) == 2:
+            inner = _plain(something[0], root)
+            plain = {**plain, **inner, "type": [*types(inner), "null"]}
+    return plain
+
+
+def _target(reference: object, root: Json) -> Mapping[str, Json] | None:
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    value: Json = root
+    for part in reference.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else None
+
+
+def _properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, Mapping) else {}
+
+
+def _listed(schema: Mapping[str, Json], keyword: str) -> list[Json]:
+    listed = schema.get(keyword)
+    return listed if isinstance(listed, list) else []
+
+
+def _dotted(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _named(path: str) -> str:
+    return f"'{path}'" if path else "the widget"
+
+
+def _finding(code: str, at: str, problem: str, advice: str) -> Finding:
+    return Finding(code=code, at=at, problem=problem, advice=advice)

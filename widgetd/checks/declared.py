@@ -1,0 +1,166 @@
+"""Which paths a schema declares: `legs[].from.city`.
+
+Every branch counts, for any of them may hold. Where a schema says nothing of
+what is inside a value, everything is declared there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from widgetd.errors import nearest
+from widgetd.schema.applicable import element_parts
+from widgetd.schema.describe import alternatives
+from widgetd.schema.document import Document
+from widgetd.schema.subschemas import Json, Subschema, parts
+
+_STEP = re.compile(r"\[\]|[^.\[\]]+")
+_DEEPEST = 8
+_MOST_NAMED = 8
+
+_TELLING = frozenset(
+    {"type", "enum", "const", "properties", "patternProperties", "items", "prefixItems", "required"}
+)
+"""Keywords by which a schema says what may be inside a value, or that nothing may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Where a path leaves what is declared.
+
+    Attributes:
+        path: As far as the first part that is not declared, that part included.
+        name: That part.
+        known: What is declared in its place.
+    """
+
+    path: str
+    name: str
+    known: tuple[str, ...]
+
+    @property
+    def advice(self) -> str:
+        """What was meant, or what there is."""
+        near = nearest(self.name, self.known)
+        if near:
+            return f"did you mean '{near}'?"
+        if not self.known:
+            return "declare it"
+        return f"declare it, or use {alternatives(self.known[:_MOST_NAMED])}"
+
+
+class Declared:
+    """The paths of one schema."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._known: dict[int, list[Subschema]] = {}
+
+    def missing(self, path: str, *, through_lists: bool = False) -> Missing | None:
+        """Where `path` leaves what is declared; None where it does not.
+
+        Args:
+            path: As `legs[].from`.
+            through_lists: Whether a list may be passed without `[]`, as in `legs.from`.
+        """
+        here = self._around([self._document.root])
+        walked = ""
+        for step in steps(path):
+            inner = self._elements(here) if step == "[]" else self._property(here, step)
+            if inner is None and through_lists:
+                here = self._around(self._elements(here)) or here
+                inner = self._property(here, step)
+            if inner is None:
+                known = tuple(name for name, _ in self._named(here))
+                dotted = f"{walked}.{step}" if walked else step
+                return Missing(path=dotted, name=step, known=known)
+            if not inner:
+                return None
+            walked += step if step == "[]" or not walked else f".{step}"
+            here = self._around(inner)
+        return None
+
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        """Every declared field with its JSON pointer, outer before inner, recursion left out."""
+        return self._fields
+
+    @cached_property
+    def _fields(self) -> tuple[tuple[str, str], ...]:
+        found: dict[str, str] = {}
+        for path, schema in self._below("", [self._document.root], 0, frozenset()):
+            found.setdefault(path, self._at(schema))
+        return tuple(found.items())
+
+    def _below(
+        self, path: str, schemas: list[Subschema], depth: int, above: frozenset[int]
+    ) -> Iterator[tuple[str, Subschema]]:
+        here = [one for one in self._around(schemas) if id(one) not in above]
+        above = above | {id(one) for one in here}
+        if depth == _DEEPEST:
+            return
+        for name, part in self._named(here):
+            inner = f"{path}.{name}" if path else name
+            yield inner, part
+            yield from self._below(inner, [part], depth + 1, above)
+        elements = self._elements(here)
+        if elements:
+            yield from self._below(f"{path}[]", elements, depth + 1, above)
+
+    def _at(self, schema: Subschema) -> str:
+        return "" if isinstance(schema, bool) else self._document.at(schema)
+
+    def _around(self, schemas: Iterable[Subschema]) -> list[Mapping[str, Json]]:
+        """The schemas, and all that are held against the same value in whichever case."""
+        around: dict[int, Mapping[str, Json]] = {}
+        waiting = list(schemas)
+        while waiting:
+            schema = waiting.pop(0)
+            if isinstance(schema, bool) or id(schema) in around:
+                continue
+            around[id(schema)] = schema
+            waiting.extend(self._beside(schema))
+        return list(around.values())
+
+    def _beside(self, schema: Mapping[str, Json]) -> list[Subschema]:
+        """What is held against the same value as `schema`, directly because of it."""
+        if id(schema) not in self._known:
+            same = [one for one in parts(schema) if one.reach == "same" and one.pointer != "/not"]
+            beside = [one.schema for one in same]
+            self._known[id(schema)] = [*beside, *self._document.targets(schema)]
+        return self._known[id(schema)]
+
+    def _named(self, here: Iterable[Mapping[str, Json]]) -> list[tuple[str, Subschema]]:
+        return [pair for schema in here for pair in schema.get("properties", {}).items()]
+
+    def _property(self, here: list[Mapping[str, Json]], name: str) -> list[Subschema] | None:
+        """What the property is; empty where anything goes, None where it is not declared."""
+        properties = [schema.get("properties", {}) for schema in here]
+        found = [named[name] for named in properties if name in named]
+        if found:
+            return found
+        return [] if _is_silent(here) or any(_is_open(schema) for schema in here) else None
+
+    def _elements(self, here: list[Mapping[str, Json]]) -> list[Subschema]:
+        """What the elements are; empty where anything goes."""
+        found: list[Subschema] = []
+        for schema in here:
+            first, rest = element_parts(schema)
+            found += [*first, rest]
+        return [part for part in found if not isinstance(part, bool)]
+
+
+def _is_silent(here: list[Mapping[str, Json]]) -> bool:
+    return not any(schema.keys() & _TELLING for schema in here)
+
+
+def _is_open(schema: Mapping[str, Json]) -> bool:
+    """Whether the schema says in so many words that there may be other properties."""
+    return "patternProperties" in schema or schema.get("additionalProperties") not in (None, False)
+
+
+def steps(path: str) -> list[str]:
+    """The steps of a path: `legs`, `[]`, `from`."""
+    return _STEP.findall(path)

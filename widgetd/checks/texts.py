@@ -1,0 +1,115 @@
+"""What can be said of a file's names, descriptions and keys. Looks at no schema's meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from widgetd.errors import Finding, nearest
+from widgetd.schema.json_text import decode
+from widgetd.schema.subschemas import pointer
+from widgetd.widget.definition import Definition
+from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
+from widgetd.widget.hidden_characters import hidden
+from widgetd.widget.sidecar import SUFFIX
+
+LONGEST_DESCRIPTION = 1024
+"""Characters; what hosts are known to take of a tool's description."""
+
+
+def texts(definition: Definition) -> Iterator[Finding]:
+    """Everything that can be said of a definition without compiling it."""
+    file = orjson.loads(decode(definition.content))
+    yield from _keys(file)
+    yield from _package(definition)
+    yield from _hidden(file)
+    yield from _hidden_in_sidecar(definition)
+    yield from _description(definition)
+
+
+def _keys(file: Mapping[str, Any]) -> Iterator[Finding]:
+    """Keys that only nearly are one of the optional ones, and so do nothing."""
+    absent = {key.casefold(): key for key in OPTIONAL if key not in file}
+    for key in file:
+        folded = key.casefold().replace("_", "").replace("-", "")
+        near = nearest(folded, tuple(absent)) if key not in KNOWN else None
+        if near:
+            yield Finding(
+                code="W1114",
+                at=pointer(key),
+                problem=f"'{key}' is no key of a widget, and is not looked at",
+                advice=f"did you mean '{absent[near]}'?",
+            )
+
+
+def _package(definition: Definition) -> Iterator[Finding]:
+    if definition.encoded is not None and definition.studio is None:
+        yield Finding(
+            code="W1110",
+            at="/encodedWidget",
+            problem="this is not what ChatKit Studio packs, so there is no JSX and no sample in it",
+            advice="export the widget again, or leave the key out",
+        )
+
+
+def _hidden(file: Mapping[str, Any]) -> Iterator[Finding]:
+    for at, text in _read_by_models(file):
+        for offset, name in hidden(text):
+            yield _unseen(at, name, offset)
+            break
+
+
+def _hidden_in_sidecar(definition: Definition) -> Iterator[Finding]:
+    for key in ("title", "description"):
+        for offset, name in hidden(getattr(definition.sidecar, key) or ""):
+            yield _unseen(f"/{key}", name, offset, path=definition.path + SUFFIX)
+            break
+
+
+def _unseen(at: str, name: str, offset: int, *, path: str = "") -> Finding:
+    return Finding(
+        code="W1115",
+        path=path,
+        at=at,
+        problem=f"character {offset + 1} is one that nobody sees: {name}",
+        advice="remove it; models read it, and it is not served",
+    )
+
+
+def _read_by_models(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The texts of a file that reach a model, with where they stand."""
+    for key in ("name", "description"):
+        if isinstance(file.get(key), str):
+            yield f"/{key}", file[key]
+    waiting: list[tuple[str, Any]] = [("/jsonSchema", file.get("jsonSchema"))]
+    while waiting:
+        at, value = waiting.pop(0)
+        if isinstance(value, list):
+            waiting.extend((f"{at}/{index}", inner) for index, inner in enumerate(value))
+        elif isinstance(value, dict):
+            for key, inner in value.items():
+                if key in READ_BY_MODELS and isinstance(inner, str):
+                    yield at + pointer(key), inner
+                else:
+                    waiting.append((at + pointer(key), inner))
+
+
+def _description(definition: Definition) -> Iterator[Finding]:
+    length = len(definition.description)
+    if not length:
+        yield Finding(
+            code="W1116",
+            problem="there is no description, so a model can only guess when to use the widget",
+            advice=f"write one into '{definition.path}{SUFFIX}'",
+        )
+    elif length > LONGEST_DESCRIPTION:
+        written = definition.sidecar.description is not None
+        yield Finding(
+            code="W1117",
+            path=definition.path + SUFFIX if written else "",
+            at="/description" if written or "description" in definition.extra else "/jsonSchema",
+            problem=f"the description has {length:,} characters",
+            advice=f"keep it below {LONGEST_DESCRIPTION:,}; hosts cut it off",
+        )

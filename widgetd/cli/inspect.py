@@ -1,0 +1,153 @@
+"""Commands that look at widgets without serving them: list, render, mock, picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from widgetd.cli.flags import Arguments, Dir
+from widgetd.cli.options import arguments_from, snapshot_of, widget_of
+from widgetd.cli.printing import print_json
+
+
+def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
+    """List the widgets of a folder: tool name, title, description.
+
+    Args:
+        dir: The folder of widgets.
+        json: Print a JSON array.
+        tokens: Print instead what a model pays for each: to know the tool, and for a result of
+            its first example in both profiles.
+    """
+    snapshot = snapshot_of(dir)
+    widgets = snapshot.widgets.values()
+    if tokens:
+        from widgetd.mcp.tokens import table
+
+        print(table(snapshot))
+        return 0
+    if json:
+        rows = [
+            {
+                "name": widget.tool,
+                "title": widget.definition.title,
+                "description": widget.description,
+                "path": widget.definition.path,
+            }
+            for widget in widgets
+        ]
+        print_json(rows)
+        return 0
+    width = max((len(widget.tool) for widget in widgets), default=0)
+    for widget in widgets:
+        print(f"{widget.tool:{width}}  {widget.description}")
+    return 0
+
+
+def render(name: str, *, dir: Dir = None, arguments: Arguments = "") -> int:
+    """Render one widget and print its tree.
+
+    Args:
+        name: The tool's name, as `widgetd list` prints it.
+        dir: The folder of widgets.
+        arguments: JSON, @FILE with JSON, or - for standard input; by default an example.
+    """
+    widget = widget_of(snapshot_of(dir), name)
+    given = arguments_from(arguments) if arguments else widget.example
+    print_json(widget.call(given or {}).tree)
+    return 0
+
+
+def mock(
+    name: str,
+    *,
+    dir: Dir = None,
+    state: Literal["sample", "empty", "one", "many", "long"] = "sample",
+    seed: int = 0,
+    count: int = 1,
+    profile: Literal["chatkit", "split"] = "chatkit",
+) -> int:
+    """Print calls of one widget with their results, for front-end tests.
+
+    Args:
+        name: The tool's name, as `widgetd list` prints it.
+        dir: The folder of widgets.
+        state: Which kind of arguments.
+        seed: The same seed gives the same bytes.
+        count: How many calls.
+        profile: Who sees the tree.
+    """
+    from widgetd.mcp.mock import mocks
+
+    snapshot = snapshot_of(dir)
+    widget = widget_of(snapshot, name)
+    made = mocks(widget, state=state, seed=seed, count=count, profile=profile, snapshot=snapshot)
+    print_json(made)
+    return 0
+
+
+def shot(
+    name: str,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    dir: Dir = None,
+    arguments: Arguments = "",
+    state: str = "sample",
+    theme: Literal["light", "dark"] = "light",
+    width: int = 400,
+    scale: float = 2.0,
+) -> int:
+    """Take a picture of one widget.
+
+    Args:
+        name: The tool's name, as `widgetd list` prints it.
+        output: The PNG file. Default: NAME.png.
+        dir: The folder of widgets.
+        arguments: JSON, @FILE with JSON, or - for standard input; instead of a state.
+        state: A state of the gallery: sample, example-1, empty, one, many, long, rtl, emoji.
+        theme: Light or dark.
+        width: In CSS pixels; the height is the widget's own.
+        scale: Pixels of the picture for each CSS pixel.
+    """
+    from widgetd.browser import pictures
+    from widgetd.widget.states import arguments_of
+
+    widget = widget_of(snapshot_of(dir), name)
+    given = arguments_from(arguments) if arguments else arguments_of(widget, state)
+    taken = pictures.Shot(
+        tree=widget.call(given).tree,
+        title=widget.definition.title,
+        theme=theme,
+        width=width,
+        scale=scale,
+        locale="ar" if state == "rtl" else "en-US",
+    )
+    file = output or Path(f"{name}.png")
+    file.write_bytes(pictures.picture(taken))
+    print(file)
+    return 0
+
+
+def shots_(
+    dir: Path | None = None,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("shots"),
+    width: int = 400,
+    scale: float = 1.0,
+) -> int:
+    """Take a picture of every widget of DIR, light and dark, and one of them all.
+
+    Args:
+        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
+        output: The folder for the pictures.
+        width: In CSS pixels; the height is each widget's own.
+        scale: Pixels of a picture for each CSS pixel.
+    """
+    from widgetd.browser import pictures
+
+    wanted = pictures.of_all(snapshot_of(dir), width=width, scale=scale)
+    for file in pictures.photograph(wanted, output):
+        print(file)
+    return 0

@@ -1,0 +1,1 @@
+"""Lifetimes: what starts, in which order, and how it ends."""

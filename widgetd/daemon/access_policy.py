@@ -1,0 +1,71 @@
+"""Settings decide who may come in, and an address that others reach needs a token.
+
+Knows nothing of what a token is proven by, or of what is inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import structlog
+
+from widgetd.errors import ConfigError
+from widgetd.mcp.auth import Access, Issuer, is_loopback
+from widgetd.mcp.principal import LOCAL, NOBODY, PUBLIC, Principal
+from widgetd.settings import Settings
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Who may come in.
+
+    Attributes:
+        access: Finds out whose a token is; None where nobody needs one.
+        otherwise: Who calls where no token says it.
+    """
+
+    access: Access | None
+    otherwise: Principal
+
+
+def entry(settings: Settings) -> Entry:
+    """Who may come in, as `settings` say.
+
+    Raises:
+        ConfigError: Other machines reach the address and no token is set (W0009), or the tokens
+            cannot be used.
+    """
+    if settings.transport == "stdio":
+        return Entry(access=None, otherwise=LOCAL)
+    access = _access(settings)
+    if access is not None:
+        return Entry(access=access, otherwise=NOBODY)
+    if is_loopback(settings.host):
+        return Entry(access=None, otherwise=LOCAL)
+    if not settings.insecure:
+        problem = f"other machines reach {settings.host}, and no token is set"
+        advice = "name a file of tokens with --token-file, or let anybody in with --insecure"
+        raise ConfigError("W0009", problem, advice)
+    _log.warning("access.opened", host=settings.host, problem="anybody may call, without a token")
+    return Entry(access=None, otherwise=PUBLIC)
+
+
+def _access(settings: Settings) -> Access | None:
+    issuer = _issuer(settings)
+    made = settings.made_token
+    if settings.token_file is None and issuer is None and not made:
+        return None
+    return Access(file=settings.token_file, made=made, issuer=issuer)
+
+
+def _issuer(settings: Settings) -> Issuer | None:
+    said = (settings.jwt_jwks, settings.jwt_issuer, settings.jwt_audience)
+    if not any(said):
+        return None
+    if not all(said):
+        problem = "--jwt-jwks, --jwt-issuer and --jwt-audience belong together"
+        raise ConfigError("W0002", problem, "set all three, or none")
+    jwks, issuer, audience = said
+    return Issuer(jwks=jwks, issuer=issuer, audience=audience, algorithm=settings.jwt_algorithm)

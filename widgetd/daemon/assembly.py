@@ -1,0 +1,167 @@
+"""What makes the parts of a daemon from its settings; nothing here runs yet.
+
+Whatever may be refused is refused here, so that nothing live is touched by it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from widgetd.catalog.registry import Registry
+from widgetd.daemon.access_policy import Entry, entry
+from widgetd.daemon.systemd import Supervisor, supervisor
+from widgetd.daemon.workshop import verdicts_for
+from widgetd.files.hints import Hints
+from widgetd.mcp.audit import Audit
+from widgetd.mcp.resources import Resources
+from widgetd.mcp.result import Policy
+from widgetd.mcp.server import Server, Terms, build
+from widgetd.mcp.view import view_html
+from widgetd.settings import Settings
+from widgetd.store.contract import Store
+from widgetd.store.delivery.forward import Forwarding
+from widgetd.store.delivery.webhook import webhook
+from widgetd.store.factory import open_store
+from widgetd.store.values import Bounds
+from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.gallery.problems import Problems
+from widgetd.web.health import STALLED_S, Vitals
+from widgetd.web.metrics import Metrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The parts of a daemon, made but not yet running.
+
+    Attributes:
+        settings: What the operator chose.
+        folder: The widgets folder; it exists.
+        hints: Where the folder may have changed.
+        registry: What is being served.
+        vitals: What the daemon knows of itself.
+        metrics: Counts what happens.
+        entry: Who may come in.
+        audit: Writes down who called what; None where nobody asked for it.
+        supervisor: The service manager that may have started it.
+        stop: Set to end everything.
+    """
+
+    settings: Settings
+    folder: Path
+    hints: Hints
+    registry: Registry
+    vitals: Vitals
+    metrics: Metrics
+    entry: Entry
+    audit: Audit | None
+    supervisor: Supervisor
+    stop: anyio.Event
+
+    def tell_supervisor(self) -> None:
+        """Say that clients can come, and what they will find."""
+        snapshot = self.registry.current
+        self.supervisor.ready(
+            f"widgets served: {len(snapshot.widgets)} "
+            f"({len(snapshot.stale)} kept at last-good, {len(snapshot.refused)} refused)"
+        )
+
+
+def prepare(settings: Settings, folder: Path, stop: anyio.Event) -> Parts:
+    """The parts of a daemon that serves `folder`.
+
+    Args:
+        settings: What the operator chose.
+        folder: The widgets folder; it exists.
+        stop: Set to end everything.
+
+    Raises:
+        ConfigError: A token is missing or cannot be used.
+    """
+    registry = Registry()
+    vitals = Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
+    return Parts(
+        settings=settings,
+        folder=folder,
+        hints=Hints(),
+        registry=registry,
+        vitals=vitals,
+        metrics=Metrics(registry, vitals),
+        entry=entry(settings),
+        audit=_audit(settings),
+        supervisor=supervisor(os.environ, os.getpid()),
+        stop=stop,
+    )
+
+
+def _audit(settings: Settings) -> Audit | None:
+    if settings.audit is None:
+        return None
+    return Audit(settings.audit, most_bytes=settings.audit_max_bytes)
+
+
+def store_of(settings: Settings) -> AbstractAsyncContextManager[Store]:
+    """Where what outlives a call is kept; closed by whoever leaves it."""
+    bounds = Bounds(rate_per_s=settings.rate, burst=settings.burst, at_once=settings.at_once)
+    return open_store(settings.store, bounds=bounds)
+
+
+def forwarding_of(settings: Settings, store: Store) -> Forwarding | None:
+    """What passes actions on to a webhook; None where nobody named one."""
+    if settings.webhook is None:
+        return None
+    said = settings.webhook_secret
+    secret = "" if said is None else said.get_secret_value()
+    hook = webhook(settings.webhook, secret, allow_private=settings.webhook_private)
+    return Forwarding(store, hook)
+
+
+def server_of(parts: Parts, store: Store) -> Server:
+    """The MCP server over the registry, with whatever else can be read and who is told.
+
+    Raises:
+        ConfigError: The state folder cannot be made, or an installed library is not the one
+            tested.
+    """
+    settings = parts.settings
+    terms = Terms(
+        policy=Policy(
+            profile=settings.profile,
+            profiles=settings.profiles,
+            text=settings.text,
+            strict=settings.strict,
+            inline_max_bytes=settings.inline_max_bytes,
+        ),
+        expose=settings.expose,
+        page_size=settings.page_size,
+        resources=Resources(view_html(), settings.image_origin),
+        verdicts=verdicts_for(settings),
+        observers=(parts.metrics, *([parts.audit] if parts.audit else [])),
+        otherwise=parts.entry.otherwise,
+    )
+    return build(parts.registry, store, terms, auth=parts.entry.access)
+
+
+def gallery_of(parts: Parts, server: Server, url: str) -> Gallery:
+    """The gallery of what `server` serves.
+
+    Args:
+        parts: Of the daemon that shows it.
+        server: Whose widgets are shown.
+        url: Where MCP is served.
+    """
+    settings = parts.settings
+    return Gallery(
+        server=server,
+        folder=parts.folder,
+        upload=settings.allow_upload,
+        strict=settings.strict,
+        url=url,
+        image_origins=settings.image_origin,
+        stop=parts.stop,
+        problems=Problems(parts.folder),
+    )

@@ -1,0 +1,138 @@
+"""Prove a large folder from its other end, in another process, while a start does from this one.
+
+Proving holds the interpreter's lock, so a thread would be no help. The process is a
+fork, made while there is but one thread. It reads the folder by itself, and tells
+what it proved through a pipe: verdicts as the state directory keeps them, believed
+for the same path and digest. Whatever it does not tell, in time or at all, is proven
+here, so nothing depends on it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from widgetd.catalog.entries import WIDGET_SUFFIX
+from widgetd.catalog.loader import read_pair
+from widgetd.catalog.proof import Proven, Verdict, line, read
+from widgetd.errors import WidgetError
+from widgetd.files.folder import Folder, opened
+from widgetd.files.source import Source, Unsettled
+from widgetd.files.walk import HIDDEN, walk
+from widgetd.limits import Limits
+from widgetd.widget.definition import digest
+
+MANY = 256
+"""Fewer files are proven sooner than a second process has begun to be of use."""
+
+_CHUNK_BYTES = 1 << 20
+
+Prove = Callable[[Source, Source | None], Verdict]
+"""Source and sidecar to what is known of the widget; raises `WidgetError` where there is none."""
+
+
+class Ahead:
+    """What the other process has told so far.
+
+    Args:
+        descriptor: The end of the pipe to read from.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        os.set_blocking(descriptor, False)
+        self._descriptor = descriptor
+        self._rest = b""
+        self._told: dict[str, Proven] = {}
+
+    def take(self, path: str, content: str) -> Verdict | None:
+        """The verdict on the file at `path` with this digest, if it was told by now."""
+        self._hear()
+        proven = self._told.pop(path, None)
+        return proven.verdict if proven is not None and proven.digest == content else None
+
+    def _hear(self) -> None:
+        try:
+            heard = os.read(self._descriptor, _CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        *lines, self._rest = (self._rest + heard).split(b"\n")
+        for proven in map(read, lines):
+            if proven is not None:
+                self._told[proven.path] = proven
+
+
+@contextmanager
+def proving_ahead(root: Path, prove: Prove, *, known: int) -> Iterator[Ahead | None]:
+    """A second process that proves the files of `root`, ended with the block; None without need.
+
+    Args:
+        root: The widgets folder.
+        prove: What it does with each.
+        known: How many of them need no proof.
+    """
+    if not _is_worthwhile(root, known):
+        yield None
+        return
+    reading, writing = os.pipe()
+    # What is there now is shared by both processes for as long as neither's collector touches it.
+    gc.freeze()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _run(root, prove, writing)
+    os.close(writing)
+    try:
+        yield Ahead(reading)
+    finally:
+        os.close(reading)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _is_worthwhile(root: Path, known: int) -> bool:
+    return (
+        sys.platform == "linux"
+        and threading.active_count() == 1
+        and len(os.sched_getaffinity(0)) > 1
+        and _count(root) - known >= MANY
+    )
+
+
+def _count(root: Path) -> int:
+    """About how many widgets there are, found out in a moment."""
+    count = 0
+    for _, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
+        count += sum(name.endswith(WIDGET_SUFFIX) for name in files)
+    return count
+
+
+def _run(root: Path, prove: Prove, writing: int) -> NoReturn:
+    """Be the other process."""
+    try:
+        signal.set_wakeup_fd(-1)
+        with opened(root) as folder, open(writing, "wb") as told:
+            for proven in _proven(folder, prove):
+                told.write(line(proven))
+                told.flush()
+    except BaseException:  # noqa: BLE001 - what it fails at is done without it
+        os._exit(1)
+    os._exit(0)
+
+
+def _proven(folder: Folder, prove: Prove) -> Iterator[Proven]:
+    """The files that can be served, the last one first."""
+    for path in sorted(walk(folder, "", (WIDGET_SUFFIX,)).files, reverse=True):
+        try:
+            source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
+            verdict = prove(source, sidecar)
+        except (WidgetError, Unsettled, FileNotFoundError):
+            continue
+        yield Proven(version="", path=path, digest=digest(source, sidecar), verdict=verdict)

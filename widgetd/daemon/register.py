@@ -1,0 +1,75 @@
+"""Widgets in someone else's FastMCP server: the same corridor, without the daemon."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from fastmcp import FastMCP
+
+from widgetd.catalog.registry import Registry
+from widgetd.daemon.reloading import live
+from widgetd.files.hints import Hints
+from widgetd.mcp.result import Policy
+from widgetd.mcp.server import Server, Terms, attach
+from widgetd.settings import Settings, folder_of
+from widgetd.store.factory import local_store
+from widgetd.web.health import Vitals
+
+
+def register(
+    server: FastMCP,
+    folder: str | os.PathLike[str],
+    *,
+    policy: Policy | None = None,
+) -> None:
+    """Serve the widgets of `folder` from `server`, as long as it runs, and follow their files.
+
+    Args:
+        server: Your own server; what else it serves stays as it is.
+        folder: The widgets folder; it is watched from when the server starts until it ends.
+        policy: How results are shaped.
+
+    Raises:
+        ConfigError: There is no such folder, or the installed fastmcp is not one we know.
+    """
+    settings = Settings(dir=Path(folder))
+    root = folder_of(settings)
+
+    @asynccontextmanager
+    async def lifespan(attached: Server) -> AsyncIterator[None]:
+        stop = anyio.Event()
+        # FastMCP may leave a lifespan in another task than it entered it in, which a task group
+        # does not survive; so the loops live in a task of their own.
+        surveyed = asyncio.Event()
+        running = asyncio.create_task(_follow(attached, settings, root, surveyed, stop))
+        try:
+            await _either(running, surveyed)
+            yield
+        finally:
+            stop.set()
+            await running
+
+    terms = Terms(policy=policy or Policy())
+    attach(server, Registry(), local_store(), terms, lifespan=lifespan)
+
+
+async def _follow(
+    server: Server, settings: Settings, root: Path, surveyed: asyncio.Event, stop: anyio.Event
+) -> None:
+    async with live(server, settings, root, hints=Hints(), vitals=Vitals(), stop=stop):
+        surveyed.set()
+        await stop.wait()
+
+
+async def _either(running: asyncio.Task[None], surveyed: asyncio.Event) -> None:
+    """Wait until the folder was surveyed, or until that failed."""
+    waiting = asyncio.create_task(surveyed.wait())
+    await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if running.done():
+        running.result()

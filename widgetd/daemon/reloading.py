@@ -1,0 +1,97 @@
+"""Keep what a server serves equal to a folder: the three loops that do it, together.
+
+    watch -> hints -> reload -> registry -> notify
+
+Knows nothing of ports and signals, so that it runs in anybody's server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+import structlog
+
+from widgetd.catalog.observer import Observer
+from widgetd.catalog.reload import reload
+from widgetd.daemon.workshop import copies_for, workshop_for
+from widgetd.files.hints import Hints
+from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
+from widgetd.mcp.notifications import notify
+from widgetd.mcp.server import Server
+from widgetd.settings import Settings
+from widgetd.web.health import Vitals
+
+_log = structlog.get_logger()
+
+
+@asynccontextmanager
+async def live(
+    server: Server,
+    settings: Settings,
+    folder: Path,
+    *,
+    hints: Hints,
+    vitals: Vitals,
+    stop: anyio.Event,
+    observer: Observer | None = None,
+) -> AsyncIterator[None]:
+    """Keep what `server` serves equal to `folder`; entered once the first survey is done.
+
+    Args:
+        server: Whose registry is kept, and whose clients are told.
+        settings: What the operator chose.
+        folder: The widgets folder; it exists.
+        hints: Add to it to have the folder looked at.
+        vitals: Is told how it goes.
+        stop: Ends the watching.
+        observer: Is told how the reloading goes.
+    """
+    registry = server.registry
+    workshop = replace(workshop_for(settings, folder, server), copies=copies_for(settings))
+    surveyed = anyio.Event()
+
+    def looked() -> None:
+        vitals.looked()
+        surveyed.set()
+
+    async with anyio.create_task_group() as tasks:
+        looking = partial(reload, workshop, hints, registry, looked=looked, observer=observer)
+        tasks.start_soon(looking)
+        await surveyed.wait()
+        telling = partial(
+            notify,
+            registry,
+            server.clients,
+            view=server.views.of,
+            listed=server.listings.read_otherwise,
+            observers=server.observers,
+        )
+        tasks.start_soon(telling)
+        watching = partial(
+            watch,
+            poll_s=settings.poll or POLL_S,
+            follow=FOLLOW if settings.poll is None else None,
+            observer=_Watching(vitals),
+            stop=stop,
+        )
+        tasks.start_soon(watching, folder, hints)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+class _Watching:
+    """Tells operators and probes how the watching goes."""
+
+    def __init__(self, vitals: Vitals) -> None:
+        self._vitals = vitals
+
+    def watching(self, mode: Mode) -> None:
+        self._vitals.watch = mode
+
+    def failed(self, error: Exception) -> None:
+        _log.warning("watch.failed", error=str(error), kind=type(error).__name__)

@@ -1,0 +1,242 @@
+"""Own every lifetime: what starts, in which order, how it ends.
+
+    watch -> hints -> reload -> registry -> notify
+                                   |
+                     server: http or stdio
+
+One task group holds the loops and the server. A signal sets events; each part
+ends by itself, and cancellation is the backstop.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+import structlog
+
+from widgetd.daemon.assembly import Parts, forwarding_of, gallery_of, prepare, server_of, store_of
+from widgetd.daemon.parallel_proof import proving_ahead
+from widgetd.daemon.reloading import live
+from widgetd.daemon.startup import collecting_seldom
+from widgetd.daemon.stdin import endable_stdin
+from widgetd.daemon.tracing import tracing
+from widgetd.limits import Limits
+from widgetd.mcp import sdk
+from widgetd.mcp.principal import ADMIN, GALLERY, METRICS, Principal
+from widgetd.mcp.server import Server
+from widgetd.settings import Settings
+from widgetd.web.app import MCP_PATH, app
+from widgetd.web.gallery.history import remember
+from widgetd.web.gallery.routes import gallery_routes
+from widgetd.web.guard import guarded
+from widgetd.web.health import health_routes
+from widgetd.web.http_server import Port, bind, url_of
+from widgetd.web.metrics import metrics_app, metrics_route
+from widgetd.web.render import render_route
+from widgetd.web.status import status_route
+
+LEAVE_S = 0.1
+"""How long answers have to reach the pipe when the daemon was told to end over stdio."""
+
+SWITCH_S = 0.0005
+"""How long the thread that makes widgets may keep the interpreter to itself while calls wait."""
+
+TOLD_S = 3.0
+"""How long a webhook has to take what it was not told of yet when the daemon ends."""
+
+_log = structlog.get_logger()
+
+Started = Callable[[str, int], None]
+"""Told once, when clients can come: the URL (empty over stdio) and the number of widgets."""
+
+
+async def serve(
+    settings: Settings, folder: Path, *, started: Started, stop: anyio.Event | None = None
+) -> None:
+    """Serve `folder` until a signal comes, or until stdin ends over stdio.
+
+    Args:
+        settings: What the operator chose.
+        folder: The widgets folder; it exists.
+        started: Told once, when clients can come.
+        stop: Set it to end the daemon as a signal would.
+
+    Raises:
+        ConfigError: The port cannot be had, a token is missing or cannot be used, or an installed
+            library is not the one tested.
+    """
+    sys.setswitchinterval(SWITCH_S)
+    made = prepare(settings, folder, stop or anyio.Event())
+    async with AsyncExitStack() as held:
+        held.enter_context(tracing(os.environ))
+        # Whatever may be refused is refused before anything runs.
+        store = await held.enter_async_context(store_of(settings))
+        forwarding = forwarding_of(settings, store)
+        server = server_of(made, forwarding.store if forwarding else store)
+        if settings.transport == "stdio":
+            run = partial(_over_stdio, made, server, started)
+        else:
+            listener = held.enter_context(bind(settings.host, settings.port))
+            aside = settings.metrics_port
+            scraped = None if aside is None else held.enter_context(bind(settings.host, aside))
+            run = partial(_over_http, made, server, started, listener, scraped)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_obey_signals, made)
+            if made.audit is not None:
+                tasks.start_soon(made.audit.write)
+            tasks.start_soon(made.supervisor.feed, made.vitals.progressing, made.stop)
+            if forwarding is not None:
+                tasks.start_soon(forwarding.forward)
+            async with AsyncExitStack() as alive:
+                with collecting_seldom(), _hurried(made, server):
+                    await alive.enter_async_context(_live(made, server))
+                await run()
+            if forwarding is not None:
+                with anyio.move_on_after(TOLD_S):
+                    await forwarding.finish()
+            tasks.cancel_scope.cancel()
+    _log.info("daemon.stopped")
+
+
+async def _over_http(
+    parts: Parts,
+    server: Server,
+    started: Started,
+    listener: socket.socket,
+    scraped: socket.socket | None,
+) -> None:
+    settings = parts.settings
+    guard = partial(guarded, server, parts.entry.access)
+    gallery = gallery_of(parts, server, url_of(listener) + MCP_PATH)
+    shown = gallery_routes(gallery) if settings.gallery else []
+    measured = [metrics_route(parts.metrics)] if scraped is None else []
+    served = app(
+        server,
+        [
+            *health_routes(parts.registry, parts.vitals),
+            render_route(server),
+            *guard({ADMIN}, [status_route(parts.registry, parts.vitals)]),
+            *guard({ADMIN, METRICS}, measured),
+            *guard({ADMIN, GALLERY}, shown),
+        ],
+        allowed_hosts=settings.allowed_host,
+        cors_origins=settings.cors_origin,
+    )
+    sdk.own_the_shutdown()
+    _watch_numbers(parts, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
+
+    def announce() -> None:
+        _announce(parts, started, url_of(listener) + MCP_PATH)
+
+    def end_streams() -> None:
+        server.store.actions.drain()
+        server.clients.close()
+        sdk.end_standing_streams(served, MCP_PATH)
+
+    def end_streams_of(gone: Collection[Principal]) -> None:
+        sdk.end_standing_streams(served, MCP_PATH, server.clients.end(gone))
+
+    if parts.entry.access is not None:
+        parts.entry.access.watch(end_streams_of)
+    port = Port(served, after_start=announce, before_end=end_streams)
+    ports = {port: listener}
+    if scraped is not None:
+        ports[Port(metrics_app(parts.metrics))] = scraped
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_ports, parts, ports)
+        if settings.gallery:
+            tasks.start_soon(remember, parts.registry, gallery.history)
+        async with anyio.create_task_group() as serving:
+            for each, on in ports.items():
+                serving.start_soon(each.serve, [on])
+        tasks.cancel_scope.cancel()
+
+
+def _watch_numbers(parts: Parts, server: Server, *, sessions: Callable[[], int]) -> None:
+    watch = parts.metrics.watch_number
+    watch("sessions", "Sessions of legacy clients.", sessions)
+    watch("listeners", "Clients that are told of changes.", partial(len, server.clients))
+
+    def away() -> int:
+        return int(server.store.mode() == "degraded")
+
+    watch("store_degraded", "Whether the store that replicas share does not answer.", away)
+
+
+@contextmanager
+def _hurried(parts: Parts, server: Server) -> Iterator[None]:
+    """The first look at a large folder takes two processes."""
+    prove = partial(server.toolbox.prove, limits=Limits(), strict=parts.settings.strict)
+    known = server.toolbox.known
+    with (
+        proving_ahead(parts.folder, prove, known=known) as ahead,
+        server.toolbox.helped(ahead.take if ahead else None),
+    ):
+        yield
+
+
+def _live(parts: Parts, server: Server) -> AbstractAsyncContextManager[None]:
+    return live(
+        server,
+        parts.settings,
+        parts.folder,
+        hints=parts.hints,
+        vitals=parts.vitals,
+        stop=parts.stop,
+        observer=parts.metrics,
+    )
+
+
+async def _end_ports(parts: Parts, ports: Iterable[Port]) -> None:
+    await parts.stop.wait()
+    parts.vitals.draining = True
+    parts.supervisor.stopping()
+    for port in ports:
+        port.end()
+
+
+async def _over_stdio(parts: Parts, server: Server, started: Started) -> None:
+    with endable_stdin() as end:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_leave_on_stop, parts, server, end)
+            _announce(parts, started, "")
+            await server.mcp.run_stdio_async(show_banner=False)
+            tasks.cancel_scope.cancel()
+
+
+async def _leave_on_stop(parts: Parts, server: Server, end: Callable[[], None]) -> None:
+    """Answer whoever waits, and then take no more."""
+    await parts.stop.wait()
+    server.store.actions.drain()
+    server.clients.close()
+    await anyio.sleep(LEAVE_S)
+    end()
+
+
+def _announce(parts: Parts, started: Started, url: str) -> None:
+    widgets = len(parts.registry.current.widgets)
+    parts.tell_supervisor()
+    _log.info("daemon.started", url=url, widgets=widgets, transport=parts.settings.transport)
+    started(url, widgets)
+
+
+async def _obey_signals(parts: Parts) -> None:
+    """SIGTERM and SIGINT end the daemon; SIGHUP makes it look at everything, tokens too."""
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for received in signals:
+            if received == signal.SIGHUP:
+                parts.supervisor.reloading()
+                if parts.entry.access is not None:
+                    parts.entry.access.reread()
+                parts.vitals.on_next_look(parts.tell_supervisor)
+                parts.hints.add()
+            else:
+                parts.stop.set()

@@ -1,0 +1,181 @@
+"""One line of JSON for each call: who, what, how it ended; never what was said.
+
+    called -> line -> queue -> writer thread -> file
+
+A call is done when its line is in the queue: a slow disk delays no call, and a
+queue that is full loses lines, which the next line that is written confesses.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import orjson
+import structlog
+
+from widgetd.errors import ConfigError
+from widgetd.mcp.notice import Notice
+from widgetd.mcp.observer import Called
+from widgetd.widget.widget import Widget
+
+MOST_WAITING = 10_000
+"""Lines, of 300 bytes or so, that wait for the disk."""
+
+GATHER_S = 0.1
+"""Calls that end within so short a time are written at once, by one trip to the thread."""
+
+KEPT = 4
+"""Full files beside the one that is written: `audit.jsonl.1` is the youngest of them."""
+
+_log = structlog.get_logger()
+
+
+class Audit:
+    """Writes what was called.
+
+    Args:
+        path: The file; made if need be, appended to if it is there.
+        most_bytes: A file that is larger makes room for a new one.
+
+    Raises:
+        ConfigError: The file cannot be written (W0006).
+    """
+
+    def __init__(self, path: Path, *, most_bytes: int) -> None:
+        self._path = path
+        self._most_bytes = most_bytes
+        self._waiting: deque[bytes] = deque()
+        self._lost = 0
+        self._came = anyio.Event()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _append(path, [_line(event="audit.started")])
+        except OSError as error:
+            problem = f"the audit file {path} cannot be written ({error.strerror})"
+            raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
+
+    def called(self, call: Called) -> None:
+        """Have a line written about `call`."""
+        if len(self._waiting) >= MOST_WAITING:
+            self._lost += 1
+            return
+        self._waiting.append(_about(call))
+        self._came.set()
+
+    def rendered(self, widget: Widget, steps: int) -> None:
+        """Whatever a call renders is part of its line."""
+
+    def notified(self, notice: Notice) -> None:
+        """Notices are no calls."""
+
+    async def write(self) -> None:
+        """Write what waits, until cancelled; then once more."""
+        try:
+            while True:
+                await self._came.wait()
+                self._came = anyio.Event()
+                await anyio.sleep(GATHER_S)
+                await self._flush()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._flush()
+
+    async def _flush(self) -> None:
+        lines = list(self._waiting)
+        self._waiting.clear()
+        if self._lost:
+            lines.append(_line(event="audit.lost", calls=self._lost))
+            self._lost = 0
+        write = partial(_write, self._path, lines, self._most_bytes)
+        try:
+            await anyio.to_thread.run_sync(write)
+        except OSError as error:
+            _log.warning("audit.failed", lines=len(lines), problem=error.strerror)
+
+
+def principal_hash(name: str) -> str:
+    """Stands for a principal in the file, the same in every file."""
+    return blake2b(name.encode(), digest_size=6).hexdigest() if name else ""
+
+
+def _about(call: Called) -> bytes:
+    widget = call.widget
+    return _line(
+        event="call",
+        principal=principal_hash(call.principal),
+        tool=call.tool,
+        widget="" if widget is None else widget.tool,
+        outcome=call.outcome,
+        code=call.code,
+        ms=round(call.seconds * 1000, 3),
+        bytes_in=_size(call.arguments),
+        bytes_out=_size(call.answer),
+        shape=shape(widget, call.arguments),
+    )
+
+
+def shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """What kind of values came for which of the widget's own fields: `{"legs": "array 2"}`.
+
+    A name that the widget does not declare may be somebody's data, so it is not told.
+    """
+    declared = {} if widget is None else widget.schema.advertised.get("properties", {})
+    told = {name: _kind(value) for name, value in arguments.items() if name in declared}
+    others = len(arguments) - len(told)
+    return {**told, "+": f"others {others}"} if others else told
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return f"array {len(value)}"
+        case _:
+            return "object"
+
+
+def _size(value: Mapping[str, Any]) -> int:
+    try:
+        return len(orjson.dumps(value, default=str))
+    except orjson.JSONEncodeError:  # an integer of more than 64 bits, for one
+        return len(json.dumps(value, default=str))
+
+
+def _line(**said: Any) -> bytes:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return orjson.dumps({"at": at, **said}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _write(path: Path, lines: list[bytes], most_bytes: int) -> None:
+    if path.exists() and path.stat().st_size >= most_bytes:
+        _rotate(path)
+        lines = [_line(event="audit.started"), *lines]
+    _append(path, lines)
+
+
+def _rotate(path: Path) -> None:
+    files = [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, KEPT + 1))]
+    for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
+        if newer.exists():
+            newer.replace(older)
+
+
+def _append(path: Path, lines: list[bytes]) -> None:
+    with path.open("ab") as file:
+        file.write(b"".join(lines))

@@ -1,0 +1,179 @@
+"""The path of a call: arguments -> validate -> render -> keep -> result.
+
+Whoever asks for a widget comes through here: its own tool, `render_widget`,
+`show_render`, a backend's POST. Knows nothing of how they ask.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from secrets import token_urlsafe
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from fastmcp.tools.base import ToolResult
+
+from widgetd.catalog.registry import Registry
+from widgetd.errors import CallError
+from widgetd.mcp.caller import CALLER, Caller
+from widgetd.mcp.client_version import check_client
+from widgetd.mcp.envelope import RenderMark
+from widgetd.mcp.observer import Observer
+from widgetd.mcp.result import Policy, profile_for, tool_result, ui
+from widgetd.store.contract import Store
+from widgetd.store.values import StoredRender
+from widgetd.widget.compiled_cache import Warm
+from widgetd.widget.widget import Render, Widget
+
+
+class Rendering:
+    """Renders widgets, keeps each render for a while, and shapes results.
+
+    Args:
+        registry: Where a call that came without a request finds the snapshot.
+        policy: How results are shaped.
+        store: Where renders are kept.
+        observers: Are told of each render.
+        clock: Tells the time, in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        policy: Policy,
+        store: Store,
+        *,
+        observers: Sequence[Observer] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._registry = registry
+        self._policy = policy
+        self._store = store
+        self._observers = observers
+        self._clock = clock
+        self._warm = Warm()
+        self._said: WeakKeyDictionary[Widget, Mapping[str, Any]] = WeakKeyDictionary()
+
+    @property
+    def caller(self) -> Caller:
+        """Who is calling now; in-process, somebody who sees what is being served."""
+        return CALLER.get(None) or Caller(snapshot=self._registry.current)
+
+    async def call(self, widget: Widget, arguments: Mapping[str, Any]) -> ToolResult:
+        """Render `widget` for whoever is calling.
+
+        Raises:
+            CallError: The client is too old, the arguments do not fit, or the template fails on
+                them.
+        """
+        caller = self.caller
+        check_client(widget, caller)
+        profile = profile_for(self._policy, widget, caller)
+        render = await self.render(widget, arguments, caller.snapshot.generation)
+        return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
+
+    async def show(self, render_id: str) -> ToolResult:
+        """Show a render that was made before, to whoever is calling now.
+
+        Raises:
+            CallError: It is not kept, or not any more (W2007), or the client is too old.
+        """
+        caller = self.caller
+        render = await self.kept(render_id)
+        widget = caller.snapshot.widgets.get(render.tool)
+        if widget is not None:
+            check_client(widget, caller)
+        profile = profile_for(self._policy, widget, caller)
+        return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
+
+    async def kept(self, render_id: str) -> StoredRender:
+        """A render that was made before, of a widget that whoever is calling may see.
+
+        Raises:
+            CallError: It is not kept, or not any more (W2007).
+        """
+        render = await self._store.renders.get(render_id)
+        if render is None or self._is_hidden(render.tool):
+            raise CallError(
+                "W2007",
+                f"there is no render '{render_id:.60}', or not any more; render the widget again",
+                path="render_id",
+            )
+        return render
+
+    async def hides(self, render_id: str) -> bool:
+        """Whether a render is kept, of a widget that whoever is calling may not see."""
+        render = await self._store.renders.get(render_id)
+        return render is not None and self._is_hidden(render.tool)
+
+    def _is_hidden(self, tool: str) -> bool:
+        return tool in self._registry.current.widgets and tool not in self.caller.snapshot.widgets
+
+    async def render(
+        self, widget: Widget, arguments: Mapping[str, Any], generation: str
+    ) -> StoredRender:
+        """Render `widget` and keep the render.
+
+        Args:
+            widget: What to render.
+            arguments: As they came.
+            generation: Of the snapshot that the widget was taken from.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        render = self.make(widget, arguments, generation)
+        await self._store.renders.put(render)
+        return render
+
+    def make(self, widget: Widget, arguments: Mapping[str, Any], generation: str) -> StoredRender:
+        """Render `widget` for somebody who looks at it now, and do not keep the render.
+
+        Args:
+            widget: What to render.
+            arguments: As they came.
+            generation: Of the snapshot that the widget was taken from.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        self._warm.called(widget)
+        started_s = time.perf_counter()
+        made = widget.call(arguments, strict=self._policy.strict)
+        ms = round((time.perf_counter() - started_s) * 1000, 3)
+        for observer in self._observers:
+            observer.rendered(widget, made.steps)
+        return self._stored(widget, made, generation, ms)
+
+    def _ui(self, widget: Widget) -> Mapping[str, Any]:
+        """What every result of this widget says of how it is shown; made once."""
+        said = self._said.get(widget)
+        if said is None:
+            said = self._said[widget] = ui(widget).wire()
+        return said
+
+    def _stored(self, widget: Widget, made: Render, generation: str, ms: float) -> StoredRender:
+        definition = widget.definition
+        mark = RenderMark(
+            id=f"r_{token_urlsafe(12)}",
+            widget=widget.tool,
+            generation=generation,
+            digest=widget.key,
+            ms=ms,
+            mended=made.mended or None,
+        )
+        shown = self._ui(widget)
+        facts = {"uiType": shown["uiType"], "widget": widget.tool, "title": definition.title}
+        return StoredRender(
+            id=mark.id,
+            tool=widget.tool,
+            tree=made.tree,
+            secret=bool(definition.sidecar.sensitive),
+            text=widget.facts.summary(made.arguments),
+            facts=facts | widget.facts.data(made.arguments),
+            ui=shown,
+            mark=mark.wire(),
+            created=self._clock(),
+            size_bytes=made.size_bytes,
+        )

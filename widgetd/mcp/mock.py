@@ -1,0 +1,96 @@
+"""Calls as front-end tests want them: always valid, and the same bytes for the same seed."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, Literal
+
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Entry, Snapshot
+from widgetd.errors import CallError
+from widgetd.mcp.caller import Caller
+from widgetd.mcp.calls import Rendering
+from widgetd.mcp.result import Policy, Profile, on_wire, profile_for, tool_result
+from widgetd.schema.sampling.sample import State, sample
+from widgetd.store.factory import local_store
+from widgetd.widget.widget import Widget
+
+MockState = Literal["sample", "empty", "one", "many", "long"]
+
+_STATES: dict[MockState, State] = {
+    "sample": "full",
+    "empty": "empty",
+    "one": "one",
+    "many": "many",
+    "long": "long",
+}
+
+
+def mocks(
+    widget: Widget,
+    *,
+    state: MockState = "sample",
+    seed: int = 0,
+    count: int = 1,
+    profile: Profile = "auto",
+    snapshot: Snapshot | None = None,
+) -> list[dict[str, Any]]:
+    """Calls of `widget` with their results, as they would come over the wire.
+
+    Args:
+        widget: What is called.
+        state: Which kind of arguments.
+        seed: The same seed gives the same calls.
+        count: How many calls, from this seed on.
+        profile: Who sees the tree.
+        snapshot: What it is served from, whose generation stands in the results; by default one
+            that serves nothing else.
+
+    Returns:
+        `[{"arguments": {...}, "result": {"content": [...], "structuredContent": {...}, ...}}]`.
+
+    Raises:
+        CallError: The schema admits nothing in this state, or the template fails on it.
+    """
+    served = _alone(widget) if snapshot is None else snapshot
+    policy = Policy(profile=profile)
+    made = []
+    for number in range(seed, seed + count):
+        arguments = sample(widget.schema, state=_STATES[state], seed=number)
+        if arguments is None:
+            raise CallError("W2002", f"the schema of {widget.tool} admits nothing for '{state}'")
+        result = answer(widget, served, arguments, policy=policy, name=f"{state} {number}")
+        made.append({"arguments": arguments, "result": result})
+    return made
+
+
+def _alone(widget: Widget) -> Snapshot:
+    path = widget.definition.path
+    return Snapshot.empty().followed_by({path: Entry(path=path, key=widget.key, widget=widget)})
+
+
+def answer(
+    widget: Widget, snapshot: Snapshot, arguments: Mapping[str, Any], *, policy: Policy, name: str
+) -> dict[str, Any]:
+    """The result of one call on the wire, with nothing in it that the next run would change.
+
+    Args:
+        widget: What is called.
+        snapshot: What it is served from.
+        arguments: For the widget's schema.
+        policy: How results are shaped.
+        name: Decides the render's id, with the widget.
+
+    Raises:
+        CallError: The arguments do not fit, or the template fails on them.
+    """
+    rendering = Rendering(Registry(snapshot), policy, local_store(), clock=lambda: 0.0)
+    render = rendering.make(widget, arguments, snapshot.generation)
+    digest = blake2b(f"{widget.key} {name}".encode(), digest_size=12).digest()
+    mark = {**render.mark, "id": f"r_{urlsafe_b64encode(digest).decode()}", "ms": 0.0}
+    still = replace(render, id=mark["id"], mark=mark)
+    profile = profile_for(policy, widget, Caller(snapshot=snapshot))
+    return on_wire(tool_result(still, profile, policy=policy, protocol=""))

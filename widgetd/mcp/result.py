@@ -1,0 +1,214 @@
+"""A tree becomes a tool result: who sees what of it.
+
+Three parts, three readers: `content` is a short text for the model,
+`structuredContent` is the widget (profile `chatkit`) or a few facts (profile
+`split`), and `_meta` is for whoever shows the widget.
+
+Source: MCP specification, server/tools, "Tool Result"; MCP Apps 2026-01-26.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import orjson
+from fastmcp.tools.base import ToolResult
+from mcp_types import Annotations, ContentBlock, ResourceLink, TextContent
+
+from widgetd.errors import CallError
+from widgetd.mcp.caller import Caller
+from widgetd.mcp.envelope import Ui, UiMetadata
+from widgetd.store.values import StoredRender
+from widgetd.widget.actions import offers_any
+from widgetd.widget.widget import Widget
+
+Profile = Literal["auto", "chatkit", "split"]
+Text = Literal["summary", "json"]
+
+MODEL_HOSTS: Mapping[str, Profile] = MappingProxyType(
+    {
+        # Hosts that put structuredContent before the model, by clientInfo.name.
+        "claude-ai": "split",
+        "claude-code": "split",
+        "codex-mcp-client": "split",
+        "cursor-vscode": "split",
+        "gemini-cli-mcp-client": "split",
+        "goose": "split",
+        "openai-mcp": "split",
+        "Visual Studio Code": "split",
+    }
+)
+"""Which hosts show structured content to the model, so that the tree must stay out of it."""
+
+FIRST_WITH_STRUCTURE = "2025-06-18"
+"""The first protocol version whose results have structured content."""
+
+PRIORITIES: Mapping[str, float] = MappingProxyType({"high": 1.0, "low": 0.2})
+"""The sidecar's priority as a content annotation; `medium` says nothing."""
+
+RENDERS = "widgetd://renders/"
+"""Before the id of a render: where it can be read."""
+
+PROFILE_KEY = "widgetd/profile"
+"""In a call's `_meta`: the profile for this one call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How results are shaped, as the operator set it.
+
+    Attributes:
+        profile: For clients that nothing else decides for.
+        profiles: By client name, before `profile`.
+        text: Whether `content` carries the summary or mirrors the tree.
+        strict: Refuse arguments that would have to be mended.
+        inline_max_bytes: A larger tree is not in the result, but behind a link in it.
+    """
+
+    profile: Profile = "auto"
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    text: Text = "summary"
+    strict: bool = False
+    inline_max_bytes: int = 256 * 1024
+
+
+def ui(widget: Widget) -> Ui:
+    """What the widget's sidecar says of how it is shown."""
+    definition, sidecar = widget.definition, widget.definition.sidecar
+    return Ui(
+        ui_type=definition.ui_type,
+        ui_metadata=UiMetadata(
+            component=definition.component,
+            version=sidecar.version or f"0.0.0+{definition.digest[:8]}",
+            provider=sidecar.provider,
+            priority=sidecar.priority,
+            render_mode=sidecar.render_mode,
+            min_client_version=sidecar.min_client_version,
+            deprecated=sidecar.deprecated or None,
+            migration_guide=sidecar.migration_guide,
+            cache_strategy=None if sidecar.cache == "none" else sidecar.cache,
+            preload=sidecar.preload or None,
+        ),
+    )
+
+
+def profile_for(
+    policy: Policy, widget: Widget | None, caller: Caller
+) -> Literal["chatkit", "split"]:
+    """Who sees the tree: decided by the call, the widget, the client's name, the setting, its kind.
+
+    Args:
+        policy: How results are shaped.
+        widget: The widget; None where it is served no more.
+        caller: Who asks.
+
+    Raises:
+        CallError: The call asks for a profile that does not exist (W2006).
+    """
+    asked = caller.meta.get(PROFILE_KEY)
+    if asked not in (None, "auto", "chatkit", "split"):
+        raise CallError(
+            "W2006",
+            f'expected "auto", "chatkit" or "split", got {asked!r:.60}',
+            path=f"_meta.{PROFILE_KEY}",
+        )
+    choices: tuple[Profile | None, ...] = (
+        asked,
+        widget.definition.sidecar.profile if widget else None,
+        policy.profiles.get(caller.client),
+        policy.profile,
+        "split" if caller.apps else MODEL_HOSTS.get(caller.client),
+    )
+    for choice in choices:
+        if choice is not None and choice != "auto":
+            return choice
+    return "chatkit"
+
+
+def tool_result(
+    render: StoredRender, profile: Literal["chatkit", "split"], *, policy: Policy, protocol: str
+) -> ToolResult:
+    """The result that shows `render` to the model in `profile`, and to whoever draws it.
+
+    Args:
+        render: What was rendered.
+        profile: Who sees the tree.
+        policy: How results are shaped.
+        protocol: The caller's protocol version; empty in-process.
+
+    Returns:
+        In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
+        In profile `split`: `structuredContent` is `{"uiType", "widget", "title", ...}`, and the
+        root stands in `_meta["widgetd/widget"]` alone.
+    """
+    meta: dict[str, Any] = {"widgetd/ui": render.ui, "widgetd/render": render.mark}
+    # A model never sees `_meta`, and has to name the render to wait for what users do in it.
+    named = f"Render: {render.id}" if offers_any(render.tree) else ""
+    facts = {**render.facts, "renderId": render.id} if named else render.facts
+    content: list[ContentBlock] = list(_texts(render, named, policy=policy, protocol=protocol))
+    structured: Mapping[str, Any] | None = facts if profile == "split" else render.tree
+    if render.size_bytes > policy.inline_max_bytes:
+        content.append(_link(render))
+        structured = facts
+    elif profile == "split":
+        meta["widgetd/widget"] = render.tree
+    return ToolResult(content=content, structured_content=structured, meta=meta)
+
+
+def _texts(
+    render: StoredRender, named: str, *, policy: Policy, protocol: str
+) -> Iterator[TextContent]:
+    """What the model reads; it ends with `named`, if that is anything."""
+    knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
+    mirrored = (policy.text == "json" or not knows_structure) and not render.secret
+    if mirrored and render.size_bytes <= policy.inline_max_bytes:
+        yield TextContent(type="text", text=orjson.dumps(render.tree).decode())
+        if named:
+            yield TextContent(type="text", text=named)
+    else:
+        text = f"{render.text}\n{named}" if named else render.text
+        yield TextContent(type="text", text=text, annotations=_annotations(render))
+
+
+def _annotations(render: StoredRender) -> Annotations | None:
+    """How much the widget matters, where its author said more than that it matters somewhat."""
+    priority = PRIORITIES.get(str(render.ui["uiMetadata"]["priority"]))
+    return None if priority is None else Annotations(priority=priority)
+
+
+def _link(render: StoredRender) -> ResourceLink:
+    return ResourceLink(
+        type="resource_link",
+        uri=render_uri(render.id),
+        name=render.id,
+        mime_type="application/json",
+        description="The widget, which is too large to be sent along.",
+        size=render.size_bytes,
+    )
+
+
+def render_uri(render_id: str) -> str:
+    """Where a render can be read, as long as it is kept."""
+    return RENDERS + render_id
+
+
+def structured_result(answer: dict[str, Any]) -> ToolResult:
+    """An answer for programs, and the same as text for models whose host shows only text."""
+    text = TextContent(type="text", text=orjson.dumps(answer).decode())
+    return ToolResult(content=[text], structured_content=answer)
+
+
+def on_wire(result: ToolResult) -> dict[str, Any]:
+    """A result as it goes to clients: `{"content", "structuredContent", "isError", "_meta"}`."""
+    content = [
+        block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content
+    ]
+    return {
+        "content": content,
+        "structuredContent": result.structured_content,
+        "isError": result.is_error,
+        "_meta": result.meta,
+    }

@@ -1,0 +1,59 @@
+"""What widgets cost a model: to know of a tool, and to see a result. Counted, not guessed.
+
+A token is taken for four characters of JSON, which is near enough to compare by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import orjson
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.mcp.mock import answer
+from widgetd.mcp.result import Policy
+from widgetd.widget.widget import Widget
+
+CHARACTERS_OF_A_TOKEN = 4
+
+
+def tokens_of_tool(widget: Widget) -> int:
+    """What the tool's entry in a list costs, in every turn of a conversation."""
+    definition = widget.definition
+    return _tokens((widget.tool, definition.title, widget.description, widget.schema.advertised))
+
+
+def tokens_of_result(
+    widget: Widget,
+    snapshot: Snapshot,
+    arguments: Mapping[str, Any],
+    profile: Literal["chatkit", "split"],
+) -> int:
+    """What a result costs of which the model sees text and structured content.
+
+    Raises:
+        CallError: The arguments do not fit, or the template fails on them.
+    """
+    result = answer(widget, snapshot, arguments, policy=Policy(profile=profile), name="tokens")
+    text = "".join(item.get("text", "") for item in result["content"])
+    return (len(text) + len(orjson.dumps(result["structuredContent"]))) // CHARACTERS_OF_A_TOKEN
+
+
+def table(snapshot: Snapshot) -> str:
+    """A row for each widget that has an example: its tool, and a result in both profiles."""
+    rows = [("widget", "tool", "chatkit", "split")]
+    for widget in snapshot.widgets.values():
+        if widget.example is not None:
+            whole = tokens_of_result(widget, snapshot, widget.example, "chatkit")
+            split = tokens_of_result(widget, snapshot, widget.example, "split")
+            rows.append((widget.tool, f"{tokens_of_tool(widget):,}", f"{whole:,}", f"{split:,}"))
+    width = max(len(row[0]) for row in rows)
+    return "\n".join(
+        f"{name:{width}}  {tool:>7}  {chatkit:>7}  {split:>7}"
+        for name, tool, chatkit, split in rows
+    )
+
+
+def _tokens(said: object) -> int:
+    return len(orjson.dumps(said)) // CHARACTERS_OF_A_TOKEN

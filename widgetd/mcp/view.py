@@ -1,0 +1,37 @@
+"""The page that draws results, as it was built from `view/`; a value, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+
+@cache
+def view_html() -> str:
+    """The whole page, with everything that it needs in it."""
+    return (files("widgetd.view") / "view.html").read_text(encoding="utf-8")
+
+
+def drawing(
+    tree: Mapping[str, Any], *, theme: str, locale: str, title: str, fonts: str = ""
+) -> str:
+    """The page with one widget in it, which it draws without a host.
+
+    Args:
+        tree: The widget root.
+        theme: `light` or `dark`.
+        locale: The language that numbers and dates are shown in.
+        title: Of the document.
+        fonts: A CSS list of font families; empty for the view's own.
+    """
+    told: dict[str, Any] = {"widget": tree, "theme": theme, "locale": locale, "title": title}
+    if fonts:
+        told["styles"] = {"variables": {"--font-sans": fonts}}
+    # Nothing in the JSON may end the element that it stands in.
+    json = orjson.dumps(told, default=dict).decode().replace("<", "\\u003c")
+    block = f'<script type="application/json" id="widgetd-tree">{json}</script>'
+    return view_html().replace("<head>", f"<head>{block}", 1)

@@ -1,0 +1,1 @@
+"""JSON Schema, knowing nothing of widgets: validate, explain, coerce, sample, type."""

@@ -1,0 +1,119 @@
+"""Put what is wrong with a call into words that its caller can act on.
+
+Short, because a model reads it; free of whatever the widget calls sensitive. It
+refuses to know how the faults were found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+
+from widgetd.errors import CallError, Slip
+from widgetd.schema.describe import shown
+from widgetd.schema.document import Document
+from widgetd.schema.faults import NOTHING, Fault
+from widgetd.schema.json_values import Path, dotted, kind, names_on
+from widgetd.schema.subschemas import Json
+
+# With its code, and whether to try again, a message stays under 600 characters.
+LONGEST = 570
+MOST_SLIPS = 5
+LONGEST_PATH = 80
+LONGEST_EXPECTED = 240
+
+
+def slips(
+    document: Document, faults: Sequence[Fault], sensitive: Collection[str]
+) -> tuple[Slip, ...]:
+    """`faults` as a caller may see them, each place once, at most five."""
+    told: dict[str, Slip] = {}
+    for fault in faults:
+        path = fault.path
+        hidden = _hidden(path, sensitive)
+        if hidden is not None:
+            path = path[:hidden]
+        # A property that is not declared may be a sensitive one whose name came out wrong.
+        secret = hidden is not None or (bool(sensitive) and fault.keyword == "additionalProperties")
+        place = _shortened(dotted(path), LONGEST_PATH)
+        expected = _shortened(fault.expected(document), LONGEST_EXPECTED)
+        told.setdefault(place, Slip(path=place, expected=expected, got=_got(fault, secret)))
+    return tuple(told.values())[:MOST_SLIPS]
+
+
+def refusal(found: Sequence[Slip], example: Json) -> CallError:
+    """The error that tells `found`, and ends with `example` where there is room for it."""
+    message = str(found[0])
+    ending = _ending(found[0].path, example, LONGEST - len(message))
+    for slip in found[1:]:
+        if len(f"{message}; {slip}{ending}") >= LONGEST:
+            break
+        message += f"; {slip}"
+    return CallError("W2002", message + ending, path=found[0].path, slips=tuple(found))
+
+
+def _got(fault: Fault, secret: bool) -> str:
+    value = fault.value
+    if value is NOTHING:
+        return "nothing"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    if isinstance(value, dict) or secret:
+        return kind(value)
+    return shown(value)
+
+
+def _hidden(path: Path, sensitive: Collection[str]) -> int | None:
+    """How much of `path` may be told when what is there may not; `None` when all may.
+
+    What stands above a sensitive property is hidden too: it may have been sent as a string.
+    """
+    names = [step for step in path if isinstance(step, str)]
+    for entry in sensitive:
+        secret = names_on(entry)
+        shared = min(len(names), len(secret))
+        if tuple(names[:shared]) == secret[:shared]:
+            return _length(path, len(secret))
+    return None
+
+
+def _length(path: Path, names: int) -> int:
+    """How many steps of `path` lead to and include the first `names` property names."""
+    seen = 0
+    for length, step in enumerate(path, start=1):
+        seen += isinstance(step, str)
+        if seen == names:
+            return length
+    return len(path)
+
+
+def _shortened(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest // 2]}…{text[1 - longest // 2 :]}"
+
+
+def _ending(path: str, example: Json, room: int) -> str:
+    """The smallest valid example: of all arguments, else of the one at fault, else none.
+
+    Args:
+        path: What is at fault first.
+        example: Of all arguments.
+        room: How many characters there are, of which an example may have most.
+    """
+    if example is None:
+        return ""
+    room = min(room, LONGEST * 2 // 3)
+    ending = f". Smallest valid example: {_json(example)}"
+    if len(ending) < room:
+        return ending
+    name = path.partition(".")[0].partition("[")[0]
+    if name not in example:
+        return ""
+    ending = f". Smallest valid example of {name}: {_json(example[name])}"
+    return ending if len(ending) < room else ""
+
+
+def _json(value: Json) -> str:
+    """`value` as JSON; in Python's words, which know integers of any length."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

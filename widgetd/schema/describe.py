@@ -1,0 +1,192 @@
+"""Say in a noun phrase what a schema expects: `an integer from 0 to 100`.
+
+For people and models who made a slip, so it is short before it is complete. It
+refuses to decide anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from widgetd.schema.document import Document
+from widgetd.schema.subschemas import Json, Subschema
+
+LONGEST = 96
+MOST_CHOICES = 6
+DEEPEST = 4
+SAFE_INTEGER = 2**53 - 1
+
+TYPES: Mapping[str, str] = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+FORMATS: Mapping[str, str] = {
+    "date": "a date as 2026-01-31",
+    "date-time": "a date and time as 2026-01-31T09:30:00Z",
+    "time": "a time as 09:30:00Z",
+    "duration": "a duration as PT1H30M",
+    "email": "an email address",
+    "idn-email": "an email address",
+    "hostname": "a host name",
+    "idn-hostname": "a host name",
+    "ipv4": "an IPv4 address",
+    "ipv6": "an IPv6 address",
+    "uri": "an absolute URI as https://example.com/a",
+    "uri-reference": "a URI or a relative reference",
+    "iri": "an absolute IRI as https://example.com/a",
+    "iri-reference": "an IRI or a relative reference",
+    "uri-template": "a URI template",
+    "uuid": "a UUID",
+    "json-pointer": "a JSON pointer",
+    "relative-json-pointer": "a relative JSON pointer",
+    "regex": "a regular expression",
+}
+
+
+def shown(value: object, longest: int = 40) -> str:
+    """`value` as JSON, shortened."""
+    if isinstance(value, str) and len(value) > longest:
+        return json.dumps(value[: longest - 1] + "…", ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= longest + 2 else text[: longest - 1] + "…"
+
+
+def describe(document: Document, schema: Subschema) -> str:
+    """What `schema`, a part of `document`, expects."""
+    phrase = _phrase(document, schema, DEEPEST)
+    return phrase if len(phrase) <= LONGEST else phrase[: LONGEST - 1] + "…"
+
+
+def alternatives(phrases: Sequence[str]) -> str:
+    """`phrases` joined with commas and an "or", each said once."""
+    unique = list(dict.fromkeys(phrases))
+    if len(unique) == 1:
+        return unique[0]
+    return f"{', '.join(unique[:-1])} or {unique[-1]}"
+
+
+def choices(phrases: Sequence[str]) -> str:
+    """`phrases`, each once, as what may be chosen from; many of them are counted."""
+    unique = list(dict.fromkeys(phrases))
+    return alternatives(unique) if len(unique) <= MOST_CHOICES else _one_of(unique, len(unique))
+
+
+def _one_of(phrases: Sequence[str], count: int) -> str:
+    more = f" and {count - MOST_CHOICES} more" if count > MOST_CHOICES else ""
+    return f"one of {', '.join(phrases[:MOST_CHOICES])}{more}"
+
+
+def _phrase(document: Document, schema: Subschema, depth: int) -> str:
+    if isinstance(schema, bool):
+        return "a value" if schema else "nothing"
+    if "const" in schema:
+        return shown(schema["const"])
+    if isinstance(offered := schema.get("enum"), list):
+        return _offered(offered)
+    if names := types(schema):
+        return alternatives([_typed(name, schema) for name in names])
+    inner = [*document.targets(schema), *_branches(schema)]
+    if inner and depth:
+        return alternatives([_phrase(document, part, depth - 1) for part in inner])
+    return _untyped(schema)
+
+
+def _offered(values: list[object]) -> str:
+    if len(values) == 1:
+        return shown(values[0])
+    return _one_of([shown(value, 24) for value in values[:MOST_CHOICES]], len(values))
+
+
+def types(schema: Mapping[str, Json]) -> tuple[str, ...]:
+    """The types that `schema` names; none where it names none."""
+    named = schema.get("type")
+    if isinstance(named, str):
+        return (named,)
+    return tuple(str(name) for name in named) if isinstance(named, list) else ()
+
+
+def _branches(schema: Mapping[str, Json]) -> list[Subschema]:
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if isinstance(branches := schema.get(keyword), list):
+            return branches[:1] if keyword == "allOf" else branches
+    return []
+
+
+def _untyped(schema: Mapping[str, Json]) -> str:
+    """A phrase for a schema that names no type, from whichever keyword gives it away."""
+    if schema.keys() & {"format", "pattern", "minLength", "maxLength"}:
+        return _typed("string", schema)
+    if schema.keys() & {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}:
+        return _typed("number", schema)
+    if schema.keys() & {"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"}:
+        return _typed("array", schema)
+    if schema.keys() & {"properties", "required", "minProperties", "maxProperties"}:
+        return _typed("object", schema)
+    return "another value" if "not" in schema else "a value"
+
+
+def _typed(name: str, schema: Mapping[str, Json]) -> str:
+    if name in ("integer", "number"):
+        return TYPES[name] + _range(schema) + _multiple(schema)
+    if name == "string":
+        noun = FORMATS.get(str(schema.get("format")), TYPES[name])
+        return noun + _count(schema, "Length", "character") + _pattern(schema)
+    if name == "array":
+        unique = " without duplicates" if schema.get("uniqueItems") is True else ""
+        return TYPES[name] + _count(schema, "Items", "element") + unique
+    if name == "object":
+        return TYPES[name] + _count(schema, "Properties", "property")
+    return TYPES.get(name, name)
+
+
+def _range(schema: Mapping[str, Json]) -> str:
+    low, high = (_telling(schema.get(keyword)) for keyword in ("minimum", "maximum"))
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if above is True:  # draft 4 says only that the bound itself is out
+        low, above = None, low
+    if below is True:
+        high, below = None, high
+    if low is not None and high is not None:
+        return f" from {shown(low)} to {shown(high)}"
+    bounds = {"of at least": low, "above": above, "of at most": high, "below": below}
+    said = [f"{word} {shown(bound)}" for word, bound in bounds.items() if _is_number(bound)]
+    return f" {' and '.join(said)}" if said else ""
+
+
+def _telling(bound: Json) -> Json:
+    """`bound`, unless it is only the end of the integers that a browser can count."""
+    return None if bound in (-SAFE_INTEGER, SAFE_INTEGER) else bound
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _multiple(schema: Mapping[str, Json]) -> str:
+    step = schema.get("multipleOf")
+    return "" if step is None else f" that is a multiple of {shown(step)}"
+
+
+def _count(schema: Mapping[str, Json], what: str, noun: str) -> str:
+    low, high = schema.get(f"min{what}"), schema.get(f"max{what}")
+    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
+    if low is not None and low == high:
+        return f" of {shown(low)} {noun if low == 1 else plural}"
+    if low is not None and high is not None:
+        return f" of {shown(low)} to {shown(high)} {plural}"
+    if low is not None:
+        return f" of at least {shown(low)} {noun if low == 1 else plural}"
+    return "" if high is None else f" of at most {shown(high)} {noun if high == 1 else plural}"
+
+
+def _pattern(schema: Mapping[str, Json]) -> str:
+    pattern = schema.get("pattern")
+    if not isinstance(pattern, str):
+        return ""
+    return f" that matches {pattern if len(pattern) <= 40 else pattern[:39] + '…'}"

@@ -1,0 +1,284 @@
+"""Find out why a value does not fit, within a budget.
+
+The validator decides; this descends with the value to the keywords that fail,
+and of several alternatives takes the one that came nearest. Each subschema is
+held against each value once, so a recursive union costs what it has branches,
+not two to the power of its depth; an alternative whose mark is not the value's is
+not entered, and of a long array only the elements at fault are. It refuses to say
+anything about a value that the validator admits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+from widgetd.errors import nearest as nearest_name
+from widgetd.schema.alternatives import Glances
+from widgetd.schema.applicable import (
+    conditional,
+    declared_parts,
+    dependent,
+    element_part,
+    evaluated,
+    needed,
+)
+from widgetd.schema.array_faults import Asking, Decides
+from widgetd.schema.assertions import Texts, fails
+from widgetd.schema.describe import describe
+from widgetd.schema.document import Document
+from widgetd.schema.effort import (
+    COMPARED,
+    HOLDING,
+    HOLDING_SCALAR,
+    MARK,
+    Effort,
+)
+from widgetd.schema.faults import NOTHING, Fault, Faults, nearest
+from widgetd.schema.json_values import steps
+from widgetd.schema.subschemas import Json, Subschema
+
+# In units of `effort`.
+BUDGET = 9_000
+# More than a message has room for, fewer than a large array can have.
+MOST_FAULTS = 8
+# Questions within questions before they are asked from a fresh stack, far below Python's limit.
+DEEPEST = 40
+
+
+class _TooDeepError(Exception):
+    """A question that must be answered first, from a shallower stack."""
+
+    def __init__(self, schema: Mapping[str, Json], value: Json) -> None:
+        self.schema = schema
+        self.value = value
+
+
+class Descent:
+    """One explanation: what was held against what, and how much of the budget is left.
+
+    Args:
+        document: The schema.
+        texts: Decides about patterns and formats.
+        decider: Makes what decides about one part of the schema; nothing where it cannot.
+        budget: What it may cost, in units of `effort`.
+        greedy: Whether of several alternatives only the one is looked into that seems nearest,
+            and what is missing is told before anything else.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        texts: Texts,
+        decider: Callable[[Subschema], Decides | None],
+        budget: int = BUDGET,
+        *,
+        greedy: bool = False,
+    ) -> None:
+        self.document = document
+        self._texts = texts
+        self.effort = Effort(budget)
+        self._depth = 0
+        self._greedy = greedy
+        # By identity, which is a name only while its bearer lives; so both bearers are kept.
+        self._asked: dict[tuple[int, int], tuple[Subschema, Json]] = {}
+        self._known: dict[tuple[int, int], Faults] = {}
+        self._asking = Asking(decider, self.effort)
+        self._glances = Glances(document, texts, self.effort)
+        self.targets = document.targets
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the budget ran out, so that what was not looked at counts as fitting."""
+        return self.effort.exhausted
+
+    @property
+    def _over(self) -> bool:
+        """Whether there is no point in going on; who is greedy still tells what was found."""
+        return self.exhausted and not self._greedy
+
+    def fits(self, schema: Subschema, value: Json) -> bool:
+        """Whether `value` fits `schema`, as far as the budget could tell."""
+        return not self.faults(schema, value)
+
+    def matches(self, pattern: str, text: str) -> bool:
+        """Whether `text` holds a match of `pattern`."""
+        self.effort.left -= 1
+        return self._texts.matches(pattern, text)
+
+    def faults(self, schema: Subschema, value: Json) -> Faults:
+        """Why `value` does not fit `schema`, at most eight reasons; none where it fits."""
+        if isinstance(schema, bool):
+            return () if schema else (Fault((), "false", value, schema),)
+        if self._depth:
+            return self._answer(schema, value)
+        questions = [(schema, value)]
+        while True:
+            try:
+                found = self._answer(*questions[-1])
+            except _TooDeepError as first:
+                questions.append((first.schema, first.value))
+            else:
+                questions.pop()
+                if not questions:
+                    return found
+
+    def _answer(self, schema: Mapping[str, Json], value: Json) -> Faults:
+        while len(schema) == 1 and (target := next(iter(self.targets(schema)), True)) is not True:
+            # A mere reference is what it leads to, whoever refers to it.
+            if target is False:
+                return (Fault((), "false", value, target),)
+            schema = target
+        key = (id(schema), id(value))
+        if key not in self._known:
+            if key not in self._asked and not self._affords(schema, value):
+                return ()
+            self._asked[key] = (schema, value)
+            if self._depth == DEEPEST:
+                raise _TooDeepError(schema, value)
+            self._depth += 1
+            try:
+                self._known[key] = self._decide(schema, value)
+            finally:
+                self._depth -= 1
+        return self._known[key]
+
+    def _affords(self, schema: Mapping[str, Json], value: Json) -> bool:
+        """Pay for holding `value` against `schema`; whether enough was left."""
+        self.effort.left -= HOLDING if isinstance(value, (dict, list)) else HOLDING_SCALAR
+        if schema.get("uniqueItems") is True:
+            self.effort.all_of(value, COMPARED)
+        return not self.exhausted
+
+    def _decide(self, schema: Mapping[str, Json], value: Json) -> Faults:
+        if keyword := fails(schema, value, self._texts):
+            return (Fault((), keyword, value, schema),)
+        found: list[Fault] = []
+        for faults in self._applied(schema, value):
+            found += faults
+            if len(found) >= MOST_FAULTS or self._over:
+                break
+        return tuple(found[:MOST_FAULTS])
+
+    def _applied(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+        for part in (*self.targets(schema), *schema.get("allOf", ())):
+            yield self.faults(part, value)
+        if isinstance(value, dict):
+            yield from self._properties(schema, value)
+        if isinstance(value, list):
+            yield from self._elements(schema, value)
+        for part in (*conditional(self, schema, value), *dependent(schema, value)):
+            if part is not schema.get("if"):
+                yield self.faults(part, value)
+        yield from self._alternatives(schema, value)
+        if "not" in schema:
+            yield self._unwanted(schema, value)
+        yield from self._unevaluated(schema, value)
+
+    def _inside(self, step: str | int, schema: Subschema, value: Json) -> Faults:
+        return tuple(Fault((step, fault.trail), *fault[1:]) for fault in self.faults(schema, value))
+
+    def _properties(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
+        absent = sorted(set(needed(schema, value)) - value.keys())
+        # In the author's order, so that the first faults told are those a caller meets first.
+        known = [*schema.get("properties", ()), *absent]
+        for name in dict.fromkeys([*absent, *known] if self._greedy else known):
+            if name in value:
+                yield from self._property(schema, name, value[name])
+            elif name in absent:
+                wanted = next(declared_parts(self, schema, name), True)
+                yield (Fault((name, ()), "required", NOTHING, wanted),)
+        declared = frozenset(known)
+        for name, inner in value.items():
+            if self.exhausted:
+                return
+            if name not in declared:
+                yield from self._property(schema, name, inner)
+        if "propertyNames" in schema:
+            yield from self._names(schema, value)
+
+    def _property(self, schema: Mapping[str, Json], name: str, inner: Json) -> Iterator[Faults]:
+        self.effort.left -= 1
+        parts = list(declared_parts(self, schema, name))
+        for part in parts:
+            yield self._inside(name, part, inner)
+        if not parts and "additionalProperties" in schema:
+            yield self._undeclared(schema, name, schema["additionalProperties"], inner)
+
+    def _names(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
+        for name, inner in value.items():
+            if self.exhausted:
+                return
+            if not self.fits(schema["propertyNames"], name):
+                wanted = describe(self.document, schema["propertyNames"])
+                phrase = f"a property whose name is {wanted}"
+                yield (Fault((name, ()), "propertyNames", inner, schema, phrase),)
+
+    def _undeclared(
+        self, schema: Mapping[str, Json], step: str | int, part: Subschema, inner: Json
+    ) -> Faults:
+        if part is not False:
+            return self._inside(step, part, inner)
+        phrase = "nothing here"
+        if isinstance(step, str):
+            meant = nearest_name(step, tuple(schema.get("properties", {})))
+            phrase = "no such property" + (f" (did you mean {meant}?)" if meant else "")
+        return (Fault((step, ()), "additionalProperties", inner, schema, phrase),)
+
+    def _elements(self, schema: Mapping[str, Json], value: list[Json]) -> Iterator[Faults]:
+        for index in self._asking.suspects(schema, value, MOST_FAULTS):
+            self.effort.left -= 1
+            yield self._undeclared(schema, index, element_part(schema, index), value[index])
+        if "contains" in schema:
+            yield self._contained(schema, value)
+
+    def _contained(self, schema: Mapping[str, Json], value: list[Json]) -> Faults:
+        decides = self._asking.about(schema["contains"], value)
+        if self.exhausted:
+            return ()
+        fitting = sum(map(decides or partial(self.fits, schema["contains"]), value))
+        least, most = schema.get("minContains", 1), schema.get("maxContains", fitting)
+        if least <= fitting <= most or self.exhausted:
+            return ()
+        bound = f"at least {least}" if fitting < least else f"at most {most}"
+        wanted = describe(self.document, schema["contains"])
+        phrase = f"an array with {bound} of this kind: {wanted}"
+        return (Fault((), "contains", value, schema, phrase),)
+
+    def _unevaluated(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+        keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
+        if keyword in schema and isinstance(value, (dict, list)):
+            self.effort.left -= len(value)
+            if self.exhausted:
+                return
+            seen = evaluated(self, schema, value, but=keyword)
+            for step, inner in steps(value):
+                if step not in seen:
+                    yield self._undeclared(schema, step, schema[keyword], inner)
+
+    def _unwanted(self, schema: Mapping[str, Json], value: Json) -> Faults:
+        if not self.fits(schema["not"], value) or self.exhausted:
+            return ()
+        phrase = f"anything but {describe(self.document, schema['not'])}"
+        return (Fault((), "not", value, schema, phrase),)
+
+    def _alternatives(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+        for keyword in ("anyOf", "oneOf"):
+            alternatives = parts = schema.get(keyword, ())
+            if parts and self._greedy:
+                parts = self._glances.likeliest(parts, value)
+            branches = [self._branch(part, value) for part in parts]
+            fitting = sum(not faults for faults in branches)
+            if parts and not fitting:
+                yield nearest(self.document, alternatives, value, branches)
+            elif keyword == "oneOf" and fitting > 1 and not self.exhausted:
+                phrase = f"a value that fits one of {len(branches)} alternatives, not {fitting}"
+                yield (Fault((), keyword, value, schema, phrase),)
+
+    def _branch(self, schema: Subschema, value: Json) -> Faults:
+        """Why `value` does not fit one of several alternatives; its mark alone where that tells."""
+        if self._over:
+            return ()
+        self.effort.left -= MARK
+        mark = self._glances.other_mark(schema, value)
+        return (mark,) if mark else self.faults(schema, value)

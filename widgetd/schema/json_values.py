@@ -1,0 +1,193 @@
+"""Hold Python values to what JSON can say, and name them as a caller would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from widgetd.errors import Finding, WidgetError
+from widgetd.schema.subschemas import Json, pointer
+
+Path = tuple[str | int, ...]
+
+NAMES: Mapping[type, str] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    type(None): "null",
+}
+
+EMPTY = (None,)
+
+_LEAST, _MOST = -(2**63), 2**64 - 1
+"""The integers that 64 bits hold, with a sign or without; beyond them readers of JSON disagree."""
+
+
+def dotted(path: Path) -> str:
+    """`path` as a caller writes it: `legs[0].from`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def names_on(path: str) -> tuple[str, ...]:
+    """The property names on a dotted path; lists on it need no word: `legs[].from`, `legs.from`."""
+    return tuple(path.replace("[]", "").split("."))
+
+
+def kind(value: object) -> str:
+    """The JSON type of `value` with its article, or what Python calls it."""
+    return NAMES.get(type(value)) or f"a Python {type(value).__name__}"
+
+
+def is_json(value: Json, deepest: int) -> bool:
+    """Whether `value` is what a JSON text of at most `deepest` levels says.
+
+    On the path of every call, so it finds out as fast as it can, and not why.
+    """
+    level = [value]
+    for _ in range(deepest + 1):
+        within: list[Json] = []
+        for current in level:
+            kind = type(current)
+            if kind is dict:
+                for key in current:
+                    if type(key) is not str or not (key.isascii() or _encodable(key)):
+                        return False
+                # What is empty holds something all the same, or it would not count as a level.
+                within.extend(current.values() if current else EMPTY)
+            elif kind is list:
+                within.extend(current or EMPTY)
+            elif not (kind is str and current.isascii()) and not _is_scalar(current):
+                return False
+        if not within:
+            return True
+        level = within
+    return False
+
+
+def _is_scalar(value: Json) -> bool:
+    if isinstance(value, str):
+        return type(value) is str and _encodable(value)
+    if type(value) is int:
+        return _LEAST <= value <= _MOST
+    return type(value) in NAMES and (type(value) is not float or math.isfinite(value))
+
+
+def too_deep(value: Json, deepest: int) -> bool:
+    """Whether `value` holds more than `deepest` containers, one in the other, itself included."""
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(deepest):
+        if not level:
+            return False
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+    return bool(level)
+
+
+def nodes(value: Json, most: int) -> int:
+    """Of how many values `value` is made, itself included; counted little further than `most`."""
+    count = 1
+    waiting = [value]
+    while waiting and count <= most:
+        inner = waiting.pop()
+        if isinstance(inner, (dict, list)):
+            count += len(inner)
+            waiting.extend(inner.values() if isinstance(inner, dict) else inner)
+    return count
+
+
+def unsayable(value: Json) -> tuple[Path, str] | None:
+    """The first place in `value`, not too deep itself, that JSON cannot say; and what is there."""
+    if why := _unsayable_here(value):
+        return (), why
+    for step, inner in steps(value):
+        if (type(inner) is not str or not inner.isascii()) and (found := unsayable(inner)):
+            return (step, *found[0]), found[1]
+    return None
+
+
+def steps(value: Json) -> Iterable[tuple[str | int, Json]]:
+    """The steps from `value` to what it holds: names or indices; none from a scalar."""
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+def _unsayable_here(value: Json) -> str | None:
+    if type(value) not in NAMES:
+        return kind(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"the number {value}"
+    if isinstance(value, int) and not _LEAST <= value <= _MOST:
+        return "an integer of more than 64 bits"
+    if isinstance(value, str) and not _encodable(value):
+        return "a string with half a character (a lone surrogate)"
+    if isinstance(value, dict):
+        return next((why for why in map(_unsayable_key, value) if why), None)
+    return None
+
+
+def _unsayable_key(key: Json) -> str | None:
+    if type(key) is not str:
+        return f"an object with {kind(key)} as a key"
+    return None if _encodable(key) else "an object with half a character in a key"
+
+
+def _encodable(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def copied(value: Json, deepest: int) -> Json:
+    """A copy of the JSON `value`, made of dictionaries and lists only.
+
+    Raises:
+        WidgetError: `value` nests deeper than `deepest` (W1103), or is not JSON (W1104).
+    """
+    if is_json(value, deepest):
+        return _copy(value)
+    return _located_copy(value, deepest, ())
+
+
+def _copy(value: Json) -> Json:
+    if type(value) is dict:
+        return {key: _copy(inner) for key, inner in value.items()}
+    return [_copy(inner) for inner in value] if type(value) is list else value
+
+
+def _located_copy(value: Json, deepest: int, path: Path) -> Json:
+    """The same of other mappings, or the fault and where it is."""
+    if isinstance(value, Mapping):
+        value = dict(value)
+    if why := _unsayable_here(value):
+        problem = f"{why} cannot be said in JSON"
+        raise _fault("W1104", path, problem, "write plain JSON values")
+    if isinstance(value, (dict, list)) and len(path) >= deepest:
+        problem = f"the JSON nests deeper than {deepest} levels"
+        raise _fault("W1103", path[:4], problem, "use fewer levels")
+    if isinstance(value, dict):
+        return {key: _located_copy(inner, deepest, (*path, key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_located_copy(inner, deepest, (*path, i)) for i, inner in enumerate(value)]
+    return value
+
+
+def _fault(code: str, path: Path, problem: str, advice: str) -> WidgetError:
+    return WidgetError(Finding(code=code, at=pointer(*path), problem=problem, advice=advice))

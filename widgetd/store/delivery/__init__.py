@@ -1,0 +1,1 @@
+"""Tell a backend of what users do: a webhook, signed, and tried again."""

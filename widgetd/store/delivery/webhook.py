@@ -1,0 +1,160 @@
+"""Tell a backend of an action: signed, and again until it answers or it is hopeless.
+
+The only door to httpx2.
+
+Source: Standard Webhooks 1.0.0, "Webhook headers" and "Signature scheme".
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import anyio
+import httpx2
+import structlog
+
+from widgetd.errors import ConfigError
+from widgetd.store.delivery.addresses import PrivateAddressError, address_of
+from widgetd.store.values import Clock
+
+BACKOFF_S = (1.0, 5.0, 30.0, 120.0, 600.0)
+"""After each attempt that failed; a receiver that was restarted is there within minutes."""
+
+TIMEOUT_S = 10.0
+SHORTEST_SECRET = 24
+_MAY_PASS = frozenset({408, 425, 429})
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """Where actions are told to.
+
+    Attributes:
+        url: As the operator wrote it.
+        secret: Signs what is sent.
+        allow_private: Whether the receiver may be on this machine or network.
+        backoff_s: How long to wait after each attempt that failed; then there is one more.
+    """
+
+    url: httpx2.URL
+    secret: bytes
+    allow_private: bool = False
+    backoff_s: tuple[float, ...] = BACKOFF_S
+
+
+def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
+    """The webhook that an operator set.
+
+    Raises:
+        ConfigError: The URL or the secret cannot be used (W0002).
+    """
+    schemes = ("https", "http") if allow_private else ("https",)
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL:
+        parsed = httpx2.URL("")
+    if parsed.scheme not in schemes or not parsed.host:
+        raise ConfigError(
+            "W0002",
+            f"the webhook cannot be '{url}'",
+            f"write an address that begins with {' or '.join(f'{one}://' for one in schemes)}",
+        )
+    if len(secret) < SHORTEST_SECRET:
+        raise ConfigError(
+            "W0002",
+            f"the webhook's secret is shorter than {SHORTEST_SECRET} characters",
+            "set WIDGETD_WEBHOOK_SECRET to a long random text",
+        )
+    return Webhook(url=parsed, secret=_key(secret), allow_private=allow_private)
+
+
+def _key(secret: str) -> bytes:
+    """The key that a secret stands for: `whsec_` and base64, or any text as it is."""
+    if secret.startswith("whsec_"):
+        try:
+            return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        except binascii.Error:
+            pass
+    return secret.encode()
+
+
+def signed(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[str, str]:
+    """The headers that prove who sent `body`, and when.
+
+    Args:
+        hook: Whose secret signs.
+        message_id: The same for every attempt.
+        body: What is sent.
+        at: When, in seconds since the epoch.
+    """
+    content = f"{message_id}.{at}.".encode() + body
+    signature = base64.b64encode(hmac.new(hook.secret, content, hashlib.sha256).digest())
+    return {
+        "content-type": "application/json",
+        "webhook-id": message_id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": f"v1,{signature.decode()}",
+    }
+
+
+Post = httpx2.AsyncClient
+"""Makes the requests; see `client`."""
+
+
+def client() -> Post:
+    """What deliveries are made with; no proxy, for it would resolve names by itself."""
+    return httpx2.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False)
+
+
+async def deliver(post: Post, hook: Webhook, message_id: str, body: bytes, *, clock: Clock) -> bool:
+    """Send `body` until it is taken; whether it was.
+
+    Args:
+        post: Makes the requests.
+        hook: Who is told.
+        message_id: By which the receiver knows what it was told before.
+        body: JSON.
+        clock: Tells the time.
+    """
+    problem = ""
+    for pause_s in (*hook.backoff_s, None):
+        headers = signed(hook, message_id, body, at=int(clock()))
+        try:
+            status = await _post(post, hook, headers, body)
+        except PrivateAddressError as error:
+            problem = str(error)
+            break
+        except (OSError, httpx2.HTTPError) as error:
+            problem = f"{type(error).__name__}: {error}"
+        else:
+            if 200 <= status < 300:
+                return True
+            problem = f"the receiver answered {status}"
+            if status < 500 and status not in _MAY_PASS:
+                break
+        if pause_s is not None:
+            await anyio.sleep(pause_s)
+    _log.warning("webhook.failed", id=message_id, problem=problem)
+    return False
+
+
+async def _post(post: Post, hook: Webhook, headers: Mapping[str, str], body: bytes) -> int:
+    """One attempt, to the address that was looked at; whatever the answer says is not read."""
+    url = hook.url
+    port = url.port or (443 if url.scheme == "https" else 80)
+    address = await address_of(url.host, port, allow_private=hook.allow_private)
+    async with post.stream(
+        "POST",
+        url.copy_with(host=address),
+        content=body,
+        headers={**headers, "host": url.netloc.decode()},
+        extensions={"sni_hostname": url.host},
+    ) as answer:
+        return answer.status_code

@@ -1,0 +1,100 @@
+"""Count what a render spends, and say how a render can fail.
+
+Work is counted, never time, so the same call ends the same way on every
+machine. Whatever would take memory or time in proportion to its operands pays
+before it does so. It refuses to know what is being rendered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from widgetd.limits import Limits
+
+# A comparison or search of text runs through about this many characters in the
+# time that a step takes.
+CHARACTERS_PER_STEP = 64
+
+# Python's own stack holds 1,000 frames; a macro may be called from deep inside one.
+MAX_DEPTH = 400
+
+
+# What Python raises when a filter or method is given what it cannot work with.
+UNFIT = (TypeError, ValueError, ArithmeticError, LookupError)
+
+
+class Failure(Exception):  # noqa: N818 - a CallError in the making, never seen outside the template
+    """A render cannot go on; becomes a `CallError` once it knows its line.
+
+    Attributes:
+        problem: What is wrong, as a clause without a full stop.
+        line: The template's line, or None as long as it is unknown.
+        code: `W2004` for what the template did, `W2005` for a spent budget.
+    """
+
+    def __init__(self, problem: str, *, code: str = "W2004") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.code = code
+        self.line: int | None = None
+
+    def at(self, line: int) -> Failure:
+        """This failure, placed at `line` unless it already knows a nearer one."""
+        if self.line is None:
+            self.line = line
+        return self
+
+
+class Budget:
+    """What one render may still spend.
+
+    Attributes:
+        steps: Loop turns, calls and elements of lists.
+        chars: Characters of text made, whether or not they reach the output.
+        depth: How deep calls of macros nest, in nodes of the template's syntax tree.
+    """
+
+    __slots__ = ("chars", "depth", "limits", "steps")
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.steps = limits.steps
+        self.chars = limits.output_bytes
+        self.depth = 0
+
+    def step(self, count: int = 1) -> None:
+        """Pay for `count` loop turns, calls or elements."""
+        self.steps -= count
+        if self.steps < 0:
+            raise self.out_of_steps()
+
+    def text(self, length: int) -> None:
+        """Pay for a text of `length` characters that is about to be made."""
+        self.chars -= length
+        if self.chars < 0:
+            raise self.out_of_text()
+
+    def scan(self, length: int) -> None:
+        """Pay for running through `length` characters without keeping any."""
+        self.step(1 + length // CHARACTERS_PER_STEP)
+
+    def enter(self, height: int) -> None:
+        """Go into a macro or a recursive loop whose body is `height` nodes high."""
+        self.step()
+        self.depth += height
+        if self.depth > MAX_DEPTH:
+            raise Failure("macros call each other too deeply", code="W2005")
+
+    def leave(self, height: int) -> None:
+        """Come back from what `enter` went into."""
+        self.depth -= height
+
+    def out_of_steps(self) -> Failure:
+        """The failure of a render that took too many steps."""
+        return Failure(f"rendering takes more than {self.limits.steps:,} steps", code="W2005")
+
+    def out_of_text(self) -> Failure:
+        """The failure of a render that made too much text."""
+        size = f"{self.limits.output_bytes:,}"
+        return Failure(f"rendering makes more than {size} characters of text", code="W2005")

@@ -1,0 +1,295 @@
+"""Follow the JSON that a template writes, to know what surrounds each output.
+
+The template is run through once without arguments, along every way at once: a
+condition goes both ways, a loop takes no turn, one, and many. Only what holds
+on every way is relied upon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from widgetd.template.lexical import (
+    ANY,
+    COLON,
+    COMMA,
+    IN_STRING,
+    LEAD,
+    OPEN,
+    VALUE,
+    Mistake,
+    after,
+)
+from widgetd.template.parser import Parsed, nodes
+from widgetd.template.patterns import (
+    captured,
+    decided,
+    escapes_itself,
+    quoted,
+    shows_argument,
+    shows_json,
+    starts_json,
+    stripping,
+)
+from widgetd.template.scope import targets
+
+
+class Point(NamedTuple):
+    """What may stand before a place, and whether it surely does, or only on some condition."""
+
+    state: int
+    sure: bool
+
+
+States = frozenset[Point]
+
+
+class Turn(NamedTuple):
+    """Which turn of the innermost loop is being looked at."""
+
+    first: bool
+    last: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comma:
+    """A comma that is missing or one too many, whatever the arguments' conditions say."""
+
+    line: int
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """What was found out about a template's outputs, by the identity of their nodes.
+
+    Attributes:
+        in_strings: The expressions and blocks whose text stands inside a JSON string.
+        escaped: Those of them that write JSON's escapes themselves.
+        bare: The expressions that stand unquoted where JSON wants a value.
+        stripping: The set-blocks that are only there to lose their leading comma.
+        stripped: The expressions that only write such a set-block.
+        commas: What is wrong with commas between values.
+        loose: Whether the commas cannot all be vouched for, so the output must be looked at.
+    """
+
+    in_strings: frozenset[int] = frozenset()
+    escaped: frozenset[int] = frozenset()
+    bare: frozenset[int] = frozenset()
+    stripping: frozenset[int] = frozenset()
+    stripped: frozenset[int] = frozenset()
+    commas: tuple[Comma, ...] = ()
+    loose: bool = False
+
+
+def follow(parsed: Parsed) -> Flow:
+    """What surrounds each output of a template that writes JSON."""
+    walk = _Walk(parsed.nodes)
+    walk.body(parsed.tree.body, frozenset({Point(ANY, sure=True)}), None)
+    return walk.flow()
+
+
+_Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
+
+
+class _Walk:
+    """One run through a template, and what it has seen so far."""
+
+    def __init__(self, among: list[nodes.Node]) -> None:
+        self.stripping, self.stripped = stripping(among)
+        self.captured = captured(among)
+        self.quoted = quoted(among)
+        self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
+        self.memo: dict[tuple[int, States, Turn | None], States] = {}
+        self.texts: dict[tuple[str, int], tuple[int, list[Mistake]]] = {}
+        self.commas: dict[tuple[int, bool], None] = {}
+        self.loose = False
+
+    def flow(self) -> Flow:
+        """What all of it comes to."""
+        within = {each: node for each, (node, states) in self.seen.items() if states == {IN_STRING}}
+        bare = (
+            each
+            for each, (node, states) in self.seen.items()
+            if states == {COLON} and not shows_json(node) and shows_argument(node, self.captured)
+        )
+        return Flow(
+            in_strings=frozenset(within),
+            escaped=frozenset(each for each, node in within.items() if escapes_itself(node)),
+            bare=frozenset(bare),
+            stripping=self.stripping,
+            stripped=self.stripped,
+            commas=tuple(Comma(line=line, missing=missing) for line, missing in self.commas),
+            loose=self.loose,
+        )
+
+    def body(self, body: Iterable[nodes.Node], states: States, turn: Turn | None) -> States:
+        """What stands behind the statements of `body`."""
+        for node in body:
+            key = (id(node), states, turn)
+            if key not in self.memo:
+                step = _STEPS.get(type(node))
+                self.memo[key] = states if step is None else step(self, node, states, turn)
+            states = self.memo[key]
+        return states
+
+    def output(self, node: nodes.Output, states: States, turn: Turn | None) -> States:
+        """What stands behind the values and texts of one output."""
+        for each in node.nodes:
+            states = self.value(each, states, turn)
+        return states
+
+    def value(self, node: nodes.Node, states: States, turn: Turn | None) -> States:
+        """What stands behind one value or text."""
+        if isinstance(node, nodes.TemplateData):
+            return self.text(node.data, node.lineno, states)
+        self.see(node, states)
+        if id(node) in self.stripped:
+            return states
+        return self.shown(node, states, turn)
+
+    def shown(self, node: nodes.Node | None, states: States, turn: Turn | None) -> States:
+        """What stands behind a value, seen through its conditions."""
+        if node is None:
+            return states
+        if isinstance(node, nodes.Const) and isinstance(node.value, str):
+            return self.text(node.value, node.lineno, states)
+        if isinstance(node, nodes.CondExpr):
+            ways = {True: node.expr1, False: node.expr2}
+            taken = decided(node.test, turn)
+            chosen = ways.values() if taken is None else [ways[taken]]
+            return _either([self.shown(each, states, turn) for each in chosen])
+        if shows_json(node):
+            return self.text(_A_VALUE, node.lineno, states)
+        return frozenset(self.unknown(point) for point in states)
+
+    def see(self, node: nodes.Node, states: States) -> None:
+        """Remember what may stand before `node`."""
+        self.seen.setdefault(id(node), (node, set()))[1].update(point.state for point in states)
+
+    def unknown(self, point: Point) -> Point:
+        """What stands behind a text of which nothing is known."""
+        if point.state == IN_STRING:
+            return point
+        if point.state == COLON:
+            return Point(VALUE, point.sure)
+        self.loose = True
+        return Point(ANY, point.sure)
+
+    def text(self, text: str, line: int, states: States) -> States:
+        """What stands behind `text`; what is wrong with its commas is remembered."""
+        behind = set()
+        for state, sure in states:
+            if (text, state) not in self.texts:
+                self.texts[text, state] = after(text, state)
+            found, mistakes = self.texts[text, state]
+            behind.add(Point(found, sure))
+            self.loose |= bool(mistakes)
+            for mistake in mistakes if sure else ():
+                self.comma(text, line, mistake)
+        return frozenset(behind)
+
+    def comma(self, text: str, line: int, mistake: Mistake) -> None:
+        """Remember a comma that is wrong on a way that is sure to be taken."""
+        self.commas[line + text.count("\n", 0, mistake.offset), mistake.missing] = None
+
+    def choice(self, node: nodes.If, states: States, turn: Turn | None) -> States:
+        """What stands behind an `if`, whichever way it goes."""
+        behind = []
+        for branch in (node, *node.elif_):
+            taken = decided(branch.test, turn)
+            if taken is not False:
+                behind.append(self.body(branch.body, states, turn))
+            if taken:
+                return _either(behind)
+        return _either([*behind, self.body(node.else_, states, turn)])
+
+    def loop(self, node: nodes.For, states: States, turn: Turn | None) -> States:
+        """What stands behind a loop of no turn, of one, and of any number."""
+        none = self.body(node.else_, states, turn)
+        one = self.body(node.body, states, Turn(first=True, last=True))
+        middle = self.body(node.body, states, Turn(first=True, last=False))
+        more = middle
+        while more:
+            again = self.body(node.body, more, Turn(first=False, last=False))
+            more = again - middle
+            middle |= again
+        many = self.body(node.body, middle, Turn(first=False, last=True))
+        return none | one | many
+
+    def set_block(self, node: nodes.AssignBlock, states: States, turn: Turn | None) -> States:
+        """What stands behind a set-block: nothing new, unless it is written on the spot."""
+        if id(node) not in self.stripping:
+            self.aside(node, states, turn)
+            return states
+        before = frozenset(
+            Point(LEAD, sure) if state in (OPEN, COMMA) else Point(state, sure)
+            for state, sure in states
+        )
+        return frozenset(
+            Point(OPEN, sure) if state == LEAD else Point(state, sure)
+            for state, sure in self.body(node.body, before, turn)
+        )
+
+    def aside(self, node: _Bodied, states: States, turn: Turn | None) -> States:
+        """Look at a body that is captured, not written here."""
+        if starts_json(node.body) and not self.is_quoted(node):
+            self.body(node.body, frozenset({Point(ANY, sure=True)}), turn)
+        return states
+
+    def is_quoted(self, node: _Bodied) -> bool:
+        """Whether `tojson` makes a string of the text of `node`, so that it is no JSON itself."""
+        return isinstance(node, nodes.AssignBlock) and not self.quoted.isdisjoint(
+            targets(node.target)
+        )
+
+    def macro(self, node: nodes.Macro, states: States, _turn: Turn | None) -> States:
+        """What stands behind a macro: nothing new."""
+        return self.aside(node, states, None)
+
+    def written(
+        self, node: nodes.CallBlock | nodes.FilterBlock, states: States, turn: Turn | None
+    ) -> States:
+        """What stands behind a `call` or `filter` block, which writes what it captured."""
+        self.aside(node, states, None if isinstance(node, nodes.CallBlock) else turn)
+        self.see(node, states)
+        return frozenset(self.unknown(point) for point in states)
+
+    def inline(
+        self,
+        node: nodes.With | nodes.Scope | nodes.ScopedEvalContextModifier,
+        states: States,
+        turn: Turn | None,
+    ) -> States:
+        """What stands behind a body that is written where it stands."""
+        return self.body(node.body, states, turn)
+
+
+def _either(ways: list[States]) -> States:
+    """What stands behind ways of which one is taken; sure only where all agree."""
+    if all(way == ways[0] for way in ways):
+        return ways[0]
+    return frozenset(Point(point.state, sure=False) for way in ways for point in way)
+
+
+# Any value without a quotation mark would do to stand for what `tojson` writes.
+_A_VALUE: Final = "[]"
+
+
+_STEPS: Final[Mapping[type[nodes.Node], Callable[..., States]]] = MappingProxyType(
+    {
+        nodes.Output: _Walk.output,
+        nodes.If: _Walk.choice,
+        nodes.For: _Walk.loop,
+        nodes.AssignBlock: _Walk.set_block,
+        nodes.Macro: _Walk.macro,
+        nodes.CallBlock: _Walk.written,
+        nodes.FilterBlock: _Walk.written,
+        nodes.With: _Walk.inline,
+        nodes.Scope: _Walk.inline,
+        nodes.ScopedEvalContextModifier: _Walk.inline,
+    }
+)

@@ -1,0 +1,96 @@
+"""What filters do to numbers, within bounds; of null and absent they make absent."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from widgetd.template.budget import Failure
+from widgetd.template.numbers import checked, is_number
+from widgetd.template.text import text
+from widgetd.template.textual import whole
+from widgetd.template.values import ABSENT, Value, is_nothing, kind
+
+if TYPE_CHECKING:
+    from widgetd.template.budget import Budget
+
+# More digits than any number that JSON's readers agree on has.
+MAX_DIGITS: Final = 400
+MAX_PRECISION: Final = 30
+
+
+def absolute(_budget: Budget, value: Value) -> Value:
+    """The number without its sign."""
+    if is_nothing(value):
+        return ABSENT
+    if not is_number(value):
+        raise Failure(f"{kind(value)} has no absolute value")
+    return abs(checked(value))
+
+
+def rounded(_budget: Budget, value: Value, precision: Value = 0, method: Value = "common") -> Value:
+    """The number with `precision` digits after the point; up, down, or to the nearer one."""
+    if is_nothing(value):
+        return ABSENT
+    if not is_number(value):
+        raise Failure(f"cannot round {kind(value)}")
+    digits = whole(precision, "precision")
+    if abs(digits) > MAX_PRECISION:
+        raise Failure(f"cannot round to more than {MAX_PRECISION} digits")
+    if method == "common":
+        return round(checked(value), digits)
+    if method not in {"ceil", "floor"}:
+        raise Failure("a rounding method is 'common', 'ceil' or 'floor'")
+    turn = math.ceil if method == "ceil" else math.floor
+    return turn(checked(value) * 10**digits) / 10**digits
+
+
+def integer(_budget: Budget, value: Value, default: Value = 0, base: Value = 10) -> Value:
+    """A whole number, or `default` where the value reads as none."""
+    try:
+        if isinstance(value, str):
+            return _read(value, whole(base, "base"))
+        return int(checked(value))
+    except (TypeError, ValueError, OverflowError):
+        return default
+
+
+def _read(value: str, base: int) -> int:
+    if len(value) > MAX_DIGITS:
+        raise ValueError(value)
+    try:
+        number = int(value, base)
+    except ValueError:
+        number = int(float(value))
+    return int(checked(number))
+
+
+def floating(_budget: Budget, value: Value, default: Value = 0.0) -> Value:
+    """A number with a fraction, or `default` where the value reads as none."""
+    try:
+        return checked(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return default
+
+
+def filesizeformat(budget: Budget, value: Value, binary: Value = False) -> str:
+    """A number of bytes as people say it: 13 kB, 4.1 MB."""
+    if is_nothing(value):
+        return ""
+    size = float(text(budget, value) if isinstance(value, str) else value)
+    if size == 1:
+        return "1 Byte"
+    base = 1024 if binary else 1000
+    if size < base:
+        return f"{int(size)} Bytes"
+    suffix = "iB" if binary else "B"
+    power, letter = _prefix(size, base, binary=bool(binary))
+    return f"{base * size / power:.1f} {letter}{suffix}"
+
+
+def _prefix(size: float, base: int, *, binary: bool) -> tuple[int, str]:
+    letters = "KMGTPEZY" if binary else "kMGTPEZY"
+    for exponent, letter in enumerate(letters, start=2):
+        if size < base**exponent:
+            return base**exponent, letter
+    return base ** (len(letters) + 1), letters[-1]

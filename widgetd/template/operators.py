@@ -1,0 +1,220 @@
+"""What `+`, `<` and `in` mean between values: Python's meaning, within bounds.
+
+Absent and null in arithmetic yield absent; text beside a number is joined, as
+the JSX it came from would. Numbers stay small enough to compute with at once.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from widgetd.template.budget import Failure
+from widgetd.template.numbers import MAX_INTEGER, checked, is_number
+from widgetd.template.printf import formatted
+from widgetd.template.text import text
+from widgetd.template.values import ABSENT, Made, Value, is_nothing, kind, weigh
+
+if TYPE_CHECKING:
+    from widgetd.template.budget import Budget
+
+Binary = Callable[["Budget", Value, Value], Value]
+
+
+def concat(budget: Budget, parts: list[Value]) -> str:
+    """The texts of `parts`, one after another."""
+    texts = [text(budget, part) for part in parts]
+    budget.text(sum(map(len, texts)))
+    return "".join(texts)
+
+
+def add(budget: Budget, left: Value, right: Value) -> Value:
+    """The sum of numbers, or the join of texts or lists."""
+    if is_number(left) and is_number(right):
+        return checked(checked(left) + checked(right))
+    if isinstance(left, str) or isinstance(right, str):
+        return _joined(budget, left, right)
+    if is_nothing(left) or is_nothing(right):
+        return ABSENT
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        budget.step(len(left) + len(right))
+        return Made([*left, *right])
+    raise Failure(f"cannot add {kind(left)} and {kind(right)}")
+
+
+def _joined(budget: Budget, left: Value, right: Value) -> str:
+    parts = [part for part in (left, right) if not is_nothing(part)]
+    for part in parts:
+        if not isinstance(part, str | int | float):
+            raise Failure(f"cannot add {kind(left)} and {kind(right)}")
+    return concat(budget, parts)
+
+
+def multiply(budget: Budget, left: Value, right: Value) -> Value:
+    """The product of numbers, or a text or list repeated."""
+    if is_number(left) and is_number(right):
+        return checked(checked(left) * checked(right))
+    if is_nothing(left) or is_nothing(right):
+        return ABSENT
+    if isinstance(right, str | list) and isinstance(left, int):
+        left, right = right, left
+    if isinstance(right, int):
+        count = max(0, checked(right))
+        if isinstance(left, str):
+            budget.text(len(left) * count)
+            return left * count
+        if isinstance(left, list):
+            budget.step(len(left) * count)
+            return Made(left * count)
+    raise Failure(f"cannot multiply {kind(left)} and {kind(right)}")
+
+
+def power(_budget: Budget, left: Value, right: Value) -> Value:
+    """`left` to the power of `right`."""
+    if is_nothing(left) or is_nothing(right):
+        return ABSENT
+    if not (is_number(left) and is_number(right)):
+        raise Failure(f"cannot raise {kind(left)} to the power of {kind(right)}")
+    checked(left), checked(right)
+    if isinstance(left, int) and isinstance(right, int) and right > 0:
+        if left.bit_length() * right > 2 * MAX_INTEGER.bit_length():
+            raise Failure("a number is too large to compute with")
+        return checked(left**right)
+    return _number(lambda a, b: float(a) ** b, left, right)
+
+
+def _number(compute: Callable[[Value, Value], Value], left: Value, right: Value) -> Value:
+    try:
+        result = compute(left, right)
+    except ZeroDivisionError:
+        raise Failure("cannot divide by zero") from None
+    except OverflowError:
+        raise Failure("a number is too large to compute with") from None
+    if isinstance(result, complex):
+        raise Failure("a negative number has no such root")
+    return checked(result)
+
+
+def _arithmetic(name: str, compute: Callable[[Value, Value], Value]) -> Binary:
+    def apply(_budget: Budget, left: Value, right: Value) -> Value:
+        if is_number(left) and is_number(right):
+            return _number(compute, checked(left), checked(right))
+        if is_nothing(left) or is_nothing(right):
+            return ABSENT
+        raise Failure(f"cannot {name} {kind(left)} and {kind(right)}")
+
+    return apply
+
+
+_modulo = _arithmetic("take the remainder of", operator.mod)
+
+
+def remainder(budget: Budget, left: Value, right: Value) -> Value:
+    """What is left of a division; of a text, its places filled as by `format`."""
+    if isinstance(left, str):
+        args = list(right) if isinstance(right, tuple) else [right]
+        named = right if isinstance(right, dict) else {}
+        return formatted(budget, left, [] if named else args, named)
+    return _modulo(budget, left, right)
+
+
+def negative(value: Value) -> Value:
+    """The number of the opposite sign."""
+    if is_nothing(value):
+        return ABSENT
+    if not is_number(value):
+        raise Failure(f"cannot negate {kind(value)}")
+    return -checked(value)
+
+
+def positive(value: Value) -> Value:
+    """The number itself."""
+    return value if is_nothing(value) else -negative(value)
+
+
+def equal(budget: Budget, left: Value, right: Value) -> bool:
+    """Whether two values are the same; lists and objects pay for being compared."""
+    if isinstance(left, list | dict | tuple) and isinstance(right, list | dict | tuple):
+        weigh(budget, left, right)
+    elif isinstance(left, str) and isinstance(right, str):
+        budget.scan(min(len(left), len(right)))
+    return bool(left == right)
+
+
+def unequal(budget: Budget, left: Value, right: Value) -> bool:
+    """Whether two values differ."""
+    return not equal(budget, left, right)
+
+
+def _ordering(compare: Callable[[Value, Value], bool]) -> Binary:
+    def apply(budget: Budget, left: Value, right: Value) -> bool:
+        if is_number(left) and is_number(right):
+            return compare(left, right)
+        if is_nothing(left) or is_nothing(right):
+            return False
+        if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+            weigh(budget, left, right)
+        elif isinstance(left, str) and isinstance(right, str):
+            budget.scan(min(len(left), len(right)))
+        try:
+            return compare(left, right)
+        except TypeError:
+            raise Failure(f"cannot order {kind(left)} and {kind(right)}") from None
+
+    return apply
+
+
+def contains(budget: Budget, left: Value, right: Value) -> bool:
+    """Whether `left` is in the list, text or object `right`."""
+    if is_nothing(right):
+        return False
+    if isinstance(right, str):
+        return _within(budget, left, right)
+    if isinstance(right, dict):
+        return isinstance(left, str | int | float | None) and left in right
+    if not isinstance(right, list | tuple):
+        raise Failure(f"cannot look into {kind(right)}")
+    weigh(budget, left, right)
+    return left in right
+
+
+def _within(budget: Budget, left: Value, right: str) -> bool:
+    if is_nothing(left):
+        return False
+    if not isinstance(left, str):
+        raise Failure(f"cannot look for {kind(left)} in a text")
+    budget.scan(len(right))
+    return left in right
+
+
+def lacks(budget: Budget, left: Value, right: Value) -> bool:
+    """Whether `left` is not in `right`."""
+    return not contains(budget, left, right)
+
+
+BINARY: Final[Mapping[str, Binary]] = MappingProxyType(
+    {
+        "+": add,
+        "-": _arithmetic("subtract", operator.sub),
+        "*": multiply,
+        "/": _arithmetic("divide", operator.truediv),
+        "//": _arithmetic("divide", operator.floordiv),
+        "%": remainder,
+        "**": power,
+    }
+)
+
+COMPARISONS: Final[Mapping[str, Binary]] = MappingProxyType(
+    {
+        "eq": equal,
+        "ne": unequal,
+        "lt": _ordering(operator.lt),
+        "lteq": _ordering(operator.le),
+        "gt": _ordering(operator.gt),
+        "gteq": _ordering(operator.ge),
+        "in": contains,
+        "notin": lacks,
+    }
+)

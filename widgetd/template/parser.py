@@ -1,0 +1,229 @@
+"""The door to jinja2: its lexer and parser turn a template's text into a tree of nodes.
+
+Nothing is compiled, optimised or folded here, so a template cannot do anything
+by being loaded. It refuses to know what the nodes mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from jinja2 import Environment, nodes
+from jinja2.exceptions import TemplateSyntaxError
+from jinja2.lexer import Token, TokenStream
+from jinja2.parser import Parser
+
+from widgetd.errors import Finding, WidgetError
+from widgetd.template import dialect
+from widgetd.template.lexer import tokens
+from widgetd.template.numbers import MAX_INTEGER
+
+if TYPE_CHECKING:
+    from widgetd.limits import Limits
+
+Tree = TypeVar("Tree", bound=nodes.Node)
+
+__all__ = ["Parsed", "children", "every", "fault", "height", "nodes", "parse", "parse_expression"]
+
+# Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
+MAX_NESTING: Final = 32
+MAX_TOKENS: Final = 20_000
+MAX_HEIGHT: Final = 100
+
+_BLOCKS: Final = frozenset({"if", "for", "macro", "call", "filter", "with", "autoescape", "block"})
+_OPENING: Final = frozenset({"lparen", "lbracket", "lbrace"})
+_CLOSING: Final = frozenset({"rparen", "rbracket", "rbrace"})
+_UNREMARKABLE: Final = frozenset(
+    {"data", "string", "dot", "comma", "colon", "pipe"}
+    | {f"{tag}_{end}" for tag in ("block", "variable") for end in ("begin", "end")}
+)
+
+
+def fault(code: str, line: int | None, problem: str, advice: str) -> WidgetError:
+    """A `WidgetError` about the template, at `line` of its text."""
+    return WidgetError(Finding(code=code, line=line, problem=problem, advice=advice))
+
+
+def _too_deep(line: int | None) -> WidgetError:
+    return fault("W1303", line, "the template nests too deeply", "split what is nested into macros")
+
+
+class _Environment(Environment):
+    """Bounds what reaches the parser, and reads the exporter's operators as it meant them."""
+
+    def _tokenize(
+        self,
+        source: str,
+        name: str | None,
+        filename: str | None = None,
+        state: str | None = None,
+    ) -> TokenStream:
+        found: Iterable[Token] | None = None if state else tokens(source)
+        if found is None:
+            found = super()._tokenize(source, name, filename, state)
+        return TokenStream(_guarded(found), name, filename)
+
+
+def _guarded(stream: Iterable[Token]) -> Iterator[Token]:
+    brackets = blocks = 0
+    previous = ""
+    for count, token in enumerate(stream):
+        kind = token.type
+        if kind not in _UNREMARKABLE:
+            if kind in _OPENING:
+                brackets += 1
+            elif kind in _CLOSING:
+                brackets -= 1
+            elif kind == "name" and previous == "block_begin":
+                blocks += _block_step(token.value)
+            elif kind == "integer" and int(token.value) >= MAX_INTEGER:
+                raise fault("W1302", token.lineno, "a number is too large", "write it as text")
+            elif kind == "assign" and previous in dialect.STRICT_OPERATORS:
+                previous = ""
+                continue
+            if brackets > MAX_NESTING or blocks > MAX_NESTING:
+                raise _too_deep(token.lineno)
+        if count > MAX_TOKENS:
+            raise fault("W1303", token.lineno, "the template is too large", "make it shorter")
+        previous = kind
+        yield token
+
+
+def _block_step(word: str) -> int:
+    return 1 if word in _BLOCKS else -1 if word.startswith("end") and word != "endset" else 0
+
+
+_ENVIRONMENT: Final = _Environment()
+
+
+class Parsed(NamedTuple):
+    """The tree of a template, and every node of it, upper ones first."""
+
+    tree: nodes.Template
+    nodes: list[nodes.Node]
+
+
+def parse(text: str, limits: Limits) -> Parsed:
+    """The tree of a template's text.
+
+    Raises:
+        WidgetError: `W1301` where it is not Jinja, `W1303` where it is too large.
+    """
+    _check_size(text, limits)
+    # `parser.parse()` would go through the tree once more, to tell each node its environment.
+    tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=1))
+    return Parsed(tree, _checked(tree, limits))
+
+
+def parse_expression(text: str, limits: Limits) -> nodes.Expr:
+    """The tree of one expression.
+
+    Raises:
+        WidgetError: as `parse` does.
+    """
+    _check_size(text, limits)
+    tree = _parsed(text, "variable", _expression)
+    _checked(tree, limits)
+    return tree
+
+
+def _expression(parser: Parser) -> nodes.Expr:
+    value = parser.parse_expression()
+    if not parser.stream.eos:
+        parser.fail("the expression ends before this")
+    return value
+
+
+def _parsed(text: str, state: str | None, run: Callable[[Parser], Tree]) -> Tree:
+    try:
+        return run(Parser(_ENVIRONMENT, text, state=state))
+    except TemplateSyntaxError as error:
+        raise _unparsed(text, error) from None
+    except RecursionError:
+        raise _too_deep(None) from None
+    except ValueError:  # a number of more digits than Python reads
+        raise fault("W1302", None, "a number is too large", "write it as text") from None
+
+
+def _unparsed(text: str, error: TemplateSyntaxError) -> WidgetError:
+    """The fault of a template that is not Jinja; an offset in the message becomes a column."""
+    problem, _, offset = str(error.message).rstrip(".").partition("' at ")
+    column = None
+    if offset.isdecimal():
+        problem, column = f"{problem}'", int(offset) - text.rfind("\n", 0, int(offset))
+    finding = Finding(
+        code="W1301",
+        line=error.lineno,
+        column=column,
+        problem=problem,
+        advice=dialect.advice(problem),
+    )
+    return WidgetError(finding)
+
+
+def _check_size(text: str, limits: Limits) -> None:
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > limits.template_bytes:
+        raise fault(
+            "W1303",
+            None,
+            f"the template has {size:,} bytes",
+            f"at most {limits.template_bytes:,} are allowed",
+        )
+
+
+def _checked(tree: nodes.Node, limits: Limits) -> list[nodes.Node]:
+    """Every node of `tree`, upper ones first, where they are not too many, nor too deep."""
+    level: list[nodes.Node] = [tree]
+    found: list[nodes.Node] = []
+    depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_HEIGHT:
+            raise _too_deep(level[0].lineno)
+        found += level
+        if len(found) > limits.template_nodes:
+            raise fault(
+                "W1303",
+                None,
+                f"the template has more than {limits.template_nodes:,} syntax nodes",
+                "make it shorter",
+            )
+        level = [child for node in level for child in children(node)]
+    return found
+
+
+_LEAVES: Final = frozenset({nodes.Name, nodes.Const, nodes.TemplateData})
+"""Most nodes are one of these, and none of them has nodes below it."""
+
+
+def children(node: nodes.Node) -> list[nodes.Node]:
+    """The nodes right below `node`, in the order of the text."""
+    if type(node) in _LEAVES:
+        return []
+    found: list[nodes.Node] = []
+    for name in node.fields:
+        value = getattr(node, name, None)
+        if isinstance(value, nodes.Node):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [each for each in value if isinstance(each, nodes.Node)]
+    return found
+
+
+def every(node: nodes.Node) -> list[nodes.Node]:
+    """`node` and every node below it, upper ones first."""
+    found = [node]
+    for each in found:  # which grows
+        found += children(each)
+    return found
+
+
+def height(node: nodes.Node) -> int:
+    """How many nodes lie on the longest way from `node` to its leaves."""
+    level, count = [node], 0
+    while level:
+        count += 1
+        level = [child for each in level for child in children(each)]
+    return count

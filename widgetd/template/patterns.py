@@ -1,0 +1,188 @@
+"""Recognise what templates do again and again: strip a comma, ask for the last turn, escape.
+
+Each function looks at one piece of a tree and says what it evidently is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from widgetd.template.parser import every, nodes
+from widgetd.template.scope import targets
+
+
+def _strips_comma(block: nodes.AssignBlock, value: nodes.Node) -> bool:
+    """Whether `value` is `(_c[1:] if _c and _c[0] == ',' else _c)` of the set-block before it."""
+    return (
+        block.filter is None
+        and isinstance(block.target, nodes.Name)
+        and isinstance(value, nodes.CondExpr)
+        and value == _stripped(block.target.name)
+    )
+
+
+@lru_cache(maxsize=64)
+def _stripped(name: str) -> nodes.CondExpr:
+    def read() -> nodes.Name:
+        return nodes.Name(name, "load")
+
+    def item(arg: nodes.Expr) -> nodes.Getitem:
+        return nodes.Getitem(read(), arg, "load")
+
+    first = nodes.Compare(item(nodes.Const(0)), [nodes.Operand("eq", nodes.Const(","))])
+    rest = item(nodes.Slice(nodes.Const(1), None, None))
+    return nodes.CondExpr(nodes.And(read(), first), rest, read())
+
+
+# How often the value that strips a comma reads its name.
+_READS_PER_STRIP: Final = 4
+
+
+def stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
+    """The set-blocks that the next output strips of a comma, and those outputs.
+
+    A name that is read anywhere else keeps its set-blocks as they are.
+    """
+    pairs: dict[str, list[tuple[int, int]]] = {}
+    for name, block, value in _pairs(among):
+        pairs.setdefault(name, []).append((id(block), id(value)))
+    reads = dict.fromkeys(pairs, 0)
+    for each in among if pairs else ():
+        if isinstance(each, nodes.Name) and each.ctx == "load" and each.name in reads:
+            reads[each.name] += 1
+    kept = [
+        pair
+        for name, found in pairs.items()
+        if reads[name] == _READS_PER_STRIP * len(found)
+        for pair in found
+    ]
+    return frozenset(block for block, _ in kept), frozenset(value for _, value in kept)
+
+
+def _pairs(among: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
+    for parent in among:
+        if "body" not in parent.fields:
+            continue
+        for body in (getattr(parent, "body", ()), getattr(parent, "else_", ())):
+            for block, output in pairwise(body):
+                if not isinstance(block, nodes.AssignBlock):
+                    continue
+                value = _first_value(output)
+                if value is not None and _strips_comma(block, value):
+                    yield targets(block.target)[0], block, value
+
+
+def _first_value(node: nodes.Node) -> nodes.Node | None:
+    """What an output writes first, white space aside."""
+    if not isinstance(node, nodes.Output):
+        return None
+    for each in node.nodes:
+        if not isinstance(each, nodes.TemplateData) or each.data.strip():
+            return each
+    return None
+
+
+def captured(among: list[nodes.Node]) -> frozenset[str]:
+    """The names that stand for text which the template put together."""
+    blocks = [each for each in among if isinstance(each, nodes.AssignBlock)]
+    return frozenset(name for each in blocks for name in targets(each.target))
+
+
+def quoted(among: list[nodes.Node]) -> frozenset[str]:
+    """The names that are piped through `tojson`."""
+    values = [
+        each.node for each in among if isinstance(each, nodes.Filter) and each.name == "tojson"
+    ]
+    return frozenset(each.name for each in values if isinstance(each, nodes.Name))
+
+
+def decided(test: nodes.Node, turn: tuple[bool, bool] | None) -> bool | None:
+    """What `test` comes to in a loop's turn that is the `(first, last)` one; None if unknown."""
+    if turn is None:
+        return None
+    if isinstance(test, nodes.Not):
+        inner = decided(test.node, turn)
+        return None if inner is None else not inner
+    if isinstance(test, nodes.And | nodes.Or):
+        return _joined(test, turn)
+    if isinstance(test, nodes.Compare) and len(test.ops) == 1:
+        return _compared(_member(test.expr), test.ops[0], turn)
+    member = _member(test)
+    if member in {"index0", "revindex0"}:  # zero is false
+        return not turn[member == "revindex0"]
+    return turn[member == "last"] if member in {"first", "last"} else None
+
+
+def _joined(test: nodes.And | nodes.Or, turn: tuple[bool, bool]) -> bool | None:
+    sides = {decided(test.left, turn), decided(test.right, turn)}
+    settles = isinstance(test, nodes.Or)
+    if settles in sides:
+        return settles
+    return None if None in sides else not settles
+
+
+_FIRST: Final = {("index0", 0), ("index", 1), ("revindex0", "last"), ("revindex", "length")}
+_LAST: Final = {("revindex0", 0), ("revindex", 1), ("index", "length")}
+
+
+def _compared(member: str | None, operand: nodes.Operand, turn: tuple[bool, bool]) -> bool | None:
+    other = operand.expr.value if isinstance(operand.expr, nodes.Const) else _member(operand.expr)
+    if (member, other) in _FIRST:
+        at_end = turn[0]
+    elif (member, other) in _LAST:
+        at_end = turn[1]
+    else:
+        return None
+    if operand.op == "eq":
+        return at_end
+    return not at_end if operand.op in {"ne", "gt", "lt"} else None
+
+
+def _member(node: nodes.Node) -> str | None:
+    """`last`, where `node` is `loop.last`."""
+    if isinstance(node, nodes.Getattr) and node.node == nodes.Name("loop", "load"):
+        return node.attr
+    return None
+
+
+def shows_json(node: nodes.Node) -> bool:
+    """Whether `node` always writes one JSON value that is no text, or a quoted one."""
+    if isinstance(node, nodes.Filter):
+        return node.name == "tojson"
+    return isinstance(node, nodes.Const) and isinstance(node.value, int | float)
+
+
+def shows_argument(node: nodes.Node, captured: Collection[str]) -> bool:
+    """Whether `node` writes data, and nothing that a set-block, macro or call put together."""
+    names = {
+        each.name for each in (node, *node.find_all(nodes.Name)) if isinstance(each, nodes.Name)
+    }
+    calls = isinstance(node, nodes.Call) or node.find(nodes.Call) is not None
+    return names.isdisjoint(captured) and not calls
+
+
+def escapes_itself(node: nodes.Node) -> bool:
+    """Whether `node` writes JSON's escapes itself: by a backslash, or by `tojson` within."""
+    for each in every(node):
+        if isinstance(each, nodes.Filter) and each.name == "tojson" and each is not node:
+            return True
+        if isinstance(each, nodes.Const) and isinstance(each.value, str) and "\\" in each.value:
+            return True
+    return False
+
+
+def starts_json(body: list[nodes.Node]) -> bool:
+    """Whether the text that `body` writes begins as JSON does, so that its strings can be known."""
+    for node in body:
+        if isinstance(node, nodes.Output):
+            for each in node.nodes:
+                if not isinstance(each, nodes.TemplateData):
+                    return shows_json(each)
+                if each.data.strip():
+                    return each.data.lstrip()[0] in '{["],}'
+        elif isinstance(node, nodes.For | nodes.If | nodes.With):
+            return starts_json(node.body)
+    return False

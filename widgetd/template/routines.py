@@ -1,0 +1,130 @@
+"""The functions that every template has: `range`, `namespace`, `dict`, `cycler`, `joiner`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from widgetd.template.budget import Failure
+from widgetd.template.numbers import checked
+from widgetd.template.values import (
+    ABSENT,
+    Made,
+    MadeDict,
+    Namespace,
+    Routine,
+    Value,
+    is_nothing,
+    kind,
+)
+
+if TYPE_CHECKING:
+    from widgetd.template.budget import Budget
+
+Function = Callable[["Budget", list[Value], dict[str, Value]], Value]
+
+
+class Cycler(Routine):
+    """What `cycler(…)` makes: gives its values in turn, again and again."""
+
+    __slots__ = ("at", "values")
+
+    def __init__(self, values: list[Value]) -> None:
+        if not values:
+            raise Failure("a cycler needs at least one value")
+        self.values = values
+        self.at = 0
+
+    def member(self, name: Value) -> Value:
+        """`current`, the value whose turn it is."""
+        return self.values[self.at] if name == "current" else ABSENT
+
+    def next(self) -> Value:
+        """The value whose turn it is; the turn goes on."""
+        value = self.values[self.at]
+        self.at = (self.at + 1) % len(self.values)
+        return value
+
+    def reset(self) -> None:
+        """Start again with the first value."""
+        self.at = 0
+
+
+class Joiner(Routine):
+    """What `joiner(…)` makes: nothing when first called, the separator ever after."""
+
+    __slots__ = ("separator", "used")
+
+    def __init__(self, separator: Value) -> None:
+        self.separator = separator
+        self.used = False
+
+    def call(self, budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:  # noqa: ARG002 - it takes none
+        """The separator, from the second call on."""
+        if self.used:
+            return self.separator
+        self.used = True
+        return ""
+
+
+def _range(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    numbers = [_whole(each) for each in args]
+    if kwargs or not 1 <= len(numbers) <= 3:
+        raise Failure("range takes one to three whole numbers")
+    if len(numbers) == 3 and numbers[2] == 0:
+        raise Failure("range cannot have steps of zero")
+    turns = range(*numbers)
+    budget.step(len(turns))
+    return Made(turns)
+
+
+def _whole(value: Value) -> int:
+    if is_nothing(value):
+        return 0
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int):
+        raise Failure(f"range takes whole numbers, not {kind(value)}")
+    return int(checked(value))
+
+
+def _namespace(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    return Namespace(dict(_dict(budget, args, kwargs)))
+
+
+def _dict(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    made = MadeDict()
+    for each in args:
+        if not isinstance(each, dict):
+            raise Failure(f"an object cannot be made of {kind(each)}")
+        made.update(each)
+    made.update(kwargs)
+    budget.step(len(made))
+    return made
+
+
+def _cycler(_budget: Budget, args: list[Value], _kwargs: dict[str, Value]) -> Value:
+    return Cycler(args)
+
+
+def _joiner(_budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    return Joiner(args[0] if args else kwargs.get("sep", ", "))
+
+
+BUILTINS: Final[Mapping[str, Function]] = MappingProxyType(
+    {
+        "range": _range,
+        "namespace": _namespace,
+        "dict": _dict,
+        "cycler": _cycler,
+        "joiner": _joiner,
+    }
+)
+
+CYCLER_METHODS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
+    {
+        "next": lambda _budget, cycler: cycler.next(),
+        "reset": lambda _budget, cycler: cycler.reset(),
+    }
+)

@@ -1,0 +1,218 @@
+"""What filters and methods do to text, each paid for before it is made.
+
+A value that is no text is taken as it would print. Every function takes the
+budget first and the text second, so that filters and methods share them.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote as _quote
+from urllib.parse import quote_plus as _quote_plus
+
+from widgetd.template.budget import Failure
+from widgetd.template.text import text
+from widgetd.template.values import Made, Value, elements, is_nothing
+
+if TYPE_CHECKING:
+    from widgetd.template.budget import Budget
+
+# Filters that change each character on its own at most triple a text ("ß", "ﬃ").
+GROWTH: Final = 3
+
+_WORD_STARTS: Final = re.compile(r"([-\s({\[<]+)")
+_WORDS: Final = re.compile(r"\w+")
+_TAGS: Final = re.compile(r"<[^<>]*>")
+
+
+def paid(budget: Budget, value: Value, growth: int = 1) -> str:
+    """`value` as text, `growth` times its length paid for what will be made of it."""
+    shown = text(budget, value)
+    budget.text(growth * len(shown))
+    return shown
+
+
+def upper(budget: Budget, value: Value) -> str:
+    """Capital letters."""
+    return paid(budget, value, GROWTH).upper()
+
+
+def lower(budget: Budget, value: Value) -> str:
+    """Small letters."""
+    return paid(budget, value, GROWTH).lower()
+
+
+def capitalize(budget: Budget, value: Value) -> str:
+    """A capital letter first, small ones after."""
+    return paid(budget, value, GROWTH).capitalize()
+
+
+def str_title(budget: Budget, value: Value) -> str:
+    """Each word with a capital letter, as the method `title` does it."""
+    return paid(budget, value, GROWTH).title()
+
+
+def title(budget: Budget, value: Value) -> str:
+    """Each word with a capital letter, as the filter `title` does it."""
+    parts = _WORD_STARTS.split(paid(budget, value, GROWTH))
+    budget.step(len(parts))
+    return "".join(part[0].upper() + part[1:].lower() for part in parts if part)
+
+
+def trim(budget: Budget, value: Value, chars: Value = None) -> str:
+    """Without white space, or without `chars`, at both ends."""
+    return paid(budget, value).strip(_chars(chars))
+
+
+def lstrip(budget: Budget, value: Value, chars: Value = None) -> str:
+    """Without white space, or without `chars`, at the start."""
+    return paid(budget, value).lstrip(_chars(chars))
+
+
+def rstrip(budget: Budget, value: Value, chars: Value = None) -> str:
+    """Without white space, or without `chars`, at the end."""
+    return paid(budget, value).rstrip(_chars(chars))
+
+
+def _chars(chars: Value) -> str | None:
+    return None if is_nothing(chars) else str(chars)
+
+
+def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value = None) -> str:
+    """Each `old` made `new`; at most `count` of them."""
+    shown, old, new = text(budget, value), text(budget, old), text(budget, new)
+    budget.scan(len(shown))
+    found = shown.count(old)
+    most = -1 if count is None else whole(count, "count")
+    turns = found if most < 0 else min(found, most)
+    budget.text(len(shown) + turns * max(0, len(new) - len(old)))
+    return shown.replace(old, new, most)
+
+
+def whole(value: Value, name: str) -> int:
+    """`value` as an integer that may serve as a size.
+
+    Raises:
+        Failure: where it is no whole number.
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int):
+        raise Failure(f"'{name}' must be a whole number")
+    return value
+
+
+def wordcount(budget: Budget, value: Value) -> int:
+    """How many words there are."""
+    shown = text(budget, value)
+    budget.scan(8 * len(shown))
+    return sum(1 for _ in _WORDS.finditer(shown))
+
+
+def striptags(budget: Budget, value: Value) -> str:
+    """Without the tags and comments of HTML, its entities read, white space made single."""
+    shown = paid(budget, value, 2)
+    budget.scan(8 * len(shown))
+    without = _TAGS.sub("", _uncommented(shown))
+    return html.unescape(" ".join(without.split()))
+
+
+def _uncommented(shown: str) -> str:
+    parts, at = [], 0
+    while (start := shown.find("<!--", at)) >= 0 and (end := shown.find("-->", start)) >= 0:
+        parts.append(shown[at:start])
+        at = end + 3
+    return "".join([*parts, shown[at:]])
+
+
+def escape(budget: Budget, value: Value) -> str:
+    """With `&`, `<`, `>`, `'` and `"` written as HTML's entities."""
+    shown = paid(budget, value, 5)
+    for plain, entity in _ENTITIES:
+        shown = shown.replace(plain, entity)
+    return shown
+
+
+_ENTITIES: Final = (("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ('"', "&#34;"))
+
+
+def urlencode(budget: Budget, value: Value) -> str:
+    """As a part of a URL; an object, or a list of pairs, as its query."""
+    if isinstance(value, dict):
+        pairs: Value = value.items()
+    elif isinstance(value, list | tuple):
+        pairs = value
+    else:
+        return _quote(paid(budget, value, 9), safe="/")
+    budget.step(len(pairs))
+    return "&".join(
+        f"{_quote_plus(paid(budget, key, 9))}={_quote_plus(paid(budget, each, 9))}"
+        for key, each in pairs
+    )
+
+
+def join_with(budget: Budget, separator: str, values: Value) -> str:
+    """The texts of `values`, with `separator` between them."""
+    parts = [text(budget, each) for each in elements(budget, values)]
+    budget.text(sum(map(len, parts)) + len(separator) * len(parts))
+    return separator.join(parts)
+
+
+def split(budget: Budget, value: Value, separator: Value = None, most: Value = -1) -> Value:
+    """The parts between white space, or between each `separator`."""
+    shown = paid(budget, value)
+    between = None if is_nothing(separator) else str(separator)
+    count = len(shown) // 2 + 1 if between is None else shown.count(between) + 1
+    budget.step(count)
+    return Made(shown.split(between, whole(most, "maxsplit")))
+
+
+def splitlines(budget: Budget, value: Value) -> Value:
+    """The lines."""
+    shown = paid(budget, value)
+    budget.step(1 + len(shown) // 8)
+    lines = shown.splitlines()
+    budget.step(len(lines))
+    return Made(lines)
+
+
+def count(budget: Budget, value: Value, part: Value) -> int:
+    """How often `part` occurs."""
+    shown = text(budget, value)
+    budget.scan(len(shown))
+    return shown.count(str(part))
+
+
+def find(budget: Budget, value: Value, part: Value) -> int:
+    """Where `part` first occurs; -1 where it does not."""
+    shown = text(budget, value)
+    budget.scan(len(shown))
+    return shown.find(str(part))
+
+
+def startswith(_budget: Budget, value: Value, part: Value) -> bool:
+    """Whether it starts with `part`."""
+    return str(value).startswith(str(part))
+
+
+def endswith(_budget: Budget, value: Value, part: Value) -> bool:
+    """Whether it ends with `part`."""
+    return str(value).endswith(str(part))
+
+
+def isdigit(budget: Budget, value: Value) -> bool:
+    """Whether it is digits only."""
+    budget.scan(len(value))
+    return str(value).isdigit()
+
+
+def string(budget: Budget, value: Value) -> str:
+    """As it prints."""
+    return text(budget, value)
+
+
+def plain(_budget: Budget, value: Value) -> Value:
+    """As it is: nothing is escaped, so nothing has to be marked as safe."""
+    return value

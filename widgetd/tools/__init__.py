@@ -1,1 +1,0 @@
-"""Room 5: the catalog as MCP sees it. The only room that knows fastmcp and mcp."""

@@ -1,0 +1,106 @@
+"""What can be said against a widget: the fault of its file now, and its warnings.
+
+Warnings cost a render in every state, so they are found in a worker thread and
+kept for as long as the widget is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal, get_args
+from weakref import WeakKeyDictionary
+
+import anyio.to_thread
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.checks import findings
+from widgetd.errors import Finding, WidgetError
+from widgetd.files.folder import opened
+from widgetd.files.source import read
+from widgetd.limits import Limits
+from widgetd.widget.location import spot_of, window
+from widgetd.widget.widget import Widget
+
+Verdict = Literal["fault", "warning", "none"]
+"""The worst that can be said against a widget."""
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A finding with the line that it is about.
+
+    Attributes:
+        finding: What is said.
+        line: The line in the file; None where the file cannot be read.
+        column: The column in it.
+        excerpt: The line, cut to what fits.
+        caret: How many characters of the excerpt stand before the place.
+    """
+
+    finding: Finding
+    line: int | None = None
+    column: int | None = None
+    excerpt: str = ""
+    caret: int = 0
+
+
+class Problems:
+    """Finds problems, and remembers each widget's warnings.
+
+    Args:
+        folder: The widgets folder; a broken file is read again for its excerpt.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._limiter = anyio.CapacityLimiter(1)
+        self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
+
+    def fault(self, snapshot: Snapshot, path: str) -> Problem | None:
+        """Why the file at `path` is not served as it stands; None if it is."""
+        finding = snapshot.faults.get(path)
+        return None if finding is None else located(finding, self._text(finding.path))
+
+    async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
+        """What can be said about `widget`, as it is served."""
+        known = self._known.get(widget)
+        if known is None:
+            find = partial(_warnings, widget)
+            known = await anyio.to_thread.run_sync(find, limiter=self._limiter)
+            self._known[widget] = known
+        return known
+
+    async def verdict(self, snapshot: Snapshot, widget: Widget) -> Verdict:
+        """The worst that can be said against `widget`; a fault is that of its file as it is now."""
+        if widget.definition.path in snapshot.faults:
+            return "fault"
+        return "warning" if await self.warnings(widget) else "none"
+
+    def _text(self, path: str) -> str | None:
+        try:
+            with opened(self._folder) as folder:
+                held = read(folder, path, limit_bytes=Limits().file_bytes, quiet_ms=0)
+        except (OSError, WidgetError):
+            return None
+        return held.content.decode(errors="replace")
+
+
+def _warnings(widget: Widget) -> tuple[Problem, ...]:
+    text = widget.definition.content.decode(errors="replace")
+    path = widget.definition.path
+    return tuple(located(one, text if one.path == path else None) for one in findings(widget))
+
+
+def located(finding: Finding, text: str | None) -> Problem:
+    """`finding` with the line that it is about, in `text`."""
+    if text is None:
+        return Problem(finding=finding, line=finding.line, column=finding.column)
+    spot = spot_of(finding, text)
+    caret, excerpt = window(spot.text, spot.at - 1)
+    return Problem(
+        finding=finding, line=spot.line, column=spot.column, excerpt=excerpt, caret=caret
+    )

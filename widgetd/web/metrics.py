@@ -1,0 +1,174 @@
+"""Numbers for Prometheus: the only door to prometheus-client.
+
+Everything is counted in a registry of its own, by one daemon, and what a widget
+had is forgotten with the widget, so that the series stay as many as the widgets.
+Counts are pushed through the two observers; states are read when asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from widgetd.catalog.observer import Swap
+from widgetd.catalog.registry import Registry
+from widgetd.mcp.notice import Notice
+from widgetd.mcp.observer import Called
+from widgetd.web.health import Vitals
+from widgetd.widget.widget import Widget
+
+MISSED_AFTER_S = 1.0
+"""A timer's look that finds a save sooner than this merely came before the event did."""
+
+FORGOTTEN_S = 60.0
+"""A file written longer ago was moved or mounted into the folder, not saved there."""
+
+_CALL_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+_SAVE_S = (0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10)
+_STEPS = (100, 1_000, 10_000, 100_000)
+_SURVEY_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
+
+
+class Metrics:
+    """What has happened since the start.
+
+    It observes the reloading and the tools both.
+
+    Args:
+        registry: What is being served.
+        vitals: What the daemon knows of itself.
+    """
+
+    def __init__(self, registry: Registry, vitals: Vitals) -> None:
+        self._registry = registry
+        self._vitals = vitals
+        self.collected = CollectorRegistry()
+        self._attempts = self._counter("reload_attempts", "Files that were new or other, and read.")
+        self._successes = self._counter("reload_successes", "Files that came to be served so.")
+        self._refusals = self._counter("reload_refusals", "Files that could not be served.")
+        self._missed = self._counter("changes_missed", "Changes that no file event told of.")
+        self._calls = self._counter("calls", "Calls that are over.", "widget", "outcome")
+        self._notices = self._counter("notifications", "Changes that clients were told of.", "list")
+        self._succeeded = Gauge(
+            "widgetd_last_success_timestamp_seconds",
+            "When a changed file was last served.",
+            registry=self.collected,
+        )
+        self._save = self._histogram(
+            "save_to_swap_seconds", "From a file's write to its swap.", _SAVE_S
+        )
+        self._survey = self._histogram("survey_seconds", "One look at the folder.", _SURVEY_S)
+        self._seconds = self._histogram("call_seconds", "One call.", _CALL_S, "widget")
+        self._steps = self._histogram("render_steps", "Steps of one render.", _STEPS, "widget")
+        self.collected.register(_States(registry, vitals))
+
+    def surveyed(self, seconds: float) -> None:
+        """The folder was looked at."""
+        self._survey.observe(seconds)
+
+    def swapped(self, swap: Swap) -> None:
+        """Something else is served."""
+        change = swap.change
+        good, bad = len(change.added) + len(change.changed), len(change.refused)
+        self._attempts.inc(good + bad)
+        self._successes.inc(good)
+        self._refusals.inc(bad)
+        if good:
+            self._succeeded.set_to_current_time()
+        if swap.saved_s is not None and swap.saved_s < FORGOTTEN_S:
+            self._save.observe(swap.saved_s)
+        if swap.routine and self._vitals.watch == "native" and (swap.saved_s or 0) > MISSED_AFTER_S:
+            self._missed.inc(good)
+        for tool in change.removed:
+            self._calls.remove_by_labels({"widget": tool})
+            self._seconds.remove_by_labels({"widget": tool})
+            self._steps.remove_by_labels({"widget": tool})
+
+    def called(self, call: Called) -> None:
+        """A call is over; one of a widget that is gone meanwhile counts for none."""
+        widget = call.tool if call.widget is None else call.widget.tool
+        if call.widget is not None and widget not in self._registry.current.widgets:
+            widget = ""
+        self._calls.labels(widget, call.outcome).inc()
+        self._seconds.labels(widget).observe(call.seconds)
+
+    def rendered(self, widget: Widget, steps: int) -> None:
+        """A widget was rendered; one that is gone meanwhile leaves no series."""
+        if widget.tool in self._registry.current.widgets:
+            self._steps.labels(widget.tool).observe(steps)
+
+    def notified(self, notice: Notice) -> None:
+        """Clients were told."""
+        for kind, count in (
+            ("tools", int(notice.tools)),
+            ("resources", int(notice.resources)),
+            ("updated", len(notice.updated)),
+        ):
+            self._notices.labels(kind).inc(count)
+
+    def watch_number(self, name: str, meaning: str, number: Callable[[], int]) -> None:
+        """Show `number` as it is whenever somebody asks."""
+        gauge = Gauge(f"widgetd_{name}", meaning, registry=self.collected)
+        gauge.set_function(number)
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"widgetd_{name}", meaning, labels, registry=self.collected)
+
+    def _histogram(
+        self, name: str, meaning: str, buckets: tuple[float, ...], *labels: str
+    ) -> Histogram:
+        return Histogram(
+            f"widgetd_{name}", meaning, labels, registry=self.collected, buckets=buckets
+        )
+
+
+class _States(Collector):
+    """What is true at the moment of asking."""
+
+    def __init__(self, registry: Registry, vitals: Vitals) -> None:
+        self._registry = registry
+        self._vitals = vitals
+
+    def collect(self) -> Iterator[Metric]:
+        """Which snapshot is served, how many widgets, and how the daemon is."""
+        snapshot = self._registry.current
+        yield InfoMetricFamily(
+            "widgetd_generation",
+            "Hashes of what is served and of the files: equal on replicas that agree.",
+            {"generation": snapshot.generation, "files": snapshot.files},
+        )
+        widgets = GaugeMetricFamily("widgetd_widgets", "Widgets by state.", labels=["state"])
+        stale = len(snapshot.stale)
+        widgets.add_metric(["current"], len(snapshot.widgets) - stale)
+        widgets.add_metric(["stale"], stale)
+        widgets.add_metric(["refused"], len(snapshot.refused))
+        yield widgets
+        for name, meaning, holds in (
+            ("ready", "Whether clients may be sent here.", self._vitals.ready),
+            ("degraded", "Whether the folder vanished.", snapshot.degraded is not None),
+            ("file_events", "Whether file events arrive.", self._vitals.watch == "native"),
+        ):
+            yield GaugeMetricFamily(f"widgetd_{name}", meaning, value=int(holds))
+
+
+def metrics_route(metrics: Metrics) -> Route:
+    """`/metrics`, in the dialect that the scraper asks for."""
+
+    async def answer(request: Request) -> Response:
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(metrics.collected), headers={"content-type": content_type})
+
+    return Route("/metrics", answer, methods=["GET"])
+
+
+def metrics_app(metrics: Metrics) -> Starlette:
+    """`/metrics` and nothing else, for a port of its own."""
+    return Starlette(routes=[metrics_route(metrics)])

@@ -1,1 +1,0 @@
-"""How a widget's argument schema is read, and arguments are held to it, mended and explained."""

@@ -1,1 +1,0 @@
-"""How a schema's types are said in Python."""

@@ -1,0 +1,147 @@
+"""What a model is told of a render: a summary to read, and a few values as data.
+
+Both come from the sidecar's expressions over the arguments, or, where it says
+nothing, from the required fields. What the sidecar calls sensitive is taken out
+of the arguments before either sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from widgetd.errors import CallError, WidgetError
+from widgetd.limits import Limits
+from widgetd.schema.json_values import names_on
+from widgetd.schema.validator import Schema
+from widgetd.template import Expression, Template, compile_expression, compile_text
+from widgetd.widget.definition import Definition
+from widgetd.widget.sidecar import SUFFIX
+
+LONGEST_SUMMARY = 300
+"""Characters; a summary is read by a model in every turn that follows."""
+
+_SCALARS = (str, int, float, bool)
+_MOST_FIELDS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """How one widget's summary and data are made.
+
+    Attributes:
+        title: Begins a summary that nobody has written.
+        fields: Dotted paths of arguments that are told as data.
+        expressions: By name, values that are told as data.
+        written: The author's summary; None where there is none.
+        required: The arguments that a summary is made of where there is none.
+        sensitive: Dotted paths that are told to nobody.
+    """
+
+    title: str
+    fields: tuple[str, ...]
+    expressions: Mapping[str, Expression]
+    written: Template | None
+    required: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+    def summary(self, arguments: Mapping[str, Any]) -> str:
+        """One short text for the model.
+
+        Args:
+            arguments: As the widget's template saw them.
+        """
+        public = _without(arguments, self.sensitive)
+        if self.written is not None:
+            try:
+                text = " ".join(self.written.render(public).split())
+            except CallError:
+                text = ""
+            if text:
+                return _shortened(text)
+        values = [
+            f"{name} {_shown(public[name])}"
+            for name in self.required
+            if isinstance(public.get(name), _SCALARS)
+        ]
+        told = ", ".join(values[:_MOST_FIELDS])
+        return _shortened(f"{self.title}: {told}" if told else self.title)
+
+    def data(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields and values that the sidecar wants told, by name; absent ones are left out.
+
+        Args:
+            arguments: As the widget's template saw them.
+        """
+        public = _without(arguments, self.sensitive)
+        told = {path: _at(public, path) for path in self.fields}
+        for name, expression in self.expressions.items():
+            try:
+                told[name] = expression.evaluate(public)
+            except CallError:
+                continue
+        return {name: value for name, value in told.items() if value is not None}
+
+
+def compile_facts(definition: Definition, schema: Schema, *, limits: Limits) -> Facts:
+    """Prove that the sidecar's summary and expressions can be used, and make them ready.
+
+    Raises:
+        WidgetError: One of them cannot be parsed; the finding's path is the sidecar's.
+    """
+    sidecar = definition.sidecar
+    required = schema.advertised.get("required")
+    try:
+        return Facts(
+            title=definition.title,
+            fields=sidecar.summary_fields,
+            expressions={
+                name: compile_expression(text, limits=limits)
+                for name, text in sidecar.summary_data.items()
+            },
+            written=None
+            if sidecar.summary is None
+            else compile_text(sidecar.summary, limits=limits),
+            required=tuple(required) if isinstance(required, (list, tuple)) else (),
+            sensitive=sidecar.sensitive,
+        )
+    except WidgetError as error:
+        raise error.of(definition.path + SUFFIX) from None
+
+
+def _at(arguments: Mapping[str, Any], path: str) -> Any:
+    value: Any = arguments
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
+    """The arguments without what lies at `paths`, in lists too, and in lists of lists."""
+    for path in paths:
+        arguments = _cut(arguments, names_on(path))
+    return arguments
+
+
+def _cut(value: Any, path: tuple[str, ...]) -> Any:
+    if isinstance(value, list):
+        return [_cut(element, path) for element in value]
+    if not isinstance(value, Mapping) or path[0] not in value:
+        return value
+    kept = dict(value)
+    if len(path) == 1:
+        del kept[path[0]]
+    else:
+        kept[path[0]] = _cut(kept[path[0]], path[1:])
+    return kept
+
+
+def _shown(value: str | float) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(str(value).split())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_SUMMARY else text[: LONGEST_SUMMARY - 1].rstrip() + "…"
