@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
 
-.PHONY: help serve test check format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw clean
+.PHONY: help serve test check house format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -33,6 +33,9 @@ check: $(VENV)/.dev ## format, lint, types and architecture
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+house: $(VENV)/.dev ## print what the package is made of
+	$(BIN)/python -m benchmarks.house
 
 format: $(VENV)/.dev ## rewrite the code in the project's format
 	$(BIN)/ruff format .

@@ -1,0 +1,137 @@
+"""What the package is made of, counted from the code itself: `python -m benchmarks.house`.
+
+The numbers show whether the plan of `docs/architecture.md` still holds; none of them is worth
+making the code worse for.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "widgetd"
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """One module of the package, read and parsed."""
+
+    name: str
+    path: Path
+    lines: int
+    tree: ast.Module
+
+    @property
+    def room(self) -> str:
+        """The folder or module directly below the package; empty for the package itself."""
+        return self.name.split(".")[1] if "." in self.name else ""
+
+    def functions(self) -> list[Function]:
+        """Every function and method, inner ones too."""
+        return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
+
+    def imports(self) -> Iterator[str]:
+        """The rooms that it imports from, wherever in it that stands."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                head, _, rest = node.module.partition(".")
+                if head == PACKAGE.name:
+                    yield from (
+                        [rest.split(".")[0]] if rest else [alias.name for alias in node.names]
+                    )
+
+
+def modules() -> list[Module]:
+    """All modules of the package, in order of their paths."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        lines = len(text.splitlines())
+        found.append(Module(name=name, path=path, lines=lines, tree=ast.parse(text)))
+    return found
+
+
+def used_once(module: Module) -> list[str]:
+    """The private functions of the module that stand in one place besides their definition."""
+    private = {
+        node.name
+        for node in module.tree.body
+        if isinstance(node, Function) and node.name.startswith("_")
+    }
+    named = Counter(
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Name | ast.Attribute)
+    )
+    return sorted(name for name in private if named[name] == 1)
+
+
+def upward(found: list[Module]) -> list[str]:
+    """Each import from a room that stands above the importing one, as `a -> b`."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    height = {
+        room.strip(): -index for index, layer in enumerate(layers) for room in layer.split("|")
+    }
+    return sorted(
+        f"{module.name} -> {room}"
+        for module in found
+        for room in module.imports()
+        if module.room in height
+        and room in height
+        and room != module.room
+        and height[room] >= height[module.room]
+    )
+
+
+def undescribed(found: list[Module]) -> list[str]:
+    """The folders of the package that have no row in the page on its architecture."""
+    page = ROOT / "docs" / "architecture.md"
+    described = set(re.findall(r"^\| `([\w/]+)/`", page.read_text(encoding="utf-8"), re.MULTILINE))
+    folders = {module.path.parent.relative_to(PACKAGE).as_posix() for module in found} - {"."}
+    return sorted(folders - described)
+
+
+def main() -> None:
+    """Print one line for each measure."""
+    found = modules()
+    sizes = [module.lines for module in found if module.lines > 1]
+    functions = [function for module in found for function in module.functions()]
+    lengths = [(function.end_lineno or 0) - function.lineno + 1 for function in functions]
+    once = sum(len(used_once(module)) for module in found)
+    rooms: Counter[str] = Counter()
+    for module in found:
+        rooms[module.room] += module.lines
+    room, largest_room = rooms.most_common(1)[0]
+    largest = max(found, key=lambda module: module.lines)
+    stray, ahead = undescribed(found), upward(found)
+    rows = {
+        "modules": f"{len(found)}",
+        "lines": f"{sum(module.lines for module in found):,}",
+        "median module": f"{median(sizes):.0f} lines",
+        "largest module": f"{largest.lines} lines ({largest.name})",
+        "median function": f"{median(lengths):.0f} lines",
+        "p90 function": f"{quantiles(lengths, n=10)[-1]:.0f} lines",
+        "private functions used once": f"{1000 * once / len(functions):.0f} per 1,000 functions",
+        "largest room": f"{100 * largest_room / sum(rooms.values()):.0f} % ({room})",
+        "folders without a row": f"{len(stray)} {' '.join(stray)}".rstrip(),
+        "upward imports": f"{len(ahead)} {', '.join(ahead)}".rstrip(),
+    }
+    for name, value in rows.items():
+        print(f"{name:29}{value}")
+
+
+if __name__ == "__main__":
+    main()
