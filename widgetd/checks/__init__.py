@@ -6,7 +6,7 @@ never decide: what cannot be served at all was refused before.
 
 from __future__ import annotations
 
-from widgetd.checks.changes import breaking, removed
+from widgetd.checks.breaking_changes import breaking, removed
 from widgetd.checks.everything import findings
 
 __all__ = ["breaking", "findings", "removed"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from widgetd.checks.actions import hidden_fields, misdescribed
-from widgetd.checks.declared import Declared
+from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.checks.exporter import exporter_losses, wrapped_data
 from widgetd.checks.fields import undeclared, undeclared_by_sidecar, unused
 from widgetd.checks.portability import portability
@@ -62,7 +62,7 @@ def _of_template(widget: Widget, *, strict: bool) -> Iterator[Finding]:
     yield from wrapped_data(definition.template)
     if definition.schema is not None:
         yield from undeclared(
-            widget.template.reads, Declared(widget.schema.document), strict=strict
+            widget.template.reads, DeclaredPaths(widget.schema.document), strict=strict
         )
 
 
@@ -72,7 +72,7 @@ def _of_samples(widget: Widget) -> Iterator[Finding]:
     cases = (*authored(widget, written), *generated(widget))
     outcomes = [outcome(widget, case) for case in cases]
     if definition.schema is not None:
-        declared = Declared(schema.document)
+        declared = DeclaredPaths(schema.document)
         yield from portability(schema.document)
         yield from unused(_read(widget), declared, shows=shows(widget, cases))
         yield from unknown_fields(definition, declared)

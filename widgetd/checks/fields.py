@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from widgetd.checks.declared import Declared, Missing
+from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
 from widgetd.errors import Finding
 from widgetd.schema.subschemas import pointer
 from widgetd.template import Expression, Read, Template
@@ -22,7 +22,9 @@ _MOST_TRIED = 50
 """Rendering again takes long."""
 
 
-def undeclared(reads: Iterable[Read], declared: Declared, *, strict: bool) -> Iterator[Finding]:
+def undeclared(
+    reads: Iterable[Read], declared: DeclaredPaths, *, strict: bool
+) -> Iterator[Finding]:
     """Each path that the template reads and the schema does not declare, where it is read first.
 
     Args:
@@ -40,7 +42,7 @@ def undeclared(reads: Iterable[Read], declared: Declared, *, strict: bool) -> It
         )
 
 
-def undeclared_by_sidecar(facts: Facts, path: str, declared: Declared) -> Iterator[Finding]:
+def undeclared_by_sidecar(facts: Facts, path: str, declared: DeclaredPaths) -> Iterator[Finding]:
     """Each path that an expression of the sidecar at `path` reads and nothing declares (W1213)."""
     readers: dict[str, Template | Expression] = {}
     if facts.written is not None:
@@ -58,7 +60,9 @@ def undeclared_by_sidecar(facts: Facts, path: str, declared: Declared) -> Iterat
             )
 
 
-def _missing(reads: Iterable[Read], declared: Declared) -> Iterator[tuple[Read, Missing]]:
+def _missing(
+    reads: Iterable[Read], declared: DeclaredPaths
+) -> Iterator[tuple[Read, UndeclaredPath]]:
     """Each read of what is not declared, where it comes first."""
     said: set[str] = set()
     for read in reads:
@@ -69,7 +73,7 @@ def _missing(reads: Iterable[Read], declared: Declared) -> Iterator[tuple[Read, 
 
 
 def unused(
-    read: Collection[str], declared: Declared, *, shows: Callable[[str], bool]
+    read: Collection[str], declared: DeclaredPaths, *, shows: Callable[[str], bool]
 ) -> Iterator[Finding]:
     """Each field of the schema that nothing is made of (W1210), outermost only.
 

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.checks.declared import steps
+from widgetd.checks.declared_paths import steps
 from widgetd.checks.samples import Sample
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.describe import alternatives

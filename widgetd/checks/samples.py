@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.checks.declared import Declared
+from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.errors import CallError, Finding, Slip
 from widgetd.schema.describe import FORMATS
 from widgetd.schema.validator import Schema, Texts
@@ -91,7 +91,7 @@ def ill_defaults(schema: Schema) -> Iterator[Finding]:
                 )
 
 
-def unknown_fields(definition: Definition, declared: Declared) -> Iterator[Finding]:
+def unknown_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
     """Each field that the sidecar names and the schema does not declare (W1213)."""
     sidecar = definition.sidecar
     for key in ("summary_fields", "sensitive"):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.checks import findings
-from widgetd.checks.declared import Declared
+from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.checks.fields import unused
 from widgetd.checks.previews import differences
 from widgetd.errors import Finding, WidgetError
@@ -83,7 +83,7 @@ def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() ->
 
     found = unused(
         {"city", "city.f0"},
-        Declared(made.schema.document),
+        DeclaredPaths(made.schema.document),
         shows=lambda path: bool(tried.append(path)),  # type: ignore[func-returns-value]  # nothing
     )
 

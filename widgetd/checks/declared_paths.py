@@ -28,7 +28,7 @@ _TELLING = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
+class UndeclaredPath:
     """Where a path leaves what is declared.
 
     Attributes:
@@ -52,14 +52,14 @@ class Missing:
         return f"declare it, or use {alternatives(self.known[:_MOST_NAMED])}"
 
 
-class Declared:
+class DeclaredPaths:
     """The paths of one schema."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._known: dict[int, list[Subschema]] = {}
 
-    def missing(self, path: str, *, through_lists: bool = False) -> Missing | None:
+    def missing(self, path: str, *, through_lists: bool = False) -> UndeclaredPath | None:
         """Where `path` leaves what is declared; None where it does not.
 
         Args:
@@ -76,7 +76,7 @@ class Declared:
             if inner is None:
                 known = tuple(name for name, _ in self._named(here))
                 dotted = f"{walked}.{step}" if walked else step
-                return Missing(path=dotted, name=step, known=known)
+                return UndeclaredPath(path=dotted, name=step, known=known)
             if not inner:
                 return None
             walked += step if step == "[]" or not walked else f".{step}"
