@@ -21,6 +21,7 @@ from widgetd.mcp.audit import Audit
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, Terms, build
+from widgetd.mcp.status import STALLED_S, Vitals
 from widgetd.mcp.view import view_html
 from widgetd.settings import Settings
 from widgetd.store.contract import Store
@@ -30,7 +31,6 @@ from widgetd.store.factory import open_store
 from widgetd.store.values import Bounds
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import Problems
-from widgetd.web.health import STALLED_S, Vitals
 from widgetd.web.metrics import Metrics
 
 

@@ -16,9 +16,9 @@ from widgetd.daemon.reloading import live
 from widgetd.files.hints import Hints
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, Terms, attach
+from widgetd.mcp.status import Vitals
 from widgetd.settings import Settings, folder_of
 from widgetd.store.factory import local_store
-from widgetd.web.health import Vitals
 
 
 def register(

@@ -23,8 +23,8 @@ from widgetd.files.hints import Hints
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
 from widgetd.mcp.notifications import notify
 from widgetd.mcp.server import Server
+from widgetd.mcp.status import Vitals
 from widgetd.settings import Settings
-from widgetd.web.health import Vitals
 
 _log = structlog.get_logger()
 

@@ -22,7 +22,7 @@ from widgetd.catalog.observer import Swap
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.notice import Notice
 from widgetd.mcp.observer import Called
-from widgetd.web.health import Vitals
+from widgetd.mcp.status import Vitals
 from widgetd.widget.widget import Widget
 
 MISSED_AFTER_S = 1.0

@@ -1,13 +1,8 @@
-"""Say to people and machines how widgetd is, fault by fault.
-
-Reads the snapshot of the moment. Of the disk it tells paths inside the widgets
-folder and nothing else; of calls it tells nothing.
-"""
+"""`/status`: how widgetd is, fault by fault, for people and for machines."""
 
 from __future__ import annotations
 
 from html import escape
-from importlib.metadata import version
 from typing import Any
 
 from starlette.requests import Request
@@ -15,8 +10,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Snapshot
-from widgetd.web.health import Vitals, readiness
+from widgetd.mcp.status import Vitals, status
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -51,16 +45,6 @@ def status_route(registry: Registry, vitals: Vitals) -> Route:
     return Route("/status", answer, methods=["GET"])
 
 
-def status(registry: Registry, vitals: Vitals) -> dict[str, Any]:
-    """What `/readyz` answers, and `{"version": "...", "faults": [{"path", "code", ...}]}`."""
-    snapshot = registry.current
-    return {
-        "version": version("widgetd"),
-        **readiness(registry, vitals),
-        "faults": _faults(snapshot),
-    }
-
-
 def page(said: dict[str, Any]) -> str:
     """A status for people."""
     facts = ((name, value) for name, value in said.items() if name != "faults")
@@ -93,16 +77,3 @@ def _row(first: str, *others: object) -> str:
 
 def _shown(value: object) -> str:
     return "no" if value in (None, False) else "yes" if value is True else str(value)
-
-
-def _faults(snapshot: Snapshot) -> list[dict[str, Any]]:
-    served = {widget.definition.path for widget in snapshot.widgets.values()}
-    return [
-        {
-            "path": path,
-            "code": fault.code,
-            "state": "stale" if path in served else "refused",
-            "problem": str(fault),
-        }
-        for path, fault in snapshot.faults.items()
-    ]

@@ -16,7 +16,7 @@ from tests.system.web.asking import ask
 from widgetd.catalog.change import Change
 from widgetd.catalog.observer import Swap
 from widgetd.catalog.registry import Registry
-from widgetd.web.health import Vitals
+from widgetd.mcp.status import Vitals
 from widgetd.web.metrics import Metrics
 
 

@@ -1,0 +1,93 @@
+"""Say whether widgetd lives, is ready, and what it serves, fault by fault.
+
+Reads the snapshot of the moment. Of the disk it tells paths inside the widgets
+folder and nothing else; of calls it tells nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from widgetd.catalog.registry import Registry
+
+STALLED_S = 30.0
+"""Scans come every 2 s; the longest rebuild of many thousand files takes less than this."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Vitals:
+    """What the daemon knows of itself; it writes, whoever answers probes reads.
+
+    Attributes:
+        surveyed: The first scan is done, so that what is served is what there is.
+        draining: The daemon is about to end; send nobody here any more.
+        watch: `"native"` while file events arrive, else `"poll"`.
+        stalled_s: So long without a look at the folder, and something hangs.
+    """
+
+    surveyed: bool = False
+    draining: bool = False
+    watch: str = "poll"
+    stalled_s: float = STALLED_S
+    _looked_s: float = field(default_factory=time.monotonic)
+    _waiting: list[Callable[[], None]] = field(default_factory=list)
+
+    def looked(self) -> None:
+        """The folder was looked at just now, and what is served is what it holds."""
+        self.surveyed = True
+        self._looked_s = time.monotonic()
+        waiting, self._waiting = self._waiting, []
+        for callback in waiting:
+            callback()
+
+    def on_next_look(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once, when the folder has been looked at again."""
+        self._waiting.append(callback)
+
+    def progressing(self) -> bool:
+        """Whether the folder is still being looked at, as it should be every few seconds."""
+        return time.monotonic() - self._looked_s < self.stalled_s
+
+    @property
+    def ready(self) -> bool:
+        """Whether clients may be sent here."""
+        return self.surveyed and not self.draining
+
+
+def readiness(registry: Registry, vitals: Vitals) -> dict[str, Any]:
+    """What `/readyz` answers: `{"ready": true, "widgets": 16, "generation": "...", ...}`."""
+    snapshot = registry.current
+    return {
+        "ready": vitals.ready,
+        "draining": vitals.draining,
+        "widgets": len(snapshot.widgets),
+        "stale": len(snapshot.stale),
+        "refused": len(snapshot.refused),
+        "generation": snapshot.generation,
+        "files": snapshot.files,
+        "watch": vitals.watch,
+        "degraded": str(snapshot.degraded) if snapshot.degraded else None,
+    }
+
+
+def status(registry: Registry, vitals: Vitals) -> dict[str, Any]:
+    """What `/readyz` answers, and `{"version": "...", "faults": [{"path", "code", ...}]}`."""
+    snapshot = registry.current
+    served = {widget.definition.path for widget in snapshot.widgets.values()}
+    return {
+        "version": version("widgetd"),
+        **readiness(registry, vitals),
+        "faults": [
+            {
+                "path": path,
+                "code": fault.code,
+                "state": "stale" if path in served else "refused",
+                "problem": str(fault),
+            }
+            for path, fault in snapshot.faults.items()
+        ],
+    }
