@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
+# Test files that run at once; `auto` is one for each core.
+WORKERS ?= auto
 
 .PHONY: help serve test check house format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw clean
 help: ## list the targets
@@ -26,7 +28,7 @@ serve: $(VENV)/.runtime ## serve widgets/ (or DIR=…) on http://127.0.0.1:8787/
 	@exec $(BIN)/widgetd serve "$(DIR)"
 
 test: $(VENV)/.dev ## run the whole test suite
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations 25 $(PYTEST_ARGS)
 
 check: $(VENV)/.dev ## format, lint, types and architecture
 	$(BIN)/ruff format --check .
