@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.children import ROOT
 from benchmarks.peer import Peer, peer
-from widgetd.catalog.discovery import load_widget
+from widgetd.catalog.loader import load_widget
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.widget.components import tree as normalised

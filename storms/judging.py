@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.catalog.registry import Registry
+from widgetd.catalog.loader import Loader
 from widgetd.checks import breaking, findings
 from widgetd.errors import CODES, CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
-from widgetd.mcp.server import build
+from widgetd.mcp.entry import tool_entry
 from widgetd.schema.sampling.sample import State, sample
-from widgetd.store.factory import local_store
 from widgetd.widget.definition import define
 from widgetd.widget.widget import Widget
 
@@ -60,7 +59,7 @@ class Judge:
     """
 
     def __init__(self, good: bytes) -> None:
-        self._toolbox = build(Registry(), local_store()).toolbox
+        self._loader = Loader(tool_entry, limits=_LIMITS)
         self._good = define(_source(good))
         self._took_s: dict[str, float] = {}
 
@@ -81,7 +80,7 @@ class Judge:
     def _found(self, source: Source) -> tuple[tuple[Finding, ...], bool]:
         try:
             with self._step("load"):
-                widget = self._toolbox.load(source, None, limits=_LIMITS, strict=False)
+                widget = self._loader.load(source, None)
         except WidgetError as refused:
             return (refused.finding,), False
         for state in _STATES:

@@ -25,10 +25,10 @@ from storms.processes import Holdings, holdings
 from storms.styles import renamed
 from storms.table import Row, at_most, none_of
 from tests.process import daemon_process
+from widgetd.catalog.loader import Catalog, Loader
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.reload import Workshop, reload
+from widgetd.catalog.reload import reload
 from widgetd.files.hints import Hints
-from widgetd.limits import Limits
 from widgetd.mcp.notifications import notify
 from widgetd.mcp.server import Server, build
 from widgetd.store.factory import local_store
@@ -92,15 +92,9 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
     registry, hints, surveyed = Registry(), Hints(), anyio.Event()
     server = build(registry, local_store())
     saver = Saver(folder)
-    limits = Limits()
-    workshop = Workshop(
-        root=folder,
-        make=partial(server.toolbox.load, limits=limits, strict=False),
-        limit_bytes=limits.file_bytes,
-        quiet_ms=0,
-    )
+    catalog = Catalog(folder, Loader(server.admit).load, quiet_ms=0)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(reload, workshop, hints, registry, looked=surveyed.set))
+        tasks.start_soon(partial(reload, catalog, hints, registry, looked=surveyed.set))
         await surveyed.wait()
         told = partial(notify, registry, server.clients, view=server.views.of)
         tasks.start_soon(partial(told, listed=server.listings.read_otherwise))

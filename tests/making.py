@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from tests.serving import widget_file
-from widgetd.catalog.discovery import load
+from widgetd.catalog.loader import load
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import Finding
 from widgetd.files.source import Source

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from widgetd.catalog.discovery import discover_widgets, get_widget, load_widget
+    from widgetd.catalog.loader import discover_widgets, get_widget, load_widget
     from widgetd.daemon.register import register
     from widgetd.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
     from widgetd.mcp.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
@@ -78,11 +78,11 @@ _HOMES = {
     "Widget": "widgetd.widget.widget",
     "WidgetError": "widgetd.errors",
     "WidgetdError": "widgetd.errors",
-    "discover_widgets": "widgetd.catalog.discovery",
-    "get_widget": "widgetd.catalog.discovery",
+    "discover_widgets": "widgetd.catalog.loader",
+    "get_widget": "widgetd.catalog.loader",
     "guard": "widgetd.mcp.response",
     "json_schema_to_pydantic": "widgetd.schema.pydantic_model",
-    "load_widget": "widgetd.catalog.discovery",
+    "load_widget": "widgetd.catalog.loader",
     "mocks": "widgetd.mcp.mock",
     "register": "widgetd.daemon.register",
     "response": "widgetd.mcp.response",

@@ -54,8 +54,8 @@ def difference(before: Snapshot, after: Snapshot) -> Change:
     )
 
 
-def stumbling(before: Snapshot, after: Snapshot, change: Change) -> Iterator[Finding]:
-    """What callers of the changed tools may stumble over, now that `after` is served."""
+def breaking_changes(before: Snapshot, after: Snapshot, change: Change) -> Iterator[Finding]:
+    """What breaks callers of the changed tools, now that `after` is served."""
     was, now = before.widgets, after.widgets
     for tool in change.changed:
         for finding in breaking(was[tool].definition, now[tool].definition):

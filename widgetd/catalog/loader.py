@@ -1,16 +1,301 @@
-"""Read a widget's file and the sidecar beside it, at once, without waiting for their writers."""
+"""The files of a folder become widgets, and those a snapshot.
+
+    source and sidecar -> define -> compile -> prove -> admit -> widget -> entry -> snapshot
+
+A file that breaks keeps its last good widget; a file that cannot be judged at this moment
+keeps its entry. All of it is done in one thread: compiling holds the interpreter's lock and
+is nearly the whole work, so four threads were measured to be no faster.
+"""
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
-from widgetd.files.folder import Folder
+import structlog
+
+from widgetd.catalog.deletion import GRACE_S, Absence
+from widgetd.catalog.last_good import Copies
+from widgetd.catalog.proof_cache import ProofCache
+from widgetd.catalog.selection import EVERYTHING, Selection
+from widgetd.catalog.snapshot import Entry, Snapshot
+from widgetd.checks import findings
+from widgetd.errors import ConfigError, Finding, WidgetError
+from widgetd.files.folder import Folder, opened
+from widgetd.files.persistent_map import differing, missing
+from widgetd.files.scan import UNKNOWN, Survey, glance
 from widgetd.files.source import Source, read
+from widgetd.files.stamp import QUIET_MS
+from widgetd.limits import Limits
+from widgetd.widget.definition import define, digest, redefine
 from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.widget import Proof, Widget, compile_widget
+
+WIDGET_SUFFIX = ".widget"
+SIDECAR_SUFFIX = WIDGET_SUFFIX + SUFFIX
+
+Admit = Callable[[Widget], bytes]
+"""A widget to its entry in a list of tools; raises `WidgetError` where it can have none."""
+
+Load = Callable[[Source, Source | None], Widget]
+"""Source and sidecar to a servable widget; raises `WidgetError` where there is none."""
+
+ProofLookup = Callable[[str, str], Proof | None]
+"""Path and digest of a file to its proof, where somebody else has proven it."""
+
+Changes = Mapping[str, Entry | None]
+"""What files came to that came to something else before, by path; None for a file that is gone."""
+
+_log = structlog.get_logger()
+
+
+class Loader:
+    """Makes the widget of a file and its sidecar, proven and admitted.
+
+    Args:
+        admit: Makes a widget's entry in a list of tools.
+        limits: What one widget may ask for.
+        strict: Refuse a template that reads what its schema does not declare.
+        proofs: What was proven before; None to prove everything.
+    """
+
+    def __init__(
+        self,
+        admit: Admit,
+        *,
+        limits: Limits | None = None,
+        strict: bool = False,
+        proofs: ProofCache | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self._admit = admit
+        self._strict = strict
+        self._proofs = proofs
+        self._lookup: ProofLookup | None = None
+
+    @property
+    def known(self) -> int:
+        """How many files were proven before and not asked for yet."""
+        return 0 if self._proofs is None else len(self._proofs)
+
+    def load(self, source: Source, sidecar: Source | None) -> Widget:
+        """The widget that a file and its sidecar make.
+
+        Raises:
+            WidgetError: There is none that could be served.
+        """
+        path, content, proofs = source.path, digest(source, sidecar), self._proofs
+        proof = None if proofs is None else proofs.take(path, content)
+        if proof is None:
+            found = None if self._lookup is None else self._lookup(path, content)
+            proof = found or self.prove(source, sidecar)
+            if proofs is not None:
+                proofs.add(path, content, proof)
+        definition = redefine(source, sidecar, proof.names)
+        return Widget(definition, limits=self.limits, proof=proof)
+
+    def prove(self, source: Source, sidecar: Source | None) -> Proof:
+        """What is known of a widget once everything was done with it that can fail.
+
+        Raises:
+            WidgetError: It failed.
+        """
+        widget = load(source, sidecar, limits=self.limits)
+        entry = self._admit(widget)
+        if self._strict:
+            for finding in findings(widget, strict=True):
+                if finding.level == "fault":
+                    raise WidgetError(finding)
+        return replace(widget.prove(), entry=entry)
+
+    @contextmanager
+    def using_proofs(self, lookup: ProofLookup | None) -> Iterator[None]:
+        """Within the block, ask `lookup` before proving anything."""
+        self._lookup = lookup
+        yield
+        self._lookup = None
+
+
+class Catalog:
+    """A folder of widgets as it was last scanned, and what its files came to.
+
+    Args:
+        root: The widgets folder.
+        load: Source and sidecar to a widget that may be served.
+        limit_bytes: A longer file is a fault.
+        selection: Which widgets are served at all.
+        settings: Whatever else decides what is served, as text; it becomes part of every hash.
+        last_good: Where the last good content of each file is kept over a restart; None for
+            nowhere.
+        quiet_ms: How long a file must not have been written before it is read.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        load: Load,
+        *,
+        limit_bytes: int = Limits().file_bytes,
+        selection: Selection = EVERYTHING,
+        settings: str = "",
+        last_good: Copies | None = None,
+        quiet_ms: int = QUIET_MS,
+    ) -> None:
+        self.root = root
+        self._load = load
+        self._limit_bytes = limit_bytes
+        self._last_good = last_good
+        self._quiet_ms = quiet_ms
+        self._survey = UNKNOWN
+        self._absence = Absence()
+        self._current = Snapshot.empty(selection=selection, settings=settings)
+        self._copied: Mapping[str, Entry] | None = None
+
+    @property
+    def current(self) -> Snapshot:
+        """The outcome of the last scan."""
+        return self._current
+
+    def scan(self, paths: Collection[str] = (), finished: Collection[str] = ()) -> Snapshot:
+        """The snapshot of the folder as it is now; the same object where nothing changed.
+
+        Args:
+            paths: Where something may have changed; none stands for everywhere.
+            finished: Those of `paths` that need not be quiet to be served.
+        """
+        before, known = self._survey, self._current.entries
+        self._survey = glance(
+            self.root,
+            paths,
+            known=before,
+            suffixes=(WIDGET_SUFFIX, SIDECAR_SUFFIX),
+            limit_bytes=self._limit_bytes,
+            quiet_ms=self._quiet_ms,
+            finished=finished,
+        )
+        degraded = self._absence.degraded(self._survey)
+        gone: Collection[str] = ()
+        if degraded is None:
+            gone = self._absence.gone(self._survey, known, time.monotonic())
+        changes = rebuild(known, self._survey, known=before, gone=gone, load=self._load)
+        if finished and any(entry and entry.fault for entry in changes.values()):
+            # A writer may close a file after each part of it; to be refused it must be quiet.
+            self._survey = before
+            return self.scan(paths)
+        if self._last_good is not None:
+            changes = {**changes, **dict(revive(changes, known, self._last_good, self._load))}
+        if changes or degraded != self._current.degraded:
+            self._current = self._current.followed_by(changes, degraded=degraded)
+        return self._current
+
+    def keep(self) -> None:
+        """Keep copies of whatever is served as it stands, for the next start."""
+        copies, sources = self._last_good, self._survey.sources
+        entries, copied = self._current.entries, self._copied
+        if copies is None or self._current.degraded or not entries:
+            return
+        for path in differing(copied or {}, entries):
+            if entries[path].fault is None and path in sources:
+                copies.put(sources[path], sources.get(path + SUFFIX))
+        if copied is None or missing(copied, entries):
+            copies.keep_only(entries)
+        self._copied = entries
+
+    @property
+    def due_s(self) -> float | None:
+        """In how many seconds to scan again without a hint; None where nothing is pending."""
+        if self._survey.unsettled:
+            return self._survey.settles_s
+        return GRACE_S if self._absence.pending else None
+
+    @property
+    def unsettled(self) -> frozenset[str]:
+        """The files that were being written when last scanned."""
+        return self._survey.unsettled
+
+
+def rebuild(
+    before: Mapping[str, Entry],
+    survey: Survey,
+    *,
+    known: Survey,
+    gone: Collection[str],
+    load: Load,
+) -> Changes:
+    """What became of the files that are others than they were.
+
+    Args:
+        before: The entries until now, made from `known`.
+        survey: The folder as it is.
+        known: The folder as it was.
+        gone: Paths in `before` that count as deleted.
+        load: Called once for each file whose content, or sidecar, is new.
+    """
+    changes: dict[str, Entry | None] = dict.fromkeys(gone)
+    sources, earlier = survey.sources, known.sources
+    touched = {*differing(earlier, sources), *missing(earlier, sources), *known.faults}
+    for path in sorted({path.removesuffix(SUFFIX) for path in touched}):
+        source = sources.get(path)
+        if source is None:
+            continue
+        sidecar = sources.get(path + SUFFIX)
+        entry = before.get(path)
+        key = source.digest if sidecar is None else f"{source.digest}+{sidecar.digest}"
+        if entry is None or entry.key != key:
+            changes[path] = _entry(entry, key, source, sidecar, load)
+    for path, error in survey.faults.items():
+        # An unreadable sidecar speaks for its widget.
+        widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIX) else path
+        changes[widget] = _broken(before.get(widget), widget, "", error)
+    return {path: entry for path, entry in changes.items() if entry != before.get(path)}
+
+
+def _entry(
+    entry: Entry | None, key: str, source: Source, sidecar: Source | None, load: Load
+) -> Entry:
+    try:
+        widget = load(source, sidecar)
+    except WidgetError as error:
+        return _broken(entry, source.path, key, error)
+    except Exception as error:  # noqa: BLE001 - a defect that one file finds must not end them all
+        _log.exception("widget.crashed", path=source.path)
+        problem = f"widgetd itself failed on it ({type(error).__name__})"
+        advice = "this is a defect of widgetd; report it with this file"
+        defect = Finding(code="W1005", problem=problem, advice=advice, path=source.path)
+        return _broken(entry, source.path, key, WidgetError(defect))
+    return Entry(path=source.path, key=key, widget=widget)
+
+
+def _broken(entry: Entry | None, path: str, key: str, error: WidgetError) -> Entry:
+    """The entry of a file that cannot be served as it stands; its last good widget stays."""
+    widget = entry.widget if entry else None
+    return Entry(path=path, key=key, widget=widget, fault=error.finding)
+
+
+def revive(
+    changes: Changes, before: Mapping[str, Entry], copies: Copies, load: Load
+) -> Iterator[tuple[str, Entry]]:
+    """Each file that was never good in this process, with the last good widget of an earlier one.
+
+    Args:
+        changes: What became of the files that are others than they were.
+        before: The entries until now: a file that has one was asked for when it was new.
+        copies: Where earlier processes kept what was good.
+        load: Source and sidecar to a widget.
+    """
+    for path, entry in changes.items():
+        if entry and entry.widget is None and path not in before and (copy := copies.recall(path)):
+            with suppress(WidgetError):
+                yield path, replace(entry, widget=load(*copy))
 
 
 def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, Source | None]:
-    """The file at `path`, and its sidecar if there is one.
+    """The file at `path`, and its sidecar if there is one; not waiting for their writers.
 
     Args:
         folder: Held open by the caller.
@@ -27,3 +312,65 @@ def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, S
         return source, take(path + SUFFIX)
     except FileNotFoundError:
         return source, None
+
+
+def load(source: Source, sidecar: Source | None = None, *, limits: Limits) -> Widget:
+    """The widget that a file and its sidecar make, whether or not it can be listed.
+
+    Raises:
+        WidgetError: They make none.
+    """
+    return compile_widget(define(source, sidecar, limits=limits), limits=limits)
+
+
+def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Widget:
+    """The widget in the file at `path`, with the sidecar beside it if there is one.
+
+    Raises:
+        WidgetError: The file cannot be served, with where and why.
+        FileNotFoundError: There is no such file.
+    """
+    limits = limits or Limits()
+    file = Path(path)
+    with opened(file.parent) as folder:
+        source, sidecar = read_pair(folder, file.name, limit_bytes=limits.file_bytes)
+    return load(source, sidecar, limits=limits)
+
+
+def discover_widgets(
+    folder: str | os.PathLike[str],
+    *,
+    limits: Limits | None = None,
+    refused: Callable[[Finding], None] | None = None,
+) -> list[Widget]:
+    """Every widget in `folder` and below, in the order of tool names.
+
+    Args:
+        folder: The folder.
+        limits: What one widget may ask for.
+        refused: Told of each file that cannot be served; by default it is logged.
+
+    Raises:
+        ConfigError: There is no such folder.
+    """
+    limits = limits or Limits()
+    make = partial(load, limits=limits)
+    catalog = Catalog(Path(folder), make, limit_bytes=limits.file_bytes, quiet_ms=0)
+    found = catalog.scan()
+    if found.degraded is not None:
+        problem = f"{os.fspath(folder)}: {found.degraded.problem}"
+        raise ConfigError("W0003", problem, "name another folder", exit_code=3)
+    for fault in found.faults.values():
+        if refused is not None:
+            refused(fault)
+        else:
+            _log.warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
+    return list(found.widgets.values())
+
+
+def get_widget(name: str, folder: str | os.PathLike[str]) -> Widget | None:
+    """The widget of `folder` that is called `name`, as a tool or by its title; None if none is."""
+    for widget in discover_widgets(folder):
+        if name in (widget.tool, widget.definition.name, widget.definition.title):
+            return widget
+    return None

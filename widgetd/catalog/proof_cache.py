@@ -1,6 +1,6 @@
 """Remember which files were proven, so that the next start need not prove them again.
 
-One line for each proven file, in a file that may be deleted at any time: a verdict
+One line for each proven file, in a file that may be deleted at any time: a proof
 is believed only for the same path and digest, from the same version of widgetd,
 and only if its line is whole. What it saves is the proof, and looking into the
 file at all; a widget whose proof is remembered compiles its parts when somebody
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import structlog
 
-from widgetd.catalog.proof import Proven, Verdict, line, read
+from widgetd.catalog.proof import Proven, line, read
+from widgetd.widget.widget import Proof
 
 FILE = "verdicts.jsonl"
 
@@ -24,7 +25,7 @@ ROOM = 1000
 _log = structlog.get_logger()
 
 
-class Verdicts:
+class ProofCache:
     """What was proven, by path; each is held in memory until it is asked for, once.
 
     Args:
@@ -41,14 +42,14 @@ class Verdicts:
     def __len__(self) -> int:
         return len(self._known)
 
-    def take(self, path: str, digest: str) -> Verdict | None:
-        """The verdict on the file at `path` with this content; None if there is none to believe."""
+    def take(self, path: str, digest: str) -> Proof | None:
+        """The proof of the file at `path` with this content; None if there is none to believe."""
         proven = self._known.pop(path, None)
-        return proven.verdict if proven is not None and proven.digest == digest else None
+        return proven.proof if proven is not None and proven.digest == digest else None
 
-    def add(self, path: str, digest: str, verdict: Verdict) -> None:
+    def add(self, path: str, digest: str, proof: Proof) -> None:
         """Remember that this content was proven; a disk that refuses is no reason to fail."""
-        proven = Proven(version=self._version, path=path, digest=digest, verdict=verdict)
+        proven = Proven(version=self._version, path=path, digest=digest, proof=proof)
         try:
             with self._path.open("ab") as file:
                 file.write(line(proven))
@@ -65,7 +66,7 @@ class Verdicts:
         self._room = ROOM + 2 * len(kept)
 
     def _kept(self) -> Collection[Proven]:
-        """The last verdict on each file that the file of verdicts holds."""
+        """The last proof of each file that the file of proofs holds."""
         try:
             lines = self._path.read_bytes().splitlines()
         except OSError:

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import breaking, findings, removed
-from widgetd.daemon.workshop import look
+from widgetd.daemon.loading import look
 from widgetd.errors import ConfigError, Finding
 from widgetd.mcp.tokens import tokens_of_tool
 from widgetd.settings import Settings

@@ -29,7 +29,7 @@ def new_sidecar(path: Path) -> int:
     Args:
         path: The file.
     """
-    from widgetd.catalog.discovery import load_widget
+    from widgetd.catalog.loader import load_widget
     from widgetd.cli.sidecar_template import write_sidecar
 
     if not path.is_file():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def snapshot_of(dir: Path | None) -> Snapshot:
     """What would be served of `dir`, by default of the folder that `serve` would serve."""
-    from widgetd.daemon.workshop import look
+    from widgetd.daemon.loading import look
 
     settings = settle({"dir": dir}, os.environ).settings
     return look(settings, folder_of(settings))

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import anyio
 
+from widgetd.catalog.loader import Loader
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.access_policy import Entry, entry
 from widgetd.daemon.systemd import Supervisor, supervisor
-from widgetd.daemon.workshop import verdicts_for
 from widgetd.files.hints import Hints
 from widgetd.mcp.audit import Audit
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
-from widgetd.mcp.server import Server, Terms, build
+from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.mcp.status import STALLED_S, Vitals
 from widgetd.mcp.view import view_html
 from widgetd.settings import Settings
@@ -128,7 +128,7 @@ def server_of(parts: Parts, store: Store) -> Server:
             tested.
     """
     settings = parts.settings
-    terms = Terms(
+    options = ServerOptions(
         policy=Policy(
             profile=settings.profile,
             profiles=settings.profiles,
@@ -139,19 +139,19 @@ def server_of(parts: Parts, store: Store) -> Server:
         expose=settings.expose,
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin),
-        verdicts=verdicts_for(settings),
         observers=(parts.metrics, *([parts.audit] if parts.audit else [])),
         otherwise=parts.entry.otherwise,
     )
-    return build(parts.registry, store, terms, auth=parts.entry.access)
+    return build(parts.registry, store, options, auth=parts.entry.access)
 
 
-def gallery_of(parts: Parts, server: Server, url: str) -> Gallery:
+def gallery_of(parts: Parts, server: Server, loader: Loader, url: str) -> Gallery:
     """The gallery of what `server` serves.
 
     Args:
         parts: Of the daemon that shows it.
         server: Whose widgets are shown.
+        loader: Makes the widgets of files that are put there.
         url: Where MCP is served.
     """
     settings = parts.settings
@@ -159,7 +159,7 @@ def gallery_of(parts: Parts, server: Server, url: str) -> Gallery:
         server=server,
         folder=parts.folder,
         upload=settings.allow_upload,
-        strict=settings.strict,
+        load=loader.load,
         url=url,
         image_origins=settings.image_origin,
         stop=parts.stop,

@@ -2,7 +2,7 @@
 
 Proving holds the interpreter's lock, so a thread would be no help. The process is a
 fork, made while there is but one thread. It reads the folder by itself, and tells
-what it proved through a pipe: verdicts as the state directory keeps them, believed
+what it proved through a pipe: proofs as the state directory keeps them, believed
 for the same path and digest. Whatever it does not tell, in time or at all, is proven
 here, so nothing depends on it.
 """
@@ -19,27 +19,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from widgetd.catalog.entries import WIDGET_SUFFIX
-from widgetd.catalog.loader import read_pair
-from widgetd.catalog.proof import Proven, Verdict, line, read
+from widgetd.catalog.loader import WIDGET_SUFFIX, read_pair
+from widgetd.catalog.proof import Proven, line, read
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, opened
 from widgetd.files.source import Source, Unsettled
 from widgetd.files.walk import HIDDEN, walk
 from widgetd.limits import Limits
 from widgetd.widget.definition import digest
+from widgetd.widget.widget import Proof
 
 MANY = 256
 """Fewer files are proven sooner than a second process has begun to be of use."""
 
 _CHUNK_BYTES = 1 << 20
 
-Prove = Callable[[Source, Source | None], Verdict]
+Prove = Callable[[Source, Source | None], Proof]
 """Source and sidecar to what is known of the widget; raises `WidgetError` where there is none."""
 
 
-class Ahead:
-    """What the other process has told so far.
+class ParallelProofs:
+    """What the other process has proven so far.
 
     Args:
         descriptor: The end of the pipe to read from.
@@ -49,13 +49,13 @@ class Ahead:
         os.set_blocking(descriptor, False)
         self._descriptor = descriptor
         self._rest = b""
-        self._told: dict[str, Proven] = {}
+        self._proofs: dict[str, Proven] = {}
 
-    def take(self, path: str, content: str) -> Verdict | None:
-        """The verdict on the file at `path` with this digest, if it was told by now."""
+    def take(self, path: str, content: str) -> Proof | None:
+        """The proof of the file at `path` with this digest, if it is proven by now."""
         self._hear()
-        proven = self._told.pop(path, None)
-        return proven.verdict if proven is not None and proven.digest == content else None
+        proven = self._proofs.pop(path, None)
+        return proven.proof if proven is not None and proven.digest == content else None
 
     def _hear(self) -> None:
         try:
@@ -65,11 +65,11 @@ class Ahead:
         *lines, self._rest = (self._rest + heard).split(b"\n")
         for proven in map(read, lines):
             if proven is not None:
-                self._told[proven.path] = proven
+                self._proofs[proven.path] = proven
 
 
 @contextmanager
-def proving_ahead(root: Path, prove: Prove, *, known: int) -> Iterator[Ahead | None]:
+def proving_in_parallel(root: Path, prove: Prove, *, known: int) -> Iterator[ParallelProofs | None]:
     """A second process that proves the files of `root`, ended with the block; None without need.
 
     Args:
@@ -89,7 +89,7 @@ def proving_ahead(root: Path, prove: Prove, *, known: int) -> Iterator[Ahead | N
         _run(root, prove, writing)
     os.close(writing)
     try:
-        yield Ahead(reading)
+        yield ParallelProofs(reading)
     finally:
         os.close(reading)
         os.kill(child, signal.SIGKILL)
@@ -118,10 +118,10 @@ def _run(root: Path, prove: Prove, writing: int) -> NoReturn:
     """Be the other process."""
     try:
         signal.set_wakeup_fd(-1)
-        with opened(root) as folder, open(writing, "wb") as told:
+        with opened(root) as folder, open(writing, "wb") as pipe:
             for proven in _proven(folder, prove):
-                told.write(line(proven))
-                told.flush()
+                pipe.write(line(proven))
+                pipe.flush()
     except BaseException:  # noqa: BLE001 - what it fails at is done without it
         os._exit(1)
     os._exit(0)
@@ -132,7 +132,7 @@ def _proven(folder: Folder, prove: Prove) -> Iterator[Proven]:
     for path in sorted(walk(folder, "", (WIDGET_SUFFIX,)).files, reverse=True):
         try:
             source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
-            verdict = prove(source, sidecar)
+            proof = prove(source, sidecar)
         except (WidgetError, Unsettled, FileNotFoundError):
             continue
-        yield Proven(version="", path=path, digest=digest(source, sidecar), verdict=verdict)
+        yield Proven(version="", path=path, digest=digest(source, sidecar), proof=proof)

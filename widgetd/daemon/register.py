@@ -12,10 +12,11 @@ import anyio
 from fastmcp import FastMCP
 
 from widgetd.catalog.registry import Registry
-from widgetd.daemon.reloading import live
+from widgetd.daemon.loading import loader_for
+from widgetd.daemon.reloading import reloading
 from widgetd.files.hints import Hints
 from widgetd.mcp.result import Policy
-from widgetd.mcp.server import Server, Terms, attach
+from widgetd.mcp.server import Server, ServerOptions, attach
 from widgetd.mcp.status import Vitals
 from widgetd.settings import Settings, folder_of
 from widgetd.store.factory import local_store
@@ -54,14 +55,15 @@ def register(
             stop.set()
             await running
 
-    terms = Terms(policy=policy or Policy())
-    attach(server, Registry(), local_store(), terms, lifespan=lifespan)
+    options = ServerOptions(policy=policy or Policy())
+    attach(server, Registry(), local_store(), options, lifespan=lifespan)
 
 
 async def _follow(
     server: Server, settings: Settings, root: Path, surveyed: asyncio.Event, stop: anyio.Event
 ) -> None:
-    async with live(server, settings, root, hints=Hints(), vitals=Vitals(), stop=stop):
+    loader = loader_for(settings, server.admit)
+    async with reloading(server, settings, root, loader, hints=Hints(), vitals=Vitals(), stop=stop):
         surveyed.set()
         await stop.wait()
 

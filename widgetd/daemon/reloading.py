@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import anyio
 import structlog
 
-from widgetd.catalog.observer import Observer
-from widgetd.catalog.reload import reload
-from widgetd.daemon.workshop import copies_for, workshop_for
+from widgetd.catalog.loader import Loader
+from widgetd.catalog.reload import Observer, reload
+from widgetd.daemon.loading import catalog_for, last_good_for
 from widgetd.files.hints import Hints
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
 from widgetd.mcp.notifications import notify
@@ -30,10 +29,11 @@ _log = structlog.get_logger()
 
 
 @asynccontextmanager
-async def live(
+async def reloading(
     server: Server,
     settings: Settings,
     folder: Path,
+    loader: Loader,
     *,
     hints: Hints,
     vitals: Vitals,
@@ -46,13 +46,14 @@ async def live(
         server: Whose registry is kept, and whose clients are told.
         settings: What the operator chose.
         folder: The widgets folder; it exists.
+        loader: Makes widgets of its files.
         hints: Add to it to have the folder looked at.
         vitals: Is told how it goes.
         stop: Ends the watching.
         observer: Is told how the reloading goes.
     """
     registry = server.registry
-    workshop = replace(workshop_for(settings, folder, server), copies=copies_for(settings))
+    catalog = catalog_for(settings, folder, loader, last_good=last_good_for(settings))
     surveyed = anyio.Event()
 
     def looked() -> None:
@@ -60,7 +61,7 @@ async def live(
         surveyed.set()
 
     async with anyio.create_task_group() as tasks:
-        looking = partial(reload, workshop, hints, registry, looked=looked, observer=observer)
+        looking = partial(reload, catalog, hints, registry, looked=looked, observer=observer)
         tasks.start_soon(looking)
         await surveyed.wait()
         telling = partial(

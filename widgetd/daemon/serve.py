@@ -14,21 +14,22 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterable
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 
 import anyio
 import structlog
 
+from widgetd.catalog.loader import Loader
 from widgetd.daemon.assembly import Parts, forwarding_of, gallery_of, prepare, server_of, store_of
-from widgetd.daemon.parallel_proof import proving_ahead
-from widgetd.daemon.reloading import live
+from widgetd.daemon.loading import loader_for
+from widgetd.daemon.parallel_proof import proving_in_parallel
+from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.tracing import tracing
-from widgetd.limits import Limits
 from widgetd.mcp import sdk
 from widgetd.mcp.principal import ADMIN, GALLERY, METRICS, Principal
 from widgetd.mcp.server import Server
@@ -81,13 +82,16 @@ async def serve(
         store = await held.enter_async_context(store_of(settings))
         forwarding = forwarding_of(settings, store)
         server = server_of(made, forwarding.store if forwarding else store)
+        loader = loader_for(settings, server.admit)
         if settings.transport == "stdio":
             run = partial(_over_stdio, made, server, started)
         else:
             listener = held.enter_context(bind(settings.host, settings.port))
             aside = settings.metrics_port
             scraped = None if aside is None else held.enter_context(bind(settings.host, aside))
-            run = partial(_over_http, made, server, started, listener, scraped)
+            run = partial(
+                _over_http, made, server, loader, started, listener=listener, scraped=scraped
+            )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, made)
             if made.audit is not None:
@@ -96,8 +100,24 @@ async def serve(
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
             async with AsyncExitStack() as alive:
-                with collecting_seldom(), _hurried(made, server):
-                    await alive.enter_async_context(_live(made, server))
+                with (
+                    collecting_seldom(),
+                    # The first scan of a large folder takes two processes.
+                    proving_in_parallel(folder, loader.prove, known=loader.known) as proofs,
+                    loader.using_proofs(proofs.take if proofs else None),
+                ):
+                    await alive.enter_async_context(
+                        reloading(
+                            server,
+                            settings,
+                            folder,
+                            loader,
+                            hints=made.hints,
+                            vitals=made.vitals,
+                            stop=made.stop,
+                            observer=made.metrics,
+                        )
+                    )
                 await run()
             if forwarding is not None:
                 with anyio.move_on_after(TOLD_S):
@@ -109,13 +129,15 @@ async def serve(
 async def _over_http(
     parts: Parts,
     server: Server,
+    loader: Loader,
     started: Started,
+    *,
     listener: socket.socket,
     scraped: socket.socket | None,
 ) -> None:
     settings = parts.settings
     guard = partial(guarded, server, parts.entry.access)
-    gallery = gallery_of(parts, server, url_of(listener) + MCP_PATH)
+    gallery = gallery_of(parts, server, loader, url_of(listener) + MCP_PATH)
     shown = gallery_routes(gallery) if settings.gallery else []
     measured = [metrics_route(parts.metrics)] if scraped is None else []
     served = app(
@@ -169,30 +191,6 @@ def _watch_numbers(parts: Parts, server: Server, *, sessions: Callable[[], int])
         return int(server.store.mode() == "degraded")
 
     watch("store_degraded", "Whether the store that replicas share does not answer.", away)
-
-
-@contextmanager
-def _hurried(parts: Parts, server: Server) -> Iterator[None]:
-    """The first look at a large folder takes two processes."""
-    prove = partial(server.toolbox.prove, limits=Limits(), strict=parts.settings.strict)
-    known = server.toolbox.known
-    with (
-        proving_ahead(parts.folder, prove, known=known) as ahead,
-        server.toolbox.helped(ahead.take if ahead else None),
-    ):
-        yield
-
-
-def _live(parts: Parts, server: Server) -> AbstractAsyncContextManager[None]:
-    return live(
-        server,
-        parts.settings,
-        parts.folder,
-        hints=parts.hints,
-        vitals=parts.vitals,
-        stop=parts.stop,
-        observer=parts.metrics,
-    )
 
 
 async def _end_ports(parts: Parts, ports: Iterable[Port]) -> None:

@@ -12,15 +12,13 @@ from secrets import token_urlsafe
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from fastmcp.tools.base import ToolResult
-
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
 from widgetd.mcp.caller import CALLER, Caller
 from widgetd.mcp.client_version import check_client
 from widgetd.mcp.envelope import RenderMark
 from widgetd.mcp.observer import Observer
-from widgetd.mcp.result import Policy, profile_for, tool_result, ui
+from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
 from widgetd.store.contract import Store
 from widgetd.store.values import StoredRender
 from widgetd.widget.compiled_cache import Warm
@@ -60,7 +58,7 @@ class Rendering:
         """Who is calling now; in-process, somebody who sees what is being served."""
         return CALLER.get(None) or Caller(snapshot=self._registry.current)
 
-    async def call(self, widget: Widget, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, widget: Widget, arguments: Mapping[str, Any]) -> Result:
         """Render `widget` for whoever is calling.
 
         Raises:
@@ -73,7 +71,7 @@ class Rendering:
         render = await self.render(widget, arguments, caller.snapshot.generation)
         return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
 
-    async def show(self, render_id: str) -> ToolResult:
+    async def show(self, render_id: str) -> Result:
         """Show a render that was made before, to whoever is calling now.
 
         Raises:

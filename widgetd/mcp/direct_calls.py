@@ -11,18 +11,17 @@ from __future__ import annotations
 from typing import Any
 
 import structlog
-from fastmcp.tools.base import Tool, ToolResult
-from mcp_types import CallToolRequestParams, TextContent
+from mcp_types import CallToolRequestParams
 
 from widgetd.mcp import sdk
 from widgetd.mcp.caller import CALLER
-from widgetd.mcp.result import on_wire
-from widgetd.mcp.tool import Toolbox
+from widgetd.mcp.result import Result, result_of, text_block
+from widgetd.mcp.tool import WidgetdTool, WidgetTools
 
 _log = structlog.get_logger()
 
 
-def direct(toolbox: Toolbox, otherwise: sdk.Handler) -> sdk.Handler:
+def direct(tools: WidgetTools, otherwise: sdk.Handler) -> sdk.Handler:
     """What answers a call of a widget itself, and leaves every other to `otherwise`."""
 
     async def answer(context: sdk.Context, params: CallToolRequestParams) -> Any:
@@ -30,17 +29,17 @@ def direct(toolbox: Toolbox, otherwise: sdk.Handler) -> sdk.Handler:
         widget = caller.snapshot.widgets.get(params.name) if caller is not None else None
         if widget is None or (caller is not None and caller.refusal is not None):
             return await otherwise(context, params)
-        result = await _run(toolbox.of(widget), params.arguments or {})
+        result = await _run(tools.of(widget), params.arguments or {})
         # Of what it says, the SDK drops what the caller's protocol does not know.
-        return {"resultType": "complete", **on_wire(result)}
+        return {"resultType": "complete", **result}
 
     return answer
 
 
-async def _run(tool: Tool, arguments: dict[str, Any]) -> ToolResult:
+async def _run(tool: WidgetdTool, arguments: dict[str, Any]) -> Result:
     try:
-        return await tool.run(arguments)
+        return await tool.answer(arguments)
     except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it
         _log.exception("call.crashed", tool=tool.name)
-        sorry = TextContent(type="text", text=f"Error calling tool '{tool.name}'")
-        return ToolResult(content=[sorry], is_error=True)
+        sorry = text_block(f"Error calling tool '{tool.name}'")
+        return result_of([sorry], None, is_error=True)

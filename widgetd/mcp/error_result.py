@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmcp.tools.base import ToolResult
-from mcp_types import TextContent
-
 from widgetd.errors import CallError
 from widgetd.mcp.envelope import Failure
+from widgetd.mcp.result import Result, result_of, text_block
 
 
 def failure(error: CallError) -> Failure:
@@ -25,7 +23,7 @@ def failure(error: CallError) -> Failure:
     )
 
 
-def error_result(error: CallError, structured: dict[str, Any] | None = None) -> ToolResult:
+def error_result(error: CallError, structured: dict[str, Any] | None = None) -> Result:
     """A call that failed, for the model to read and for a program to act on.
 
     Args:
@@ -35,9 +33,5 @@ def error_result(error: CallError, structured: dict[str, Any] | None = None) -> 
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
     retry = "yes" if error.recoverable else "no"
     text = f"[{error.code}] {place}{error.message} (retry: {retry})"
-    return ToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=structured,
-        meta={"widgetd/error": failure(error).wire()},
-        is_error=True,
-    )
+    meta = {"widgetd/error": failure(error).wire()}
+    return result_of([text_block(text)], structured, meta=meta, is_error=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Literal
 
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.paging import Era, Kept, Pages
-from widgetd.mcp.tool import Entries, ListedTool, Toolbox, of_era
+from widgetd.mcp.paging import Kept, Pages
+from widgetd.mcp.tool import WidgetdTool, WidgetTools
 from widgetd.widget.widget import Widget
 
 Expose = Literal["tools", "search", "auto"]
@@ -25,7 +25,8 @@ class Listings:
     """The listing of the snapshot asked for; those of one generation are kept, one per audience.
 
     Args:
-        toolbox: Where a widget's tool is.
+        tools: The tool of each widget.
+        admit: The entry of a widget that nobody has admitted yet.
         standing: The tools that are always there.
         expose: Whether every widget is listed, or the pinned ones; `auto` decides by the number
             of widgets in the first snapshot that is listed, and stays with it.
@@ -34,13 +35,15 @@ class Listings:
 
     def __init__(
         self,
-        toolbox: Toolbox,
-        standing: Sequence[ListedTool],
+        tools: WidgetTools,
+        admit: Callable[[Widget], bytes],
+        standing: Sequence[WidgetdTool],
         *,
         expose: Expose = "auto",
         page_size: int = 0,
     ) -> None:
-        self._toolbox = toolbox
+        self._tools = tools
+        self._admit = admit
         self._standing = {tool.name: tool for tool in standing}
         self._expose = expose
         self._page_size = page_size
@@ -50,16 +53,20 @@ class Listings:
         """The list of `snapshot`."""
         return self._kept.of(snapshot) or self._kept.keep(snapshot, self._make(snapshot))
 
-    def tools(self, snapshot: Snapshot) -> Iterator[ListedTool]:
+    def tools(self, snapshot: Snapshot) -> Iterator[WidgetdTool]:
         """The listed tools themselves."""
         yield from self._standing.values()
-        yield from map(self._toolbox.of, self.shown(snapshot).values())
+        yield from map(self._tools.of, self.shown(snapshot).values())
 
     def shown(self, snapshot: Snapshot) -> Mapping[str, Widget]:
         """The widgets of `snapshot` that are listed; the others are found by search."""
         if self._lists_everything(snapshot):
             return snapshot.widgets
         return {name: widget for name, widget in snapshot.widgets.items() if _is_pinned(widget)}
+
+    def entry(self, widget: Widget) -> bytes:
+        """How `widget` stands in a list, as JSON."""
+        return widget.entry or self._admit(widget)
 
     def read_otherwise(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
         """Whether clients that know `before` should fetch the list again.
@@ -82,19 +89,17 @@ class Listings:
         return self._expose == "tools"
 
     @cached_property
-    def _always(self) -> Mapping[str, Entries]:
+    def _always(self) -> Mapping[str, bytes]:
         """The entries of the standing tools, which never change."""
-        return {name: tool.entries() for name, tool in self._standing.items()}
+        return {name: tool.entry() for name, tool in self._standing.items()}
 
     def _make(self, snapshot: Snapshot) -> Pages:
         widgets = self.shown(snapshot)
         names = [*self._standing, *widgets]
         return Pages("tools", names, partial(self._entry, widgets), self._page_size)
 
-    def _entry(self, widgets: Mapping[str, Widget], name: str, era: Era) -> bytes:
-        if name in self._standing:
-            return of_era(self._always[name], era)
-        return self._toolbox.entry(widgets[name], era)
+    def _entry(self, widgets: Mapping[str, Widget], name: str) -> bytes:
+        return self._always[name] if name in self._standing else self.entry(widgets[name])
 
 
 def _is_pinned(widget: Widget) -> bool:

@@ -68,8 +68,8 @@ async def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dic
     tools = context.method == LISTS
     pages = server.listings.of(snapshot) if tools else await server.readable.of(snapshot)
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return {**pages.page("modern", after), **sdk.modern_envelope(server.mcp)}
-    return dict(pages.page("legacy", after))
+        return {**pages.page(after), **sdk.modern_envelope(server.mcp)}
+    return dict(pages.page(after))
 
 
 _LISTED = frozenset({LISTS, "resources/list"})

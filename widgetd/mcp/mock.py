@@ -13,7 +13,7 @@ from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
 from widgetd.mcp.caller import Caller
 from widgetd.mcp.calls import Rendering
-from widgetd.mcp.result import Policy, Profile, on_wire, profile_for, tool_result
+from widgetd.mcp.result import Policy, Profile, profile_for, tool_result
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
@@ -93,4 +93,4 @@ def answer(
     mark = {**render.mark, "id": f"r_{urlsafe_b64encode(digest).decode()}", "ms": 0.0}
     still = replace(render, id=mark["id"], mark=mark)
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
-    return on_wire(tool_result(still, profile, policy=policy, protocol=""))
+    return tool_result(still, profile, policy=policy, protocol="")

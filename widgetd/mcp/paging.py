@@ -10,16 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import orjson
 
 from widgetd.catalog.snapshot import Snapshot
 
 T = TypeVar("T")
-
-Era = Literal["legacy", "modern"]
-"""The two dialects of the protocol."""
 
 MOST_KEPT = 16
 """More audiences than these have their lists made anew, each time another one asks."""
@@ -31,7 +28,7 @@ class Pages:
     Args:
         name: What is listed, as the protocol calls it: `tools`, `resources`.
         keys: Of the entries; each is a cursor.
-        entry: The entry of a key in an era, as JSON.
+        entry: The entry of a key, as JSON.
         page_size: How many stand on one page; 0 for all.
     """
 
@@ -39,29 +36,28 @@ class Pages:
         self,
         name: str,
         keys: Iterable[str],
-        entry: Callable[[str, Era], bytes],
+        entry: Callable[[str], bytes],
         page_size: int,
     ) -> None:
         self._name = name
         self._keys = sorted(keys)
         self._entry = entry
         self._page_size = page_size or max(len(self._keys), 1)
-        self._pages: dict[tuple[Era, int], dict[str, Any]] = {}
+        self._pages: dict[int, dict[str, Any]] = {}
         self._ready: dict[int, bytes] = {}
 
-    def page(self, era: Era, after: str = "") -> dict[str, Any]:
+    def page(self, after: str = "") -> dict[str, Any]:
         """One page: `{"tools": [...], "nextCursor": "..."}`, the cursor only where more follows.
 
         Args:
-            era: Whose dialect the entries are written in.
             after: The cursor, a key; empty for the first page.
         """
         start = bisect_right(self._keys, after)
-        page = self._pages.get((era, start))
+        page = self._pages.get(start)
         if page is None:
-            page = self._page(era, start, orjson.loads)
+            page = self._page(start, orjson.loads)
             if self._is_regular(start):
-                self._pages[era, start] = page
+                self._pages[start] = page
         return page
 
     def ready(self, after: str, envelope: Mapping[str, Any]) -> bytes:
@@ -69,7 +65,7 @@ class Pages:
         start = bisect_right(self._keys, after)
         ready = self._ready.get(start)
         if ready is None:
-            ready = orjson.dumps({**self._page("modern", start, orjson.Fragment), **envelope})
+            ready = orjson.dumps({**self._page(start, orjson.Fragment), **envelope})
             if self._is_regular(start):
                 self._ready[start] = ready
         return ready
@@ -78,9 +74,9 @@ class Pages:
         """Whether to keep the page from `start` on: a caller may send any cursor, and as many."""
         return start % self._page_size == 0
 
-    def _page(self, era: Era, start: int, read: Callable[[bytes], Any]) -> dict[str, Any]:
+    def _page(self, start: int, read: Callable[[bytes], Any]) -> dict[str, Any]:
         keys = self._keys[start : start + self._page_size]
-        page: dict[str, Any] = {self._name: [read(self._entry(key, era)) for key in keys]}
+        page: dict[str, Any] = {self._name: [read(self._entry(key)) for key in keys]}
         if keys and start + len(keys) < len(self._keys):
             page["nextCursor"] = keys[-1]
         return page

@@ -24,7 +24,8 @@ from widgetd.mcp.builtin.catalog import unknown_widget
 from widgetd.mcp.caller import CALLER
 from widgetd.mcp.error_result import error_result
 from widgetd.mcp.resources import render_resource
-from widgetd.mcp.result import RENDERS
+from widgetd.mcp.result import RENDERS, Result
+from widgetd.mcp.tool import as_tool_result
 
 if TYPE_CHECKING:
     from widgetd.mcp.server import Server
@@ -67,7 +68,7 @@ class WidgetProvider(Provider):
             return self._server.standing[name]
         widgets = self._snapshot.widgets
         if name in widgets:
-            return self._server.toolbox.of(widgets[name])
+            return self._server.tools.of(widgets[name])
         error = unknown_widget(name, widgets)
         return _Refusing.because(error) if self._server.alone else None
 
@@ -105,7 +106,7 @@ class WidgetProvider(Provider):
 class _Refusing(Tool):
     """Answers a call with why it is refused, or why there is no such tool."""
 
-    _result: ToolResult = PrivateAttr()
+    _result: Result = PrivateAttr()
 
     @classmethod
     def because(cls, error: CallError) -> _Refusing:
@@ -114,4 +115,4 @@ class _Refusing(Tool):
         return tool
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - whatever they are
-        return self._result
+        return as_tool_result(self._result)

@@ -10,7 +10,7 @@ from anyio import to_thread
 from fastmcp.resources.base import Resource
 
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.paging import Era, Kept, Pages
+from widgetd.mcp.paging import Kept, Pages
 from widgetd.mcp.resources import Resources
 from widgetd.widget.widget import Widget
 
@@ -54,10 +54,7 @@ class Readable:
         return self._kept.keep(snapshot, self._pages(entries))
 
     def _pages(self, entries: Entries) -> Pages:
-        def entry(uri: str, _era: Era) -> bytes:
-            return entries[uri]
-
-        return Pages("resources", entries, entry, self._page_size)
+        return Pages("resources", entries, entries.__getitem__, self._page_size)
 
     def _entries(self, snapshot: Snapshot) -> Entries:
         entries: dict[str, bytes] = {}

@@ -33,6 +33,7 @@ from widgetd.mcp.contents import (
     render_text,
     ui_types_text,
 )
+from widgetd.mcp.entry import view_uri
 from widgetd.mcp.envelope import envelope_schema
 from widgetd.store.values import StoredRender
 from widgetd.widget.origins import origins
@@ -81,11 +82,6 @@ class Sought(Resource):
 def uris(tool: str) -> tuple[str, ...]:
     """The URIs whose content a change of this widget may change."""
     return (_uri(tool), *(_uri(tool, part) for part in PARTS), view_uri(tool), UI_TYPES)
-
-
-def view_uri(tool: str) -> str:
-    """Where the page is that draws this widget's results."""
-    return f"ui://widgetd/{tool}.html"
 
 
 class Resources:

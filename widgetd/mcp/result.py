@@ -15,8 +15,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import orjson
-from fastmcp.tools.base import ToolResult
-from mcp_types import Annotations, ContentBlock, ResourceLink, TextContent
 
 from widgetd.errors import CallError
 from widgetd.mcp.caller import Caller
@@ -24,6 +22,12 @@ from widgetd.mcp.envelope import Ui, UiMetadata
 from widgetd.store.values import StoredRender
 from widgetd.widget.actions import offers_any
 from widgetd.widget.widget import Widget
+
+Result = dict[str, Any]
+"""As it goes to clients: `{"content", "structuredContent", "isError", "_meta"}`."""
+
+Block = dict[str, Any]
+"""A part of a result's content, as it goes to clients."""
 
 Profile = Literal["auto", "chatkit", "split"]
 Text = Literal["summary", "json"]
@@ -130,7 +134,7 @@ def profile_for(
 
 def tool_result(
     render: StoredRender, profile: Literal["chatkit", "split"], *, policy: Policy, protocol: str
-) -> ToolResult:
+) -> Result:
     """The result that shows `render` to the model in `profile`, and to whoever draws it.
 
     Args:
@@ -148,46 +152,41 @@ def tool_result(
     # A model never sees `_meta`, and has to name the render to wait for what users do in it.
     named = f"Render: {render.id}" if offers_any(render.tree) else ""
     facts = {**render.facts, "renderId": render.id} if named else render.facts
-    content: list[ContentBlock] = list(_texts(render, named, policy=policy, protocol=protocol))
-    structured: Mapping[str, Any] | None = facts if profile == "split" else render.tree
+    content = list(_texts(render, named, policy=policy, protocol=protocol))
+    structured = facts if profile == "split" else render.tree
     if render.size_bytes > policy.inline_max_bytes:
         content.append(_link(render))
         structured = facts
     elif profile == "split":
         meta["widgetd/widget"] = render.tree
-    return ToolResult(content=content, structured_content=structured, meta=meta)
+    return result_of(content, structured, meta=meta)
 
 
-def _texts(
-    render: StoredRender, named: str, *, policy: Policy, protocol: str
-) -> Iterator[TextContent]:
+def _texts(render: StoredRender, named: str, *, policy: Policy, protocol: str) -> Iterator[Block]:
     """What the model reads; it ends with `named`, if that is anything."""
     knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
     mirrored = (policy.text == "json" or not knows_structure) and not render.secret
     if mirrored and render.size_bytes <= policy.inline_max_bytes:
-        yield TextContent(type="text", text=orjson.dumps(render.tree).decode())
+        yield text_block(orjson.dumps(render.tree).decode())
         if named:
-            yield TextContent(type="text", text=named)
+            yield text_block(named)
     else:
-        text = f"{render.text}\n{named}" if named else render.text
-        yield TextContent(type="text", text=text, annotations=_annotations(render))
+        block = text_block(f"{render.text}\n{named}" if named else render.text)
+        priority = PRIORITIES.get(str(render.ui["uiMetadata"]["priority"]))
+        if priority is not None:
+            block["annotations"] = {"priority": priority}
+        yield block
 
 
-def _annotations(render: StoredRender) -> Annotations | None:
-    """How much the widget matters, where its author said more than that it matters somewhat."""
-    priority = PRIORITIES.get(str(render.ui["uiMetadata"]["priority"]))
-    return None if priority is None else Annotations(priority=priority)
-
-
-def _link(render: StoredRender) -> ResourceLink:
-    return ResourceLink(
-        type="resource_link",
-        uri=render_uri(render.id),
-        name=render.id,
-        mime_type="application/json",
-        description="The widget, which is too large to be sent along.",
-        size=render.size_bytes,
-    )
+def _link(render: StoredRender) -> Block:
+    return {
+        "name": render.id,
+        "uri": render_uri(render.id),
+        "description": "The widget, which is too large to be sent along.",
+        "mimeType": "application/json",
+        "size": render.size_bytes,
+        "type": "resource_link",
+    }
 
 
 def render_uri(render_id: str) -> str:
@@ -195,20 +194,27 @@ def render_uri(render_id: str) -> str:
     return RENDERS + render_id
 
 
-def structured_result(answer: dict[str, Any]) -> ToolResult:
+def structured_result(answer: dict[str, Any]) -> Result:
     """An answer for programs, and the same as text for models whose host shows only text."""
-    text = TextContent(type="text", text=orjson.dumps(answer).decode())
-    return ToolResult(content=[text], structured_content=answer)
+    return result_of([text_block(orjson.dumps(answer).decode())], answer)
 
 
-def on_wire(result: ToolResult) -> dict[str, Any]:
-    """A result as it goes to clients: `{"content", "structuredContent", "isError", "_meta"}`."""
-    content = [
-        block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content
-    ]
+def result_of(
+    content: list[Block],
+    structured: Mapping[str, Any] | None,
+    *,
+    meta: Mapping[str, Any] | None = None,
+    is_error: bool = False,
+) -> Result:
+    """A result of these parts."""
     return {
         "content": content,
-        "structuredContent": result.structured_content,
-        "isError": result.is_error,
-        "_meta": result.meta,
+        "structuredContent": structured,
+        "isError": is_error,
+        "_meta": meta,
     }
+
+
+def text_block(text: str) -> Block:
+    """Text, as a part of a result's content."""
+    return {"type": "text", "text": text}

@@ -5,7 +5,7 @@ message -> seam (who calls, which snapshot) -> provider -> tool -> result
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -16,7 +16,6 @@ from fastmcp.server.auth import AuthProvider
 from mcp.shared.exceptions import MCPError
 from mcp_types import CompletionArgument
 
-from widgetd.catalog.proof_cache import Verdicts
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.admission import LISTS, admitted
@@ -27,6 +26,7 @@ from widgetd.mcp.builtin.catalog import StandingTool, standing_tools
 from widgetd.mcp.calls import Rendering
 from widgetd.mcp.clients import Clients
 from widgetd.mcp.direct_calls import direct
+from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.listing import Expose, Listings
 from widgetd.mcp.middleware import seam_of
 from widgetd.mcp.observer import Observer
@@ -34,11 +34,12 @@ from widgetd.mcp.principal import LOCAL, Principal
 from widgetd.mcp.provider import Lifespan, WidgetProvider
 from widgetd.mcp.ready_lists import ReadyLists
 from widgetd.mcp.resource_listing import Readable
-from widgetd.mcp.resources import Resources, view_uri
+from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.mcp.standing_streams import StandingStreams
-from widgetd.mcp.tool import Toolbox
+from widgetd.mcp.tool import WidgetTools
 from widgetd.store.contract import Store
+from widgetd.widget.widget import Widget
 
 INSTRUCTIONS = (
     "Every tool here shows the user a widget. Call the one that fits what they should see, "
@@ -50,7 +51,7 @@ SESSION_IDLE_S = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class ServerOptions:
     """How widgets are served, whatever they are.
 
     Attributes:
@@ -58,7 +59,6 @@ class Terms:
         expose: Whether every widget is listed, or the pinned ones.
         page_size: How many tools stand on one page of a list; 0 for all.
         resources: What can be read besides.
-        verdicts: What was proven before; None to prove everything.
         observers: Are told of each call.
         otherwise: Who calls where no token says it.
     """
@@ -67,7 +67,6 @@ class Terms:
     expose: Expose = "auto"
     page_size: int = 0
     resources: Resources = field(default_factory=Resources)
-    verdicts: Verdicts | None = None
     observers: Sequence[Observer] = ()
     otherwise: Principal = LOCAL
 
@@ -83,7 +82,8 @@ class Server:
         resources: What can be read besides.
         store: Where renders are kept.
         clients: Whom to tell of changes.
-        toolbox: Admits widgets, and makes their tools.
+        admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
+        tools: The tool of each widget.
         listings: What is listed.
         readable: What is listed of the resources.
         standing: The tools that are always there, by name.
@@ -99,7 +99,8 @@ class Server:
     resources: Resources
     store: Store
     clients: Clients
-    toolbox: Toolbox
+    admit: Callable[[Widget], bytes]
+    tools: WidgetTools
     listings: Listings
     readable: Readable
     standing: Mapping[str, StandingTool]
@@ -152,7 +153,7 @@ class Server:
 def build(
     registry: Registry,
     store: Store,
-    terms: Terms | None = None,
+    options: ServerOptions | None = None,
     *,
     auth: AuthProvider | None = None,
 ) -> Server:
@@ -161,7 +162,7 @@ def build(
     Args:
         registry: Where the widgets are.
         store: Where renders are kept.
-        terms: How they are served.
+        options: How they are served.
         auth: Decides who may come in over HTTP.
 
     Raises:
@@ -175,9 +176,9 @@ def build(
         dereference_schemas=False,
         mask_error_details=True,
     )
-    server = attach(mcp, registry, store, terms, alone=True)
-    sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.toolbox))
-    sdk.answer_calls(mcp, partial(direct, server.toolbox))
+    server = attach(mcp, registry, store, options, alone=True)
+    sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.tools))
+    sdk.answer_calls(mcp, partial(direct, server.tools))
     return server
 
 
@@ -185,7 +186,7 @@ def attach(
     mcp: FastMCP,
     registry: Registry,
     store: Store,
-    terms: Terms | None = None,
+    options: ServerOptions | None = None,
     *,
     alone: bool = False,
     lifespan: Lifespan | None = None,
@@ -196,37 +197,36 @@ def attach(
         mcp: Anybody's server; it keeps what else it serves.
         registry: Where the widgets are.
         store: Where renders are kept.
-        terms: How they are served.
+        options: How they are served.
         alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
         lifespan: Entered when the server starts, with what was attached; left when it ends.
 
     Raises:
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
     """
-    terms = terms or Terms()
+    options = options or ServerOptions()
     sdk.verify(mcp)
-    rendering = Rendering(registry, terms.policy, store, observers=terms.observers)
-    toolbox = Toolbox(
-        rendering,
-        view_uri=view_uri if terms.resources.has_view else None,
-        verdicts=terms.verdicts,
-    )
+    rendering = Rendering(registry, options.policy, store, observers=options.observers)
+    has_view = options.resources.has_view
+    admit = partial(tool_entry, has_view=has_view)
+    tools = WidgetTools(rendering, has_view=has_view)
     standing = (*standing_tools(rendering), *action_tools(rendering, store))
-    listings = Listings(toolbox, standing, expose=terms.expose, page_size=terms.page_size)
+    listings = Listings(tools, admit, standing, expose=options.expose, page_size=options.page_size)
     server = Server(
         registry=registry,
         mcp=mcp,
         rendering=rendering,
-        resources=terms.resources,
+        resources=options.resources,
         store=store,
         clients=Clients(),
-        toolbox=toolbox,
+        admit=admit,
+        tools=tools,
         listings=listings,
-        readable=Readable(terms.resources, listings.shown, terms.page_size),
+        readable=Readable(options.resources, listings.shown, options.page_size),
         standing={tool.name: tool for tool in standing},
         alone=alone,
-        observers=terms.observers,
-        otherwise=terms.otherwise,
+        observers=options.observers,
+        otherwise=options.otherwise,
     )
     mcp.add_provider(WidgetProvider(server, lifespan))
     sdk.serve_listen(mcp, server.clients.listen)
@@ -250,10 +250,10 @@ def _complete(
     return [tool for tool in widgets if tool.startswith(argument.value)]
 
 
-def _header_schema(registry: Registry, toolbox: Toolbox, name: str) -> dict[str, Any] | None:
+def _header_schema(registry: Registry, tools: WidgetTools, name: str) -> dict[str, Any] | None:
     """The schema of a tool that wants arguments repeated in headers; None for all others."""
     widget = registry.current.widgets.get(name)
     if widget is None:
         return None
-    tool = toolbox.of(widget)
+    tool = tools.of(widget)
     return tool.parameters if tool.wants_headers else None

@@ -15,7 +15,6 @@ from widgetd.mcp.admission import CALLS, admitted
 from widgetd.mcp.caller import Caller
 from widgetd.mcp.error_result import error_result
 from widgetd.mcp.instrumentation import observed
-from widgetd.mcp.result import on_wire
 from widgetd.mcp.server import Server
 from widgetd.store.values import StoredRender
 from widgetd.widget.actions import offers_any
@@ -57,5 +56,5 @@ async def _taken(server: Server, caller: Caller, params: Mapping[str, Any]) -> d
     tool = server.standing[_ACT]
     async with admitted(CALLS, params, caller.principal, server.store.limits) as refusal:
         if refusal is not None:
-            return on_wire(error_result(refusal))
-        return on_wire(await tool.run(dict(params["arguments"])))
+            return error_result(refusal)
+        return await tool.answer(dict(params["arguments"]))

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from widgetd.catalog.observer import Swap
 from widgetd.catalog.registry import Registry
+from widgetd.catalog.reload import Swap
 from widgetd.mcp.notice import Notice
 from widgetd.mcp.observer import Called
 from widgetd.mcp.status import Vitals

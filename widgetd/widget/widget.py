@@ -27,7 +27,7 @@ from widgetd.schema.pydantic_model import json_schema_to_pydantic, signature_of
 from widgetd.schema.validator import Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
 from widgetd.widget.components import to_chatkit, tree
-from widgetd.widget.definition import Definition
+from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import purpose
 from widgetd.widget.summary import Facts, compile_facts
 
@@ -61,15 +61,19 @@ class Render:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What is kept of the parts that proved a widget.
+    """What is known of a proven widget; enough to list it without looking into its file.
 
     Attributes:
+        names: What it is called.
         description: What the widget is for, in a sentence or two, for a model to choose by.
         listing: Identifies what a list of tools says of it.
+        entry: How it stands in a list of tools, as JSON; empty where nobody has admitted it.
     """
 
+    names: Names
     description: str
     listing: str
+    entry: bytes = b""
 
 
 class Widget:
@@ -122,6 +126,11 @@ class Widget:
         """Identifies what a list of tools says of this widget."""
         return self.prove().listing
 
+    @property
+    def entry(self) -> bytes:
+        """How it stands in a list of tools, as JSON; empty where nobody has admitted it."""
+        return self.prove().entry
+
     def prove(self) -> Proof:
         """Compile every part, so that none can fail later; once, if nobody did before.
 
@@ -131,7 +140,11 @@ class Widget:
         if self._proof is None:
             _ = self.template, self.schema, self.facts
             description = purpose(self.definition, self.schema)
-            self._proof = Proof(description=description, listing=self._listing(description))
+            self._proof = Proof(
+                names=self.definition.names,
+                description=description,
+                listing=self._listing(description),
+            )
         return self._proof
 
     def let_go(self) -> None:

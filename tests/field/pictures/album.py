@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from widgetd.browser.pictures import Shot, Theme
-from widgetd.catalog.discovery import discover_widgets
+from widgetd.catalog.loader import discover_widgets
 from widgetd.settings import bundled
 from widgetd.widget.states import SAMPLE, arguments_of
 

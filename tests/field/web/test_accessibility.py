@@ -11,7 +11,7 @@ import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
 from tests.serving import serving
-from widgetd.catalog.discovery import discover_widgets
+from widgetd.catalog.loader import discover_widgets
 from widgetd.mcp.view import drawing
 from widgetd.settings import bundled
 from widgetd.widget.states import SAMPLE, arguments_of

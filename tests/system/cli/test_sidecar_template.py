@@ -10,7 +10,7 @@ import pytest
 
 from tests.making import source, widget
 from tests.serving import widget_file
-from widgetd.catalog.discovery import discover_widgets, load_widget
+from widgetd.catalog.loader import discover_widgets, load_widget
 from widgetd.cli import main
 from widgetd.cli.sidecar_template import sidecar_text
 from widgetd.settings import bundled

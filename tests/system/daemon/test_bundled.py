@@ -18,7 +18,7 @@ from mcp_types import (
 import widgetd
 from tests.serving import Era, connected, serving
 from tests.unit.widget.test_bundled import RESPONSE_TYPES
-from widgetd.catalog.discovery import discover_widgets
+from widgetd.catalog.loader import discover_widgets
 from widgetd.mcp.mock import MockState, mocks
 from widgetd.mcp.tokens import CHARACTERS_OF_A_TOKEN
 from widgetd.settings import bundled

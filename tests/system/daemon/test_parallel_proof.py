@@ -13,12 +13,11 @@ import pytest
 from tests.making import source
 from tests.process import daemon_process
 from tests.serving import widget_file
-from widgetd.catalog.proof import Proven, Verdict, line
-from widgetd.catalog.registry import Registry
-from widgetd.daemon.parallel_proof import MANY, Ahead
-from widgetd.limits import Limits
-from widgetd.mcp.server import build
-from widgetd.store.factory import local_store
+from widgetd.catalog.loader import Loader
+from widgetd.catalog.proof import Proven, line
+from widgetd.daemon.parallel_proof import MANY, ParallelProofs
+from widgetd.mcp.entry import tool_entry
+from widgetd.widget.widget import Proof
 
 TEXT = widget_file()
 
@@ -29,24 +28,20 @@ needs_two_processors = pytest.mark.skipif(
 
 HELPED = """
 import sys, time
-from functools import partial
 from pathlib import Path
 
-from widgetd.daemon.parallel_proof import proving_ahead
-from widgetd.catalog.registry import Registry
-from widgetd.store.factory import local_store
-from widgetd.mcp.server import build
-from widgetd.limits import Limits
+from widgetd.catalog.loader import Loader
+from widgetd.daemon.parallel_proof import proving_in_parallel
+from widgetd.mcp.entry import tool_entry
 
 root, path, digest = Path(sys.argv[1]), *sys.argv[2:]
-prove = partial(build(Registry(), local_store()).toolbox.prove, limits=Limits(), strict=False)
-with proving_ahead(root, prove, known=0) as ahead:
-    if ahead is None:
+with proving_in_parallel(root, Loader(tool_entry).prove, known=0) as proofs:
+    if proofs is None:
         print("alone")
     else:
-        while (verdict := ahead.take(path, digest)) is None:
+        while (proof := proofs.take(path, digest)) is None:
             time.sleep(0.01)
-        print(verdict.names.tool)
+        print(proof.names.tool)
 """
 
 
@@ -59,9 +54,8 @@ def told(root: Path, path: str) -> str:
     return done.stdout.strip()
 
 
-def verdict(path: str = "Greeting.widget") -> Verdict:
-    toolbox = build(Registry(), local_store()).toolbox
-    return toolbox.prove(source(path, TEXT), None, limits=Limits(), strict=False)
+def proof(path: str = "Greeting.widget") -> Proof:
+    return Loader(tool_entry).prove(source(path, TEXT), None)
 
 
 def fill(root: Path, count: int) -> None:
@@ -103,17 +97,17 @@ async def test_once_everything_was_looked_at_the_other_process_is_gone(tmp_path:
 
 def test_what_was_told_is_believed_for_the_same_content_alone() -> None:
     reading, writing = os.pipe()
-    ahead, known = Ahead(reading), verdict()
-    proven = Proven(version="", path="Greeting.widget", digest="d1", verdict=known)
+    proofs, known = ParallelProofs(reading), proof()
+    proven = Proven(version="", path="Greeting.widget", digest="d1", proof=known)
     text = line(proven)
 
-    assert ahead.take("Greeting.widget", "d1") is None
+    assert proofs.take("Greeting.widget", "d1") is None
     os.write(writing, text[:20])
-    assert ahead.take("Greeting.widget", "d1") is None
+    assert proofs.take("Greeting.widget", "d1") is None
     os.write(writing, text[20:] + text + b"cut short")
-    assert ahead.take("Greeting.widget", "d1") == known
+    assert proofs.take("Greeting.widget", "d1") == known
     os.write(writing, b"\n" + text)
     os.close(writing)
-    assert ahead.take("Greeting.widget", "d2") is None
-    assert ahead.take("Greeting.widget", "d1") is None
+    assert proofs.take("Greeting.widget", "d2") is None
+    assert proofs.take("Greeting.widget", "d1") is None
     os.close(reading)

@@ -16,7 +16,7 @@ from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.result import Policy
-from widgetd.mcp.server import Server, Terms, build
+from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.store.contract import Store
 from widgetd.store.factory import local_store
 from widgetd.store.values import Bounds
@@ -313,7 +313,9 @@ async def test_a_result_without_actions_names_no_render(client: Client) -> None:
 
 
 async def test_a_mirrored_tree_is_followed_by_the_id_of_its_render(store: Store) -> None:
-    mirroring = build(Registry(snapshot_of(order())), store, Terms(policy=Policy(text="json")))
+    mirroring = build(
+        Registry(snapshot_of(order())), store, ServerOptions(policy=Policy(text="json"))
+    )
     async with Client(sdk.lowlevel_of(mirroring.mcp)) as client:
         shown = await client.call_tool("order", ARGUMENTS)
 

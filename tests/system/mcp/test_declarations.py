@@ -12,7 +12,7 @@ import pytest
 from mypy.api import run as mypy
 
 from tests.making import snapshot_of, widget
-from widgetd.catalog.discovery import discover_widgets
+from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.declarations.module import declarations
 from widgetd.mcp.mock import mocks

@@ -13,17 +13,19 @@ from widgetd.catalog.selection import Selection
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.audience import Views
 from widgetd.mcp.calls import Rendering
+from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.listing import Expose, Listings
 from widgetd.mcp.principal import Audience
 from widgetd.mcp.result import Policy
-from widgetd.mcp.tool import Toolbox
+from widgetd.mcp.tool import WidgetTools
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 
 
 def listings(page_size: int = 0, expose: Expose = "tools") -> Listings:
     return Listings(
-        Toolbox(Rendering(Registry(), Policy(), local_store())),
+        WidgetTools(Rendering(Registry(), Policy(), local_store())),
+        tool_entry,
         (),
         expose=expose,
         page_size=page_size,
@@ -40,9 +42,9 @@ def made(*letters: str) -> Snapshot:
 
 def test_pages_go_on_after_the_last_name_even_when_it_is_gone() -> None:
     several = listings(page_size=2)
-    first = several.of(made("a", "b", "c", "d")).page("modern")
-    second = several.of(made("a", "c", "d", "e")).page("modern", first["nextCursor"])
-    third = several.of(made("a", "c", "d", "e")).page("modern", second["nextCursor"])
+    first = several.of(made("a", "b", "c", "d")).page()
+    second = several.of(made("a", "c", "d", "e")).page(first["nextCursor"])
+    third = several.of(made("a", "c", "d", "e")).page(second["nextCursor"])
 
     assert (names(first), names(second), names(third)) == (["a", "b"], ["c", "d"], ["e"])
     assert "nextCursor" not in third
@@ -52,17 +54,17 @@ def test_the_listing_of_a_snapshot_is_made_once() -> None:
     found, several = made("a", "b"), listings()
 
     assert several.of(found) is several.of(found)
-    assert several.of(found).page("legacy") is several.of(found).page("legacy")
+    assert several.of(found).page() is several.of(found).page()
 
 
 def test_a_cursor_that_no_page_ends_with_is_answered_and_not_remembered() -> None:
     listing = listings(page_size=2).of(made("a", "b", "c", "d"))
 
-    assert names(listing.page("modern", "a")) == ["b", "c"]
-    assert listing.page("modern", "a") is not listing.page("modern", "a")
+    assert names(listing.page("a")) == ["b", "c"]
+    assert listing.page("a") is not listing.page("a")
 
 
-def test_the_authors_schema_is_listed_verbatim_in_both_eras() -> None:
+def test_the_authors_schema_is_listed_verbatim() -> None:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -77,14 +79,13 @@ def test_the_authors_schema_is_listed_verbatim_in_both_eras() -> None:
     }
     listing = listings().of(snapshot_of(widget(schema=schema)))
 
-    for era in ("legacy", "modern"):
-        assert listing.page(era)["tools"][0]["inputSchema"] == schema
+    assert listing.page()["tools"][0]["inputSchema"] == schema
 
 
 def test_a_widget_is_listed_as_a_tool_that_changes_nothing() -> None:
     listing = listings().of(snapshot_of(widget(sidecar='title = "A greeting"')))
 
-    entry = listing.page("modern")["tools"][0]
+    entry = listing.page()["tools"][0]
 
     assert entry["title"] == "A greeting"
     assert entry["annotations"] == {
@@ -99,7 +100,7 @@ def test_a_widget_is_listed_as_a_tool_that_changes_nothing() -> None:
 def test_search_mode_lists_only_what_is_pinned() -> None:
     found = snapshot_of(widget("a"), widget("b", sidecar='tags = ["pinned"]'))
 
-    assert names(listings(expose="search").of(found).page("modern")) == ["b"]
+    assert names(listings(expose="search").of(found).page()) == ["b"]
 
 
 def test_auto_decides_once_by_the_number_of_widgets() -> None:
@@ -107,8 +108,8 @@ def test_auto_decides_once_by_the_number_of_widgets() -> None:
     crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
 
     assert [tool.name for tool in few.tools(made("a"))] == ["a"]
-    assert len(names(few.of(crowd).page("modern"))) == 129
-    assert names(many.of(crowd).page("modern")) == []
+    assert len(names(few.of(crowd).page())) == 129
+    assert names(many.of(crowd).page()) == []
 
 
 @pytest.mark.parametrize(
@@ -135,5 +136,5 @@ def test_auto_decides_the_same_whoever_asks_first() -> None:
     crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
     some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))
 
-    assert names(asked.of(Views().of(crowd, some)).page("modern")) == []
-    assert names(asked.of(crowd).page("modern")) == []
+    assert names(asked.of(Views().of(crowd, some)).page()) == []
+    assert names(asked.of(crowd).page()) == []

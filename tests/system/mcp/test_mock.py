@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from tests.corpus import corpus_files, needs_corpus
-from widgetd.catalog.discovery import discover_widgets, load_widget
+from widgetd.catalog.loader import discover_widgets, load_widget
 from widgetd.errors import WidgetError
 from widgetd.mcp.mock import MockState, mocks
 from widgetd.mcp.response import Shown, response

@@ -14,7 +14,7 @@ from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import Server, Terms, build
+from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.store.factory import local_store
 
 PICTURE = (
@@ -31,7 +31,7 @@ def registry() -> Registry:
 
 @pytest.fixture
 def server(registry: Registry) -> Server:
-    return build(registry, local_store(), Terms(resources=Resources("<!doctype html>page")))
+    return build(registry, local_store(), ServerOptions(resources=Resources("<!doctype html>page")))
 
 
 @pytest.fixture(params=["legacy", "auto"])
@@ -69,8 +69,8 @@ async def test_a_list_names_templates_and_packages_of_widgets_and_their_pages(
 async def test_a_list_of_resources_comes_in_pages_and_names_those_of_the_listed_widgets() -> None:
     crowd = (widget(f"Widget {number}") for number in range(129))
     served = snapshot_of(*crowd, widget("Pinned", sidecar='tags = ["pinned"]'))
-    terms = Terms(resources=Resources("<!doctype html>page"), page_size=3)
-    server = build(Registry(served), local_store(), terms)
+    options = ServerOptions(resources=Resources("<!doctype html>page"), page_size=3)
+    server = build(Registry(served), local_store(), options)
 
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         first = await client.list_resources()

@@ -17,7 +17,7 @@ from tests.serving import greeting
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.result import Policy
-from widgetd.mcp.server import Server, Terms, build
+from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.store.factory import local_store
 
 ADA = {"who": "Ada"}
@@ -72,8 +72,8 @@ async def test_what_a_model_gets_as_data_is_told_apart_from_the_tree(client: Cli
 
 
 async def test_a_tree_that_is_too_large_to_be_sent_stands_behind_a_link() -> None:
-    terms = Terms(policy=Policy(inline_max_bytes=10))
-    server = build(Registry(snapshot_of(widget(sidecar=SIDECAR))), local_store(), terms)
+    options = ServerOptions(policy=Policy(inline_max_bytes=10))
+    server = build(Registry(snapshot_of(widget(sidecar=SIDECAR))), local_store(), options)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         answered = await shown(client)
 

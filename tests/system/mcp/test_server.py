@@ -14,10 +14,9 @@ from tests.serving import greeting
 from widgetd.catalog.registry import Registry
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.mcp import sdk
-from widgetd.mcp.calls import Rendering
+from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.result import Policy
-from widgetd.mcp.server import Server, Terms, build
-from widgetd.mcp.tool import Toolbox
+from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.store.factory import local_store
 
 TABLE = {"type": "object", "properties": {"rows": {"type": "array"}}}
@@ -289,7 +288,7 @@ async def test_a_client_version_that_is_none_is_refused_where_one_is_needed(
 
 
 async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) -> None:
-    mirrored = build(registry, local_store(), Terms(policy=Policy(text="json")))
+    mirrored = build(registry, local_store(), ServerOptions(policy=Policy(text="json")))
     async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
         result = await client.call_tool("greeting", {"who": "Ada"})
 
@@ -298,7 +297,9 @@ async def test_text_json_mirrors_the_tree_for_old_clients(registry: Registry) ->
 
 async def test_a_tree_that_may_hold_what_is_sensitive_is_never_mirrored() -> None:
     made = widget(sidecar='sensitive = ["who"]')
-    mirrored = build(Registry(snapshot_of(made)), local_store(), Terms(policy=Policy(text="json")))
+    mirrored = build(
+        Registry(snapshot_of(made)), local_store(), ServerOptions(policy=Policy(text="json"))
+    )
     async with Client(sdk.lowlevel_of(mirrored.mcp)) as client:
         result = await client.call_tool("greeting", {"who": "4242"})
 
@@ -313,7 +314,7 @@ def test_a_schema_with_a_header_the_sdk_rejects_never_reaches_the_list() -> None
     poison = widget(schema=schema)
 
     with pytest.raises(WidgetError) as caught:
-        Toolbox(Rendering(Registry(), Policy(), local_store())).admit(poison)
+        tool_entry(poison)
 
     assert str(caught.value).startswith(
         "Greeting.widget#/jsonSchema: the schema cannot be sent in a tool list: "

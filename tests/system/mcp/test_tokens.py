@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from widgetd.catalog.discovery import discover_widgets
+from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.cli import main
 from widgetd.mcp.tokens import table, tokens_of_result

@@ -14,8 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.serving import PATIENCE_S, connected, serving, widget_file
 from tests.system.web.asking import ask
 from widgetd.catalog.change import Change
-from widgetd.catalog.observer import Swap
 from widgetd.catalog.registry import Registry
+from widgetd.catalog.reload import Swap
 from widgetd.mcp.status import Vitals
 from widgetd.web.metrics import Metrics
 

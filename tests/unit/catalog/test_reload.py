@@ -10,10 +10,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.serving import PATIENCE_S, widget_file
-from widgetd.catalog.discovery import load
-from widgetd.catalog.entries import Make
+from widgetd.catalog.loader import Catalog, load
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.reload import Folder, Workshop, reload
+from widgetd.catalog.reload import reload
 from widgetd.files import inotify_queue
 from widgetd.files.hints import Hints
 from widgetd.files.source import Source
@@ -32,13 +31,9 @@ class Counting:
         return load(source, sidecar, limits=Limits())
 
 
-def workshop(root: Path, make: Make, *, quiet_ms: int = 0) -> Workshop:
-    return Workshop(root=root, make=make, limit_bytes=Limits().file_bytes, quiet_ms=quiet_ms)
-
-
-def folder(root: Path, *, quiet_ms: int = 0) -> tuple[Folder, Counting]:
+def catalog_of(root: Path, *, quiet_ms: int = 0) -> tuple[Catalog, Counting]:
     counting = Counting()
-    return Folder(workshop(root, counting, quiet_ms=quiet_ms)), counting
+    return Catalog(root, counting, quiet_ms=quiet_ms), counting
 
 
 def write(root: Path, name: str, text: str = "Hello") -> None:
@@ -48,23 +43,23 @@ def write(root: Path, name: str, text: str = "Hello") -> None:
 def test_one_change_costs_one_build_whatever_the_number_of_widgets(tmp_path: Path) -> None:
     for number in range(50):
         write(tmp_path, f"Widget {number}")
-    looked, counting = folder(tmp_path)
-    looked.look()
+    catalog, counting = catalog_of(tmp_path)
+    catalog.scan()
     counting.made.clear()
 
     write(tmp_path, "Widget 7", text="Goodbye")
-    looked.look(["Widget 7.widget"])
+    catalog.scan(["Widget 7.widget"])
 
     assert counting.made == ["Widget 7.widget"]
 
 
 def test_a_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
-    looked, counting = folder(tmp_path)
-    assert looked.look().widgets["greeting"].definition.sidecar.description is None
+    catalog, counting = catalog_of(tmp_path)
+    assert catalog.scan().widgets["greeting"].definition.sidecar.description is None
 
     (tmp_path / "Greeting.widget.toml").write_text('description = "Greet somebody."')
-    after = looked.look()
+    after = catalog.scan()
 
     assert after.widgets["greeting"].description == "Greet somebody."
     assert counting.made == ["Greeting.widget"] * 2
@@ -72,22 +67,22 @@ def test_a_changed_sidecar_builds_its_widget_again(tmp_path: Path) -> None:
 
 def test_nothing_changed_is_the_same_snapshot(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
-    looked, counting = folder(tmp_path)
-    first = looked.look()
+    catalog, counting = catalog_of(tmp_path)
+    first = catalog.scan()
 
     (tmp_path / "Greeting.widget").touch()
 
-    assert looked.look() is first
+    assert catalog.scan() is first
     assert counting.made == ["Greeting.widget"]
 
 
 def test_a_broken_file_keeps_its_last_good_widget_with_its_fault(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
-    looked, _ = folder(tmp_path)
-    good = looked.look()
+    catalog, _ = catalog_of(tmp_path)
+    good = catalog.scan()
 
     (tmp_path / "Greeting.widget").write_text("{")
-    broken = looked.look()
+    broken = catalog.scan()
 
     assert broken.widgets["greeting"] is good.widgets["greeting"]
     assert broken.stale == ("greeting",)
@@ -102,7 +97,7 @@ def test_a_file_that_widgetd_itself_fails_on_harms_no_other(tmp_path: Path) -> N
 
     write(tmp_path, "Greeting")
     write(tmp_path, "Other")
-    found = Folder(workshop(tmp_path, failing)).look()
+    found = Catalog(tmp_path, failing, quiet_ms=0).scan()
 
     assert list(found.widgets) == ["greeting"]
     assert [str(fault) for fault in found.faults.values()] == [
@@ -115,11 +110,11 @@ def test_a_file_that_widgetd_itself_fails_on_harms_no_other(tmp_path: Path) -> N
 
 def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
-    looked, _ = folder(tmp_path)
-    looked.look()
+    catalog, _ = catalog_of(tmp_path)
+    catalog.scan()
 
     (tmp_path / "Greeting.widget.toml").write_text('descripton = "x"')
-    broken = looked.look()
+    broken = catalog.scan()
 
     assert broken.stale == ("greeting",)
     assert [str(fault) for fault in broken.faults.values()] == [
@@ -129,24 +124,24 @@ def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None
 
 def test_a_file_absent_in_one_survey_is_still_served(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
-    looked, _ = folder(tmp_path)
-    looked.look()
+    catalog, _ = catalog_of(tmp_path)
+    catalog.scan()
 
     (tmp_path / "Greeting.widget").unlink()
 
-    assert "greeting" in looked.look().widgets
-    assert looked.due_s == 0.25
+    assert "greeting" in catalog.scan().widgets
+    assert catalog.due_s == 0.25
 
 
 def test_a_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
     root = tmp_path / "widgets"
     root.mkdir()
     write(root, "Greeting")
-    looked, _ = folder(root)
-    looked.look()
+    catalog, _ = catalog_of(root)
+    catalog.scan()
 
     root.rename(tmp_path / "elsewhere")
-    gone = looked.look()
+    gone = catalog.scan()
 
     assert "greeting" in gone.widgets
     assert str(gone.degraded) == (
@@ -154,7 +149,7 @@ def test_a_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
     )
 
     root.mkdir()
-    empty = looked.look()
+    empty = catalog.scan()
     assert "greeting" in empty.widgets
     assert str(empty.degraded) == (
         "the widgets folder was replaced by an empty one; "
@@ -162,19 +157,19 @@ def test_a_vanished_folder_removes_nothing_and_degrades(tmp_path: Path) -> None:
     )
 
     write(root, "Greeting")
-    assert looked.look().degraded is None
+    assert catalog.scan().degraded is None
 
 
 @pytest.mark.skipif(not inotify_queue.HERE, reason="needs the clock by which Linux dates writes")
 def test_a_finished_file_that_would_be_refused_is_waited_for(tmp_path: Path) -> None:
     write(tmp_path, "Greeting")
-    looked, _ = folder(tmp_path, quiet_ms=60_000)
-    good = looked.look(["Greeting.widget"], finished=["Greeting.widget"])
+    catalog, _ = catalog_of(tmp_path, quiet_ms=60_000)
+    good = catalog.scan(["Greeting.widget"], finished=["Greeting.widget"])
 
     (tmp_path / "Greeting.widget").write_text("{")
 
-    assert looked.look(["Greeting.widget"], finished=["Greeting.widget"]) is good
-    assert looked.unsettled == {"Greeting.widget"}
+    assert catalog.scan(["Greeting.widget"], finished=["Greeting.widget"]) is good
+    assert catalog.unsettled == {"Greeting.widget"}
 
 
 async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_not_lose(
@@ -185,8 +180,8 @@ async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_no
     with capture_logs() as logged:
         async with anyio.create_task_group() as tasks:
             there = anyio.Event()
-            make = workshop(tmp_path, Counting())
-            tasks.start_soon(partial(reload, make, hints, registry, looked=there.set))
+            catalog, _ = catalog_of(tmp_path)
+            tasks.start_soon(partial(reload, catalog, hints, registry, looked=there.set))
             with anyio.fail_after(PATIENCE_S):
                 await there.wait()
                 served = registry.current

@@ -14,10 +14,9 @@ import pytest
 
 from tests.serving import widget_file
 from tests.unit.files.watching import watched
-from widgetd.catalog.discovery import load
-from widgetd.catalog.observer import Swap
+from widgetd.catalog.loader import Catalog, load
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.reload import APART_S, Workshop, reload
+from widgetd.catalog.reload import APART_S, Swap, reload
 from widgetd.errors import Finding
 from widgetd.files import inotify_queue, inotify_watcher
 from widgetd.files.hints import Hints
@@ -137,10 +136,8 @@ class Seen:
 async def followed(root: Path) -> AsyncIterator[Seen]:
     """A folder whose files must be quiet for a minute, unless they are finished."""
     limits, hints, looked, seen = Limits(), Hints(), anyio.Event(), Seen()
-    workshop = Workshop(
-        root=root, make=partial(load, limits=limits), limit_bytes=10_000, quiet_ms=60_000
-    )
-    run = partial(reload, workshop, hints, seen.registry, looked=looked.set, observer=seen)
+    catalog = Catalog(root, partial(load, limits=limits), limit_bytes=10_000, quiet_ms=60_000)
+    run = partial(reload, catalog, hints, seen.registry, looked=looked.set, observer=seen)
     async with (
         anyio.create_task_group() as tasks,
         watched(root, inotify_watcher.follow, hints) as watching,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.making import entry, snapshot_of, widget
-from widgetd.catalog.change import difference, stumbling
+from widgetd.catalog.change import breaking_changes, difference
 from widgetd.catalog.selection import Selection
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import Finding
@@ -157,7 +157,7 @@ def test_a_field_that_is_newly_required_breaks_callers_and_is_named() -> None:
     before = snapshot_of(widget(schema={**schema, "required": ["who"]}))
     after = snapshot_of(widget(schema={**schema, "required": ["who", "how"]}))
 
-    breaking = list(stumbling(before, after, difference(before, after)))
+    breaking = list(breaking_changes(before, after, difference(before, after)))
 
     assert [finding.path for finding in breaking] == ["Greeting.widget"]
     assert "how" in breaking[0].problem

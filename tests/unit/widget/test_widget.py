@@ -11,7 +11,7 @@ import pytest
 
 from tests.making import source, widget
 from tests.serving import greeting
-from widgetd.catalog.discovery import load
+from widgetd.catalog.loader import load
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import compile_template

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from fastmcp.tools.base import ToolResult
 from mcp_types import ToolAnnotations
 
 from widgetd.errors import CallError, nearest
@@ -22,7 +21,7 @@ from widgetd.mcp.builtin.catalog import StandingTool
 from widgetd.mcp.caller import Caller
 from widgetd.mcp.calls import Rendering
 from widgetd.mcp.error_result import error_result
-from widgetd.mcp.result import structured_result
+from widgetd.mcp.result import Result, structured_result
 from widgetd.schema.describe import alternatives
 from widgetd.store.contract import Store
 from widgetd.store.values import Awaited
@@ -117,7 +116,7 @@ def action_tools(rendering: Rendering, store: Store) -> tuple[StandingTool, ...]
 
 async def _act(
     rendering: Rendering, store: Store, _caller: Caller, arguments: Mapping[str, Any]
-) -> ToolResult:
+) -> Result:
     """`{"status": "accepted", "next"}`; where the payload does not fit, `validationErrors`."""
     render_id, key = arguments["render_id"], arguments["idempotency_key"]
     remembered = f"widget_action {render_id} {key}"
@@ -137,7 +136,7 @@ async def _act(
 
 async def _await(
     rendering: Rendering, store: Store, _caller: Caller, arguments: Mapping[str, Any]
-) -> ToolResult:
+) -> Result:
     """`{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
     render_id, after = arguments["render_id"], arguments["after"]
     if await rendering.hides(render_id):

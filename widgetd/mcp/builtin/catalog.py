@@ -11,22 +11,22 @@ from functools import partial
 from typing import Any
 
 import orjson
-from fastmcp.tools.base import ToolResult
 from pydantic import PrivateAttr
 
 from widgetd.errors import CallError, nearest
 from widgetd.limits import Limits
 from widgetd.mcp.caller import Caller
 from widgetd.mcp.calls import Rendering
+from widgetd.mcp.entry import READ_ONLY
 from widgetd.mcp.error_result import error_result
-from widgetd.mcp.result import structured_result
+from widgetd.mcp.result import Result, structured_result
 from widgetd.mcp.search import Search
-from widgetd.mcp.tool import ANNOTATIONS, ListedTool
+from widgetd.mcp.tool import WidgetdTool
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.widget.actions import known_actions
 from widgetd.widget.widget import Widget
 
-Answer = Callable[[Caller, Mapping[str, Any]], Awaitable[ToolResult]]
+Answer = Callable[[Caller, Mapping[str, Any]], Awaitable[Result]]
 
 MOST_HITS = 50
 """More than a model would read."""
@@ -80,7 +80,7 @@ _SHOW = {
 }
 
 
-class StandingTool(ListedTool):
+class StandingTool(WidgetdTool):
     """A tool of widgetd's own."""
 
     _schema: Schema = PrivateAttr()
@@ -93,7 +93,7 @@ class StandingTool(ListedTool):
         self._answer = answer
         self._rendering = rendering
 
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+    async def answer(self, arguments: dict[str, Any]) -> Result:
         """Check the arguments and answer; errors are results too."""
         try:
             checked = self._schema.check(_listed(arguments, self.parameters))
@@ -149,11 +149,11 @@ def _tool(
         title=name.replace("_", " ").capitalize(),
         description=description,
         parameters=dict(schema),
-        annotations=ANNOTATIONS,
+        annotations=dict(READ_ONLY),
     )
 
 
-async def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+async def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) -> Result:
     """`{"items": [{"name", "title", "description", "score"}], "total"}`, best first."""
     snapshot, audience = caller.snapshot, caller.principal.audience
     await search.prepare(snapshot, audience=audience)
@@ -172,7 +172,7 @@ async def _search(search: Search, caller: Caller, arguments: Mapping[str, Any]) 
     return structured_result({"items": items, "total": total})
 
 
-async def _details(caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+async def _details(caller: Caller, arguments: Mapping[str, Any]) -> Result:
     """`{"items": [{"name", "status", ...}]}`, one for each name asked for, in that order."""
     widgets = caller.snapshot.widgets
     items = [
@@ -182,7 +182,7 @@ async def _details(caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
     return structured_result({"items": items})
 
 
-async def _render(rendering: Rendering, caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+async def _render(rendering: Rendering, caller: Caller, arguments: Mapping[str, Any]) -> Result:
     name = arguments["name"]
     widget = caller.snapshot.widgets.get(name)
     if widget is None:
@@ -190,7 +190,7 @@ async def _render(rendering: Rendering, caller: Caller, arguments: Mapping[str, 
     return await rendering.call(widget, arguments.get("arguments", {}))
 
 
-async def _show(rendering: Rendering, _caller: Caller, arguments: Mapping[str, Any]) -> ToolResult:
+async def _show(rendering: Rendering, _caller: Caller, arguments: Mapping[str, Any]) -> Result:
     return await rendering.show(arguments["render_id"])
 
 

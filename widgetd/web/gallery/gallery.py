@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 
+from widgetd.catalog.loader import Load
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.search import Search
 from widgetd.mcp.server import Server
@@ -29,7 +30,7 @@ class Gallery:
         server: Whose widgets are shown.
         folder: The widgets folder.
         upload: Whether files may be put into it.
-        strict: Whether undeclared names are faults, in files that are put there.
+        load: Makes the widgets of files that are put there.
         url: Where MCP clients connect.
         image_origins: Origins that images may come from in every widget.
         stop: Ends the streams.
@@ -41,7 +42,7 @@ class Gallery:
     server: Server
     folder: Path
     upload: bool
-    strict: bool
+    load: Load
     url: str
     image_origins: tuple[str, ...]
     stop: anyio.Event

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError
-from widgetd.mcp.result import Policy, on_wire, tool_result
+from widgetd.mcp.result import Policy, tool_result
 from widgetd.mcp.server import Server
 from widgetd.mcp.tokens import CHARACTERS_OF_A_TOKEN
 from widgetd.mcp.viewer import keep_shown
@@ -44,7 +44,7 @@ class Told:
 
 def entry(server: Server, widget: Widget) -> Mapping[str, Any]:
     """The widget's entry in a list of tools, as it goes to clients."""
-    told: dict[str, Any] = orjson.loads(server.toolbox.entry(widget, "modern"))
+    told: dict[str, Any] = orjson.loads(server.listings.entry(widget))
     return told
 
 
@@ -78,7 +78,7 @@ def glimpsed(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> di
 
 def _result(render: StoredRender, profile: Any) -> dict[str, Any]:
     policy = Policy(inline_max_bytes=render.size_bytes)
-    return on_wire(tool_result(render, profile, policy=policy, protocol=""))
+    return tool_result(render, profile, policy=policy, protocol="")
 
 
 def _seen(result: Mapping[str, Any]) -> int:

@@ -113,7 +113,7 @@ def _place(folder: Folder, name: str, content: bytes, *, replace: bool) -> None:
 
 def _tool(gallery: Gallery, source: Source, sidecar: Source | None) -> str:
     try:
-        made = gallery.server.toolbox.load(source, sidecar, limits=LIMITS, strict=gallery.strict)
+        made = gallery.load(source, sidecar)
     except WidgetError as error:
         raise RefusedError(422, error.finding) from None
     owner = gallery.server.registry.current.widgets.get(made.tool)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from widgetd.catalog.discovery import discover_widgets
+from widgetd.catalog.loader import discover_widgets
 from widgetd.schema.validator import compile_schema
 from widgetd.settings import bundled
 from widgetd.widget.actions import actions_of, known_actions, offers_any

@@ -9,18 +9,19 @@ import pytest
 
 from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
+from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.server import build
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 
 
 async def test_a_widget_that_is_served_no_more_is_kept_by_nobody() -> None:
-    toolbox = build(Registry(), local_store()).toolbox
+    tools = build(Registry(), local_store()).tools
     made = widget("Greeting")
+    tool_entry(made)
     kept = weakref.ref(made)
-    toolbox.admit(made)
-    tool = toolbox.of(made)
-    assert toolbox.of(made) is tool
+    tool = tools.of(made)
+    assert tools.of(made) is tool
 
     del made
     gc.collect()
@@ -36,7 +37,7 @@ async def test_a_server_that_starts_makes_no_tool_to_find_out_which_are_tasks(
 ) -> None:
     server = build(Registry(snapshot_of(widget("Greeting"))), local_store())
     made: list[Widget] = []
-    monkeypatch.setattr(type(server.toolbox), "of", lambda _, widget: made.append(widget))
+    monkeypatch.setattr(type(server.tools), "of", lambda _, widget: made.append(widget))
 
     tasks = await server.mcp.get_tasks()
 

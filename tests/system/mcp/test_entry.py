@@ -1,0 +1,117 @@
+"""A tool's entry in a list is made without the SDK, and is what the SDK would have made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import pytest
+from mcp_types.methods import serialize_server_result
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
+from pydantic import ValidationError
+
+from tests.making import widget
+from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.registry import Registry
+from widgetd.errors import WidgetError
+from widgetd.mcp.calls import Rendering
+from widgetd.mcp.entry import tool_entry
+from widgetd.mcp.result import Policy
+from widgetd.mcp.server import build
+from widgetd.mcp.tool import WidgetdTool, WidgetTools
+from widgetd.settings import bundled
+from widgetd.store.factory import local_store
+from widgetd.widget.widget import Widget
+
+ENVELOPES: Mapping[str, Mapping[str, Any]] = {
+    LATEST_HANDSHAKE_VERSION: {},
+    LATEST_MODERN_VERSION: {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"},
+}
+
+SCHEMAS: Mapping[str, Mapping[str, Any]] = {
+    "every kind of keyword": {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {
+            "who": {"$ref": "#/$defs/name"},
+            "more": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            "any": True,
+        },
+        "required": ["who"],
+        "$defs": {"name": {"type": "string", "minLength": 1}},
+        "x-of-the-author": [1, 2.5, {"a": None}],
+    },
+    "a null at the root": {"type": "object", "default": None, "properties": {"who": {}}},
+    "no type": {"properties": {"who": {"type": "string"}}},
+    "another draft": {
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "properties": {"who": {"type": "number", "minimum": 1, "exclusiveMinimum": True}},
+    },
+    "a header": {
+        "type": "object",
+        "properties": {"who": {"type": "string", "x-mcp-header": "Who"}},
+    },
+}
+
+
+def tool_of(made: Widget) -> WidgetdTool:
+    rendering = Rendering(Registry(), Policy(), local_store())
+    return WidgetTools(rendering, has_view=True).of(made)
+
+
+def sent(tool: WidgetdTool, version: str) -> dict[str, Any]:
+    """The tool's entry in a list that the SDK sends."""
+    listed = tool.to_mcp_tool(name=tool.name).model_dump(
+        by_alias=True, mode="json", exclude_none=True
+    )
+    answer = serialize_server_result(
+        "tools/list", version, {"tools": [listed], **ENVELOPES[version]}
+    )
+    entry: dict[str, Any] = answer["tools"][0]
+    return entry
+
+
+@pytest.mark.parametrize("version", ENVELOPES)
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_an_entry_is_the_sdks_own_in_both_eras(version: str, schema: Mapping[str, Any]) -> None:
+    made = widget(schema=schema, sidecar='title = "A greeting"')
+
+    assert orjson.loads(tool_entry(made, has_view=True)) == sent(tool_of(made), version)
+
+
+@pytest.mark.parametrize("version", ENVELOPES)
+def test_the_entries_of_all_bundled_widgets_are_the_sdks_own(version: str) -> None:
+    for made in discover_widgets(bundled()):
+        assert orjson.loads(tool_entry(made, has_view=True)) == sent(tool_of(made), version)
+
+
+@pytest.mark.parametrize("version", ENVELOPES)
+def test_the_entries_of_the_standing_tools_are_the_sdks_own(version: str) -> None:
+    for tool in build(Registry(), local_store()).standing.values():
+        assert orjson.loads(tool.entry()) == sent(tool, version)
+
+
+def test_a_title_of_characters_that_nobody_sees_is_made_from_the_name() -> None:
+    made = widget(sidecar='title = "\\u200b"')
+
+    assert (
+        orjson.loads(tool_entry(made))["title"]
+        == sent(tool_of(made), LATEST_MODERN_VERSION)["title"]
+    )
+
+
+@pytest.mark.parametrize("version", ENVELOPES)
+def test_what_the_sdk_would_not_send_is_refused(version: str) -> None:
+    made = widget(schema={"type": ["object"], "properties": {"who": {}}})
+
+    with pytest.raises(ValidationError) as theirs:
+        sent(tool_of(made), version)
+    with pytest.raises(WidgetError) as ours:
+        tool_entry(made)
+
+    place = ".".join(str(part) for part in theirs.value.errors()[0]["loc"])
+    assert str(ours.value) == (
+        "Greeting.widget#/jsonSchema: the schema cannot be sent in a tool list: MCP does not allow "
+        f"it at {place}; describe the arguments as an object with properties"
+    )

@@ -1,0 +1,102 @@
+"""A tool's entry in `tools/list`, as JSON: the same for legacy and for modern clients.
+
+One bad entry would break the whole list, so a widget that cannot have one is not
+served. Nothing of the SDK is needed for that, except where a schema asks clients to
+repeat arguments in HTTP headers: the rules for those are the SDK's.
+
+    Source: MCP specification, server/tools, "Tool"; MCP Apps 2026-01-26, "Tool metadata".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from widgetd.errors import Finding, WidgetError
+from widgetd.widget.widget import Widget
+
+READ_ONLY: Mapping[str, bool] = MappingProxyType(
+    {
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": False,
+        "readOnlyHint": True,
+    }
+)
+"""The annotations of a tool that changes nothing and reaches nothing, as rendering a widget is."""
+
+HEADER_ANNOTATION = b'"x-mcp-header"'
+"""Stands in the JSON of a schema that asks clients to repeat an argument in an HTTP header."""
+
+
+def entry(
+    *,
+    name: str,
+    title: str,
+    description: str,
+    input_schema: Mapping[str, Any],
+    annotations: Mapping[str, bool] = READ_ONLY,
+    meta: Mapping[str, Any] = MappingProxyType({}),
+) -> bytes:
+    """The entry of any tool: `{"name": ..., "title": ..., "inputSchema": {...}, ...}`."""
+    said = {
+        "_meta": dict(meta),
+        "annotations": dict(annotations),
+        "description": description,
+        "inputSchema": {key: value for key, value in input_schema.items() if value is not None},
+        "name": name,
+        "title": title,
+    }
+    # A copy, for what orjson hands over is as large as its buffer grew.
+    return bytes(memoryview(orjson.dumps(said)))
+
+
+def tool_entry(widget: Widget, *, has_view: bool = False) -> bytes:
+    """The entry of a widget's tool.
+
+    Args:
+        widget: Which one.
+        has_view: Whether the server has a page that draws results.
+
+    Raises:
+        WidgetError: A list with this entry could not be sent; every other widget would vanish
+            with it (W1206).
+    """
+    definition = widget.definition
+    schema = widget.advertised
+    made = entry(
+        name=definition.tool,
+        title=definition.title or definition.tool.replace("_", " ").title(),
+        description=widget.description,
+        input_schema=schema,
+        meta={"ui": {"resourceUri": view_uri(definition.tool)}} if has_view else {},
+    )
+    if HEADER_ANNOTATION in made:
+        # Late, because it costs a command half a second, and hardly a schema has one.
+        from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see above
+
+        if problem := find_invalid_x_mcp_header(schema):
+            raise _unlistable(widget, f"its header annotation is not one ({problem})")
+    if schema["type"] != "object":
+        raise _unlistable(widget, "MCP does not allow it at tools.0.inputSchema.type")
+    return made
+
+
+def view_uri(tool: str) -> str:
+    """Where the page is that draws this widget's results."""
+    return f"ui://widgetd/{tool}.html"
+
+
+def _unlistable(widget: Widget, problem: str) -> WidgetError:
+    return WidgetError(
+        Finding(
+            code="W1206",
+            path=widget.definition.path,
+            at="/jsonSchema",
+            problem=f"the schema cannot be sent in a tool list: {problem}",
+            advice="describe the arguments as an object with properties",
+        )
+    )
