@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from widgetd.errors import Finding, nearest
 from widgetd.schema.describe import alternatives
-from widgetd.schema.subschemas import pointer
+from widgetd.schema.json_values import pointer
 from widgetd.widget.actions import KnownAction
 from widgetd.widget.actions.written import written
 from widgetd.widget.definition import Definition

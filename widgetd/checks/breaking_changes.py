@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from widgetd.errors import Finding
 from widgetd.schema.describe import alternatives, shown, types
-from widgetd.schema.subschemas import Json, pointer
+from widgetd.schema.json_values import Json, pointer
 from widgetd.widget.definition import Definition
 
 _DEEPEST = 8

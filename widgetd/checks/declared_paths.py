@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from widgetd.errors import nearest
-from widgetd.schema.applicable import element_parts
+from widgetd.schema.applicators import element_parts
 from widgetd.schema.describe import alternatives
-from widgetd.schema.document import Document
-from widgetd.schema.subschemas import Json, Subschema, parts
+from widgetd.schema.document import Document, Subschema, parts
+from widgetd.schema.json_values import Json
 
 _STEP = re.compile(r"\[\]|[^.\[\]]+")
 _DEEPEST = 8

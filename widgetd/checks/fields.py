@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
 from widgetd.errors import Finding
-from widgetd.schema.subschemas import pointer
+from widgetd.schema.json_values import pointer
 from widgetd.template import Expression, Read, Template
 from widgetd.widget.summary import Facts
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from widgetd.errors import Finding
 from widgetd.schema.describe import types
 from widgetd.schema.document import Document
-from widgetd.schema.subschemas import Json
+from widgetd.schema.json_values import Json
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")

@@ -9,7 +9,7 @@ import orjson
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.schema.describe import shown
-from widgetd.schema.subschemas import pointer
+from widgetd.schema.json_values import pointer
 from widgetd.widget.components import tree
 
 _MOST = 3

@@ -9,7 +9,8 @@ from typing import Any
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.errors import CallError, Finding, Slip
 from widgetd.schema.describe import FORMATS
-from widgetd.schema.validator import Schema, Texts
+from widgetd.schema.engine import has_format
+from widgetd.schema.validator import Schema
 from widgetd.widget.definition import Definition
 from widgetd.widget.sidecar import SUFFIX
 
@@ -72,14 +73,14 @@ def misfits(samples: tuple[Sample, ...], schema: Schema) -> Iterator[Finding]:
 
 def ill_defaults(schema: Schema) -> Iterator[Finding]:
     """Each default and example in the schema that the schema beside it does not admit (W1211)."""
-    descent = schema.descent()
+    explainer = schema.explainer()
     for part in schema.document.subschemas():
         at = schema.document.at(part)
         examples = part.get("examples")
         given = [("default", part["default"])] if "default" in part else []
         given += [("examples", one) for one in examples] if isinstance(examples, list) else []
         for keyword, value in given:
-            if not descent.fits(part, value):
+            if not explainer.fits(part, value):
                 uri = part.get("format") in {"uri", "iri"} and _is_reference(value)
                 yield Finding(
                     code="W1211",
@@ -114,4 +115,4 @@ def _is_relative(slip: Slip) -> bool:
 
 
 def _is_reference(value: object) -> bool:
-    return isinstance(value, str) and Texts().has_format("uri-reference", value)
+    return isinstance(value, str) and has_format("uri-reference", value)

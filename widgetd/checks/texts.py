@@ -9,7 +9,7 @@ import orjson
 
 from widgetd.errors import Finding, nearest
 from widgetd.schema.json_text import decode
-from widgetd.schema.subschemas import pointer
+from widgetd.schema.json_values import pointer
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
 from widgetd.widget.hidden_characters import hidden

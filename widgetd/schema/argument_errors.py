@@ -12,9 +12,8 @@ from collections.abc import Collection, Sequence
 from widgetd.errors import CallError, Slip
 from widgetd.schema.describe import shown
 from widgetd.schema.document import Document
-from widgetd.schema.faults import NOTHING, Fault
-from widgetd.schema.json_values import Path, dotted, kind, names_on
-from widgetd.schema.subschemas import Json
+from widgetd.schema.faults import MISSING, Fault
+from widgetd.schema.json_values import Json, Path, dotted, kind, path_names
 
 # With its code, and whether to try again, a message stays under 600 characters.
 LONGEST = 570
@@ -54,7 +53,7 @@ def refusal(found: Sequence[Slip], example: Json) -> CallError:
 
 def _got(fault: Fault, secret: bool) -> str:
     value = fault.value
-    if value is NOTHING:
+    if value is MISSING:
         return "nothing"
     if isinstance(value, list):
         return f"an array of {len(value)}"
@@ -70,7 +69,7 @@ def _hidden(path: Path, sensitive: Collection[str]) -> int | None:
     """
     names = [step for step in path if isinstance(step, str)]
     for entry in sensitive:
-        secret = names_on(entry)
+        secret = path_names(entry)
         shared = min(len(names), len(secret))
         if tuple(names[:shared]) == secret[:shared]:
             return _length(path, len(secret))

@@ -13,13 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import orjson
 
-from widgetd.schema.assertions import is_type
 from widgetd.schema.describe import types
-from widgetd.schema.document import Document
-from widgetd.schema.explain import Descent
-from widgetd.schema.faults import NOTHING, Fault, Faults
-from widgetd.schema.json_values import Path, dotted
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.explain import Explainer
+from widgetd.schema.faults import MISSING, Fault, Faults
+from widgetd.schema.json_values import Json, Path, dotted, is_type
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 WORDS: Mapping[str, Json] = {"true": True, "false": False, "null": None}
@@ -31,27 +29,27 @@ Reading = Callable[[Json], Json]
 
 def _number(sent: Json) -> Json:
     text = sent.strip() if isinstance(sent, str) else ""
-    return json.loads(text) if NUMBER.fullmatch(text) else NOTHING
+    return json.loads(text) if NUMBER.fullmatch(text) else MISSING
 
 
 def _word(sent: Json) -> Json:
-    return WORDS.get(sent.strip().lower(), NOTHING) if isinstance(sent, str) else NOTHING
+    return WORDS.get(sent.strip().lower(), MISSING) if isinstance(sent, str) else MISSING
 
 
 def _text(sent: Json) -> Json:
     """The object or array that a string holds as JSON."""
     if not isinstance(sent, str) or not sent.lstrip().startswith(("{", "[")):
-        return NOTHING
+        return MISSING
     try:
         return orjson.loads(sent)
     except orjson.JSONDecodeError:
-        return NOTHING
+        return MISSING
 
 
 def _alone(sent: Json) -> Json:
     """An array of what was sent; null is no value, and what begins an array is a broken one."""
     broken = isinstance(sent, str) and sent.lstrip().startswith("[")
-    return NOTHING if sent is None or broken else [sent]
+    return MISSING if sent is None or broken else [sent]
 
 
 # What was wanted, how what was sent is read, and how that is told.
@@ -67,7 +65,7 @@ TABLE: tuple[tuple[str, Reading, str], ...] = (
 
 
 def mended(
-    arguments: Json, faults: Faults, descent: Descent, admits: Callable[[Json], bool]
+    arguments: Json, faults: Faults, descent: Explainer, admits: Callable[[Json], bool]
 ) -> tuple[Json, tuple[str, ...]] | None:
     """`arguments` with every fault read in another way, and what was done; `None` if that fails.
 
@@ -99,7 +97,7 @@ def _outermost(faults: Faults) -> list[Fault]:
     return list(kept.values())
 
 
-def _best(fault: Fault, descent: Descent) -> tuple[Json, str] | None:
+def _best(fault: Fault, descent: Explainer) -> tuple[Json, str] | None:
     """The first reading that fits as it is, else the first that may be mended further."""
     found = list(readings(descent.document, fault))
     fitting = (meant for meant in found if descent.fits(fault.schema, meant[0]))
@@ -108,13 +106,13 @@ def _best(fault: Fault, descent: Descent) -> tuple[Json, str] | None:
 
 def readings(document: Document, fault: Fault) -> Iterator[tuple[Json, str]]:
     """What else the value at `fault` may mean, likeliest first, and how that is told."""
-    if fault.value is NOTHING or fault.keyword not in ("type", "const", "enum"):
+    if fault.value is MISSING or fault.keyword not in ("type", "const", "enum"):
         return
     wanted = wanted_types(document, fault.schema)
     for name, reading, told in TABLE:
         if name in wanted:
             meant = reading(fault.value)
-            if meant is not NOTHING and is_type(meant, name):
+            if meant is not MISSING and is_type(meant, name):
                 yield meant, told
 
 

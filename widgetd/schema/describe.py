@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from widgetd.schema.document import Document
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.json_values import Json
 
 LONGEST = 96
 MOST_CHOICES = 6

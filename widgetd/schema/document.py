@@ -1,24 +1,73 @@
-"""Read a schema as a document of its own: every reference in it leads somewhere in it.
+"""A schema as a document of its own: where it holds further schemas, where references lead.
 
-It refuses to know what keywords other than references mean, and it never fetches
-anything.
+One table of keywords serves every draft. A reference leads to a place in the same schema,
+by pointer, by anchor or by address: nothing is ever fetched.
+
+Source: JSON Schema 2020-12 core, sections 8.2 and 9.2; 2019-09 core, section 8.2.4.2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import unquote, urldefrag, urljoin
 
-from widgetd.errors import WidgetError
+from widgetd.errors import WidgetError, nearest
 from widgetd.limits import Limits
-from widgetd.schema.cycles import components
-from widgetd.schema.json_values import copied
-from widgetd.schema.references import REFERENCES, Node, References, fault, too_large
-from widgetd.schema.subschemas import Json, Subschema, parts, pointer
+from widgetd.schema.json_values import Json, copied, error_at, pointer, steps
 
+Subschema: TypeAlias = Mapping[str, Json] | bool
+Reach = Literal["same", "inside", "apart"]
+
+NAMED: Mapping[str, Reach] = {
+    "properties": "inside",
+    "patternProperties": "inside",
+    "dependentSchemas": "same",
+    "dependencies": "same",
+    "$defs": "apart",
+    "definitions": "apart",
+}
+"""Keywords that hold schemas by name, with what these are held against."""
+
+REACHES: Mapping[str, Reach] = {
+    **NAMED,
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else"), "same"),
+    **dict.fromkeys(("items", "prefixItems", "additionalItems", "unevaluatedItems"), "inside"),
+    **dict.fromkeys(("additionalProperties", "unevaluatedProperties"), "inside"),
+    **dict.fromkeys(("contains", "propertyNames"), "inside"),
+    "contentSchema": "apart",
+}
+"""What a keyword's schemas are held against: the same value, something in it, or nothing."""
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 # In these drafts a `$ref` hides every keyword beside it.
 HIDING_DRAFTS = ("draft-04", "draft-06", "draft-07")
 BESIDE_REF = frozenset({"$ref", "$schema", "$defs", "definitions"})
+
+
+class Part(NamedTuple):
+    """A schema within a schema, and the JSON pointer that leads from the one to the other."""
+
+    pointer: str
+    schema: Subschema
+    reach: Reach
+
+
+def parts(schema: Subschema) -> Iterator[Part]:
+    """Every schema directly within `schema`, in the order of its keys."""
+    if isinstance(schema, bool):
+        return
+    for keyword, value in schema.items():
+        reach = REACHES.get(keyword)
+        if reach is None:
+            continue
+        if keyword not in NAMED and isinstance(value, (dict, bool)):
+            yield Part(pointer(keyword), value, reach)
+        elif keyword not in NAMED or isinstance(value, dict):
+            for step, part in steps(value):
+                if isinstance(part, (dict, bool)):
+                    yield Part(pointer(keyword, step), part, reach)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +82,7 @@ class Document:
     root: Mapping[str, Json]
     size: int
     _targets: Mapping[int, tuple[Subschema, ...]] = field(repr=False)
-    _nodes: Mapping[int, Node] = field(repr=False)
+    _nodes: Mapping[int, _Node] = field(repr=False)
 
     def targets(self, schema: Subschema) -> tuple[Subschema, ...]:
         """What the references directly in `schema`, a part of this document, lead to."""
@@ -62,77 +111,266 @@ def read_document(schema: dict[str, Json], limits: Limits) -> Document:
     root = schema
     if any(draft in str(schema.get("$schema")) for draft in HIDING_DRAFTS):
         root = copied(schema, limits.json_depth)
-        _hide_siblings(root)
-    references = References(root, limits.schema_nodes)
+        _drop_what_references_hide(root)
+    references = _References(root, limits.schema_nodes)
     size = references.count
     if references.targets:
-        _refuse_circles(references)
-        size = _size(references, root)
+        references.refuse_circles()
+        size = references.size()
     if size > limits.schema_nodes:
         said = f"{size:,}" if size < 10**9 else "more than a billion"
-        raise too_large(said, limits.schema_nodes)
+        raise _too_large(said, limits.schema_nodes)
     return Document(root=root, size=size, _targets=references.targets, _nodes=references.nodes)
 
 
-def _hide_siblings(value: object) -> None:
-    if isinstance(value, list):
-        for element in value:
-            _hide_siblings(element)
-    elif isinstance(value, dict):
-        if isinstance(value.get("$ref"), str):
-            for key in value.keys() - BESIDE_REF:
-                del value[key]
-        for element in value.values():
-            _hide_siblings(element)
+def _drop_what_references_hide(value: object) -> None:
+    if isinstance(value, dict) and isinstance(value.get("$ref"), str):
+        for key in value.keys() - BESIDE_REF:
+            del value[key]
+    for _, inner in steps(value):
+        _drop_what_references_hide(inner)
 
 
-def _size(references: References, root: Mapping[str, Json]) -> int:
-    """How many subschemas there are when every reference is replaced by what it leads to."""
-    sizes: dict[int, int] = {}
-    for component in components(references.nodes, lambda key: _used(references, key)):
-        onward = [key for member in component for key in _used(references, member)]
-        own = sum(1 + _booleans(references, member) for member in component)
-        # What is not known yet is the component itself.
-        outside = sum(sizes.get(key, 0) for key in onward)
-        sizes.update(dict.fromkeys(component, own + outside))
-    return sizes[id(root)]
+def _too_large(size: str, limit: int) -> WidgetError:
+    problem = f"the schema expands to {size} subschemas"
+    return error_at("W1203", "", problem, f"keep it to {limit:,}")
 
 
-def _refuse_circles(references: References) -> None:
-    for component in components(references.nodes, lambda key: _held_together(references, key)):
-        first = component[0]
-        if len(component) > 1 or first in _held_together(references, first):
-            raise _circle(references, component)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Node:
+    """One subschema: where it stands, and the address that references in it start from."""
+
+    at: str
+    schema: Mapping[str, Json]
+    base: str
 
 
-def _circle(references: References, component: Iterable[int]) -> WidgetError:
-    nodes = [references.nodes[key] for key in component if key in references.targets]
-    node = min(nodes, key=lambda node: node.at)
-    keyword = next(keyword for keyword in REFERENCES if keyword in node.schema)
-    return fault(
-        "W1201",
-        node.at + pointer(keyword),
-        "this reference leads back to itself without looking any deeper",
-        "let the recursion pass through a property or an item",
-    )
+class _References:
+    """Every subschema of a schema, and what the references in each lead to.
+
+    Attributes:
+        nodes: The subschemas that are no booleans, by identity, in the order they are written.
+        targets: What the references directly in a subschema lead to, by its identity.
+        possible: The same, and whatever else a dynamic reference may lead to.
+        count: How many subschemas there are.
+
+    Raises:
+        WidgetError: A reference leads outside (W1202) or nowhere (W1201), or there are
+            more subschemas than `limit` (W1203).
+    """
+
+    def __init__(self, root: Mapping[str, Json], limit: int) -> None:
+        self.nodes: dict[int, _Node] = {}
+        self.targets: dict[int, tuple[Subschema, ...]] = {}
+        self.possible: dict[int, tuple[Subschema, ...]] = {}
+        self.count = 0
+        self._root = root
+        self._limit = limit
+        self._naming = "id" if "draft-04" in str(root.get("$schema")) else "$id"
+        self._resources: dict[str, Mapping[str, Json]] = {}
+        self._anchors: dict[tuple[str, str], Mapping[str, Json]] = {}
+        self._dynamic: dict[str, list[Subschema]] = {}
+        self._index(_Node("", root, ""))
+        resolved: set[int] = set()
+        while waiting := [key for key in self.nodes if key not in resolved]:
+            # More appear where a reference leads to a place that no keyword holds.
+            for key in waiting:
+                self._resolve(self.nodes[key])
+                resolved.add(key)
+
+    def size(self) -> int:
+        """How many subschemas there are when every reference is replaced by what it leads to."""
+        sizes: dict[int, int] = {}
+        for component in _components(self.nodes, lambda key: self._led_to(key, "same", "inside")):
+            onward = [key for one in component for key in self._led_to(one, "same", "inside")]
+            inner = [part for one in component for part in parts(self.nodes[one].schema)]
+            own = len(component) + sum(isinstance(part.schema, bool) for part in inner)
+            # What is not known yet is the component itself.
+            outside = sum(sizes.get(key, 0) for key in onward)
+            sizes.update(dict.fromkeys(component, own + outside))
+        return sizes[id(self._root)]
+
+    def refuse_circles(self) -> None:
+        """Refuse references that lead back to where they stand while the value is the same.
+
+        Raises:
+            WidgetError: There is one (W1201).
+        """
+        for component in _components(self.nodes, lambda key: self._led_to(key, "same")):
+            if len(component) > 1 or component[0] in self._led_to(component[0], "same"):
+                nodes = [self.nodes[key] for key in component if key in self.targets]
+                node = min(nodes, key=lambda node: node.at)
+                keyword = next(keyword for keyword in REFERENCES if keyword in node.schema)
+                raise error_at(
+                    "W1201",
+                    node.at + pointer(keyword),
+                    "this reference leads back to itself without looking any deeper",
+                    "let the recursion pass through a property or an item",
+                )
+
+    def _led_to(self, key: int, *reaches: Reach) -> list[int]:
+        """The subschemas that one leads to, by reference or by a keyword of one of `reaches`."""
+        inner = [part.schema for part in parts(self.nodes[key].schema) if part.reach in reaches]
+        onward = [*inner, *self.possible.get(key, ())]
+        return [id(schema) for schema in onward if not isinstance(schema, bool)]
+
+    def _index(self, start: _Node) -> None:
+        waiting = [start]
+        while waiting:
+            node = waiting.pop()
+            if id(node.schema) in self.nodes:
+                continue
+            node = self._named(node)
+            inner = list(parts(node.schema))
+            self.count += 1 + sum(isinstance(part.schema, bool) for part in inner)
+            if self.count > self._limit:
+                raise _too_large(f"more than {self._limit:,}", self._limit)
+            waiting.extend(
+                _Node(node.at + part.pointer, part.schema, node.base)
+                for part in reversed(inner)
+                if not isinstance(part.schema, bool)
+            )
+
+    def _named(self, node: _Node) -> _Node:
+        """`node` with the address that it gives itself, entered under each of its names."""
+        schema, base = node.schema, node.base
+        name = schema.get(self._naming, "")
+        if isinstance(name, str) and (name or not node.at):
+            if name.startswith("#"):  # until draft 7, an anchor
+                self._anchors.setdefault((base, name[1:]), schema)
+            elif name:
+                base = _joined(base, name)[0]
+            self._resources.setdefault(base, schema)
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            if isinstance(anchor := schema.get(keyword), str):
+                self._anchors.setdefault((base, anchor), schema)
+        if isinstance(anchor := schema.get("$dynamicAnchor"), str):
+            self._dynamic.setdefault(anchor, []).append(schema)
+        if schema.get("$recursiveAnchor") is True:
+            self._dynamic.setdefault("", []).append(schema)
+        self.nodes[id(schema)] = named = _Node(node.at, schema, base)
+        return named
+
+    def _resolve(self, node: _Node) -> None:
+        targets: list[Subschema] = []
+        possible: list[Subschema] = []
+        for keyword in REFERENCES:
+            if isinstance(reference := node.schema.get(keyword), str):
+                target = self._target(node, keyword, reference)
+                others = self._dynamic_targets(keyword, reference, target)
+                # The scope entered first decides; that of the root is entered before all others.
+                targets.append(others[0] if others else target)
+                possible += [*others, target]
+        if targets:
+            self.targets[id(node.schema)] = tuple(targets)
+            self.possible[id(node.schema)] = tuple(possible)
+
+    def _dynamic_targets(self, keyword: str, reference: str, target: Subschema) -> list[Subschema]:
+        if isinstance(target, bool) or keyword == "$ref":
+            return []
+        anchor = reference.rpartition("#")[2]
+        marked = (
+            target.get("$dynamicAnchor") == anchor
+            if keyword == "$dynamicRef"
+            else target.get("$recursiveAnchor") is True
+        )
+        return self._dynamic.get(anchor, []) if marked else []
+
+    def _target(self, node: _Node, keyword: str, reference: str) -> Subschema:
+        at = node.at + pointer(keyword)
+        if reference.startswith("#"):
+            address, fragment = node.base, reference[1:]
+        else:
+            address, fragment = _joined(node.base, reference)
+        resource = self._resources.get(address)
+        if resource is None:
+            raise error_at(
+                "W1202",
+                at,
+                f"'{reference}' lies outside this file, and nothing is ever fetched",
+                "put that schema under $defs and refer to it as '#/$defs/…'",
+            )
+        fragment = unquote(fragment)
+        if fragment and not fragment.startswith("/"):
+            target: object = self._anchors.get((address, fragment))
+        else:
+            target = _pointed(resource, fragment)
+            if isinstance(target, Mapping):
+                holder = self.nodes[id(resource)]
+                self._index(_Node(holder.at + fragment, target, holder.base))
+        if isinstance(target, (Mapping, bool)):
+            return target
+        places = (f"#{node.at}" for node in self.nodes.values())
+        known = tuple(at for at in places if at.startswith(("#/$defs/", "#/definitions/")))
+        meant = nearest(reference, known)
+        advice = f"did you mean '{meant}'?" if meant else "define it under $defs"
+        raise error_at("W1201", at, f"'{reference}' leads to no schema", advice)
 
 
-def _held_together(references: References, key: int) -> list[int]:
-    """The subschemas that the same value is held against."""
-    inner = parts(references.nodes[key].schema)
-    same = [part.schema for part in inner if part.reach == "same"]
-    return _keys([*same, *references.possible.get(key, ())])
+def _pointed(resource: Mapping[str, Json], fragment: str) -> object:
+    """What stands at a JSON pointer in `resource`; None where nothing does."""
+    target: object = resource
+    for step in fragment.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping) and name in target:
+            target = target[name]
+        elif isinstance(target, list) and name.isdecimal() and int(name) < len(target):
+            target = target[int(name)]
+        else:
+            return None
+    return target
 
 
-def _used(references: References, key: int) -> list[int]:
-    inner = parts(references.nodes[key].schema)
-    used = [part.schema for part in inner if part.reach != "apart"]
-    return _keys([*used, *references.possible.get(key, ())])
+def _joined(base: str, reference: str) -> tuple[str, str]:
+    """The address that `reference` stands for, seen from `base`, and the fragment."""
+    try:
+        address, fragment = urldefrag(urljoin(base, reference))
+    except ValueError:  # no address at all, and so outside
+        return reference, ""
+    return address, fragment
 
 
-def _keys(schemas: Iterable[Subschema]) -> list[int]:
-    return [id(schema) for schema in schemas if not isinstance(schema, bool)]
+_Key = TypeVar("_Key", bound=Hashable)
 
 
-def _booleans(references: References, key: int) -> int:
-    return sum(isinstance(part.schema, bool) for part in parts(references.nodes[key].schema))
+def _components(
+    nodes: Iterable[_Key], edges: Callable[[_Key], Iterable[_Key]]
+) -> list[tuple[_Key, ...]]:
+    """The strongly connected components of a graph, each after every other that it leads to.
+
+    Iterative, because a chain of references may be longer than Python's stack is deep.
+
+    Source: R. Tarjan, "Depth-first search and linear graph algorithms", 1972.
+    """
+    found: list[tuple[_Key, ...]] = []
+    order: dict[_Key, int] = {}
+    low: dict[_Key, int] = {}
+    unassigned: list[_Key] = []
+    settled: set[_Key] = set()
+    for start in nodes:
+        if start in order:
+            continue
+        order[start] = low[start] = len(order)
+        unassigned.append(start)
+        walk = [(start, iter(edges(start)))]
+        while walk:
+            node, onward = walk[-1]
+            step = next((n for n in onward if n not in settled), None)
+            if step is None:
+                walk.pop()
+                if walk:
+                    above = walk[-1][0]
+                    low[above] = min(low[above], low[node])
+                if low[node] == order[node]:
+                    component = [unassigned.pop()]
+                    while component[-1] != node:
+                        component.append(unassigned.pop())
+                    found.append(tuple(component))
+                    settled.update(component)
+            elif step in order:
+                low[node] = min(low[node], order[step])
+            else:
+                order[step] = low[step] = len(order)
+                unassigned.append(step)
+                walk.append((step, iter(edges(step))))
+    return found

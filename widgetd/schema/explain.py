@@ -1,49 +1,43 @@
-"""Find out why a value does not fit, within a budget.
+"""Why a value does not fit, found within a budget.
 
 The validator decides; this descends with the value to the keywords that fail,
 and of several alternatives takes the one that came nearest. Each subschema is
 held against each value once, so a recursive union costs what it has branches,
-not two to the power of its depth; an alternative whose mark is not the value's is
-not entered, and of a long array only the elements at fault are. It refuses to say
-anything about a value that the validator admits.
+not two to the power of its depth; an alternative of which a discriminating property
+tells that it was not meant is not entered, and of a long array only the elements at
+fault are. Nothing is said of a value that the validator admits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 
-from widgetd.errors import nearest as nearest_name
-from widgetd.schema.alternatives import Glances
-from widgetd.schema.applicable import (
+from widgetd.errors import nearest
+from widgetd.schema.applicators import (
     conditional,
     declared_parts,
     dependent,
     element_part,
+    element_parts,
     evaluated,
     needed,
 )
-from widgetd.schema.array_faults import Asking, Decides
-from widgetd.schema.assertions import Texts, fails
 from widgetd.schema.describe import describe
-from widgetd.schema.document import Document
-from widgetd.schema.effort import (
-    COMPARED,
-    HOLDING,
-    HOLDING_SCALAR,
-    MARK,
-    Effort,
-)
-from widgetd.schema.faults import NOTHING, Fault, Faults, nearest
-from widgetd.schema.json_values import steps
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.engine import IsValid, LeafValidator, matches
+from widgetd.schema.faults import MISSING, Alternatives, Budget, Fault, Faults, most_telling
+from widgetd.schema.json_values import Json, steps
 
-# In units of `effort`.
+# In units of `Budget`.
 BUDGET = 9_000
 # More than a message has room for, fewer than a large array can have.
 MOST_FAULTS = 8
 # Questions within questions before they are asked from a fresh stack, far below Python's limit.
 DEEPEST = 40
+# An array of more elements than this is not looked through one by one.
+LONG = 64
 
 
 class _TooDeepError(Exception):
@@ -54,14 +48,13 @@ class _TooDeepError(Exception):
         self.value = value
 
 
-class Descent:
-    """One explanation: what was held against what, and how much of the budget is left.
+class Explainer:
+    """Finds faults within one budget, and remembers what was held against what.
 
     Args:
         document: The schema.
-        texts: Decides about patterns and formats.
-        decider: Makes what decides about one part of the schema; nothing where it cannot.
-        budget: What it may cost, in units of `effort`.
+        part_validator: Makes what decides about one part of it; None where it cannot.
+        budget: What it may cost, in units of `Budget`.
         greedy: Whether of several alternatives only the one is looked into that seems nearest,
             and what is missing is told before anything else.
     """
@@ -69,33 +62,28 @@ class Descent:
     def __init__(
         self,
         document: Document,
-        texts: Texts,
-        decider: Callable[[Subschema], Decides | None],
+        part_validator: Callable[[Subschema], IsValid | None],
         budget: int = BUDGET,
         *,
         greedy: bool = False,
     ) -> None:
         self.document = document
-        self._texts = texts
-        self.effort = Effort(budget)
-        self._depth = 0
+        self.targets = document.targets
+        self.budget = Budget(budget)
         self._greedy = greedy
-        # By identity, which is a name only while its bearer lives; so both bearers are kept.
+        self._depth = 0
+        # By identity, which is a name only while what has it lives; so both are kept.
         self._asked: dict[tuple[int, int], tuple[Subschema, Json]] = {}
         self._known: dict[tuple[int, int], Faults] = {}
-        self._asking = Asking(decider, self.effort)
-        self._glances = Glances(document, texts, self.effort)
-        self.targets = document.targets
+        self._part_validator = part_validator
+        self._part_validators: dict[int, IsValid | None] = {}
+        self._leaves = LeafValidator(document)
+        self._compare = Alternatives(document, self._leaves, self.budget)
 
     @property
     def exhausted(self) -> bool:
         """Whether the budget ran out, so that what was not looked at counts as fitting."""
-        return self.effort.exhausted
-
-    @property
-    def _over(self) -> bool:
-        """Whether there is no point in going on; who is greedy still tells what was found."""
-        return self.exhausted and not self._greedy
+        return self.budget.exhausted
 
     def fits(self, schema: Subschema, value: Json) -> bool:
         """Whether `value` fits `schema`, as far as the budget could tell."""
@@ -103,8 +91,8 @@ class Descent:
 
     def matches(self, pattern: str, text: str) -> bool:
         """Whether `text` holds a match of `pattern`."""
-        self.effort.left -= 1
-        return self._texts.matches(pattern, text)
+        self.budget.left -= 1
+        return matches(pattern, text)
 
     def faults(self, schema: Subschema, value: Json) -> Faults:
         """Why `value` does not fit `schema`, at most eight reasons; none where it fits."""
@@ -138,27 +126,35 @@ class Descent:
                 raise _TooDeepError(schema, value)
             self._depth += 1
             try:
-                self._known[key] = self._decide(schema, value)
+                self._known[key] = self._decided(schema, value)
             finally:
                 self._depth -= 1
         return self._known[key]
 
     def _affords(self, schema: Mapping[str, Json], value: Json) -> bool:
         """Pay for holding `value` against `schema`; whether enough was left."""
-        self.effort.left -= HOLDING if isinstance(value, (dict, list)) else HOLDING_SCALAR
+        scalar = not isinstance(value, (dict, list))
+        self.budget.left -= Budget.HOLDING_SCALAR if scalar else Budget.HOLDING
+        if isinstance(value, dict):  # whose every key the library looks at first
+            self.budget.left -= len(value) // Budget.RUN_THROUGH
         if schema.get("uniqueItems") is True:
-            self.effort.all_of(value, COMPARED)
+            self.budget.pay_for_all(value, Budget.DEDUPLICATED)
         return not self.exhausted
 
-    def _decide(self, schema: Mapping[str, Json], value: Json) -> Faults:
-        if keyword := fails(schema, value, self._texts):
+    def _decided(self, schema: Mapping[str, Json], value: Json) -> Faults:
+        if keyword := self._leaves.failing(schema, value):
             return (Fault((), keyword, value, schema),)
         found: list[Fault] = []
         for faults in self._applied(schema, value):
             found += faults
-            if len(found) >= MOST_FAULTS or self._over:
+            if len(found) >= MOST_FAULTS or self._given_up:
                 break
         return tuple(found[:MOST_FAULTS])
+
+    @property
+    def _given_up(self) -> bool:
+        """Whether there is no point in going on; who is greedy still tells what was found."""
+        return self.exhausted and not self._greedy
 
     def _applied(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         for part in (*self.targets(schema), *schema.get("allOf", ())):
@@ -166,13 +162,18 @@ class Descent:
         if isinstance(value, dict):
             yield from self._properties(schema, value)
         if isinstance(value, list):
-            yield from self._elements(schema, value)
+            for index in self._suspects(schema, value):
+                self.budget.left -= 1
+                yield self._undeclared(schema, index, element_part(schema, index), value[index])
+            if "contains" in schema:
+                yield self._contained(schema, value)
         for part in (*conditional(self, schema, value), *dependent(schema, value)):
             if part is not schema.get("if"):
                 yield self.faults(part, value)
         yield from self._alternatives(schema, value)
-        if "not" in schema:
-            yield self._unwanted(schema, value)
+        if "not" in schema and self.fits(schema["not"], value) and not self.exhausted:
+            phrase = f"anything but {describe(self.document, schema['not'])}"
+            yield (Fault((), "not", value, schema, phrase),)
         yield from self._unevaluated(schema, value)
 
     def _inside(self, step: str | int, schema: Subschema, value: Json) -> Faults:
@@ -187,7 +188,7 @@ class Descent:
                 yield from self._property(schema, name, value[name])
             elif name in absent:
                 wanted = next(declared_parts(self, schema, name), True)
-                yield (Fault((name, ()), "required", NOTHING, wanted),)
+                yield (Fault((name, ()), "required", MISSING, wanted),)
         declared = frozenset(known)
         for name, inner in value.items():
             if self.exhausted:
@@ -198,7 +199,7 @@ class Descent:
             yield from self._names(schema, value)
 
     def _property(self, schema: Mapping[str, Json], name: str, inner: Json) -> Iterator[Faults]:
-        self.effort.left -= 1
+        self.budget.left -= 1
         parts = list(declared_parts(self, schema, name))
         for part in parts:
             yield self._inside(name, part, inner)
@@ -221,22 +222,38 @@ class Descent:
             return self._inside(step, part, inner)
         phrase = "nothing here"
         if isinstance(step, str):
-            meant = nearest_name(step, tuple(schema.get("properties", {})))
+            meant = nearest(step, tuple(schema.get("properties", {})))
             phrase = "no such property" + (f" (did you mean {meant}?)" if meant else "")
         return (Fault((step, ()), "additionalProperties", inner, schema, phrase),)
 
-    def _elements(self, schema: Mapping[str, Json], value: list[Json]) -> Iterator[Faults]:
-        for index in self._asking.suspects(schema, value, MOST_FAULTS):
-            self.effort.left -= 1
-            yield self._undeclared(schema, index, element_part(schema, index), value[index])
-        if "contains" in schema:
-            yield self._contained(schema, value)
+    def _suspects(self, schema: Mapping[str, Json], value: list[Json]) -> Iterable[int]:
+        """The elements to look at: of a long array a few of those that the validator refuses."""
+        first, rest = element_parts(schema)
+        placed = range(min(len(first), len(value)))
+        if rest is True:
+            return placed
+        is_valid = self._element_validator(rest, value)
+        if is_valid is None:
+            return range(len(value) if len(value) <= LONG or not self.exhausted else 0)
+        others = range(len(first), len(value))
+        refused = (index for index in others if not is_valid(value[index]))
+        return [*placed, *islice(refused, MOST_FAULTS)]
+
+    def _element_validator(self, schema: Subschema, value: list[Json]) -> IsValid | None:
+        """What decides whether elements of `value` fit `schema`; None where it is not asked."""
+        if len(value) <= LONG or isinstance(schema, bool):
+            return None
+        self.budget.pay_for_all(value, Budget.RUN_THROUGH)
+        if not self.exhausted and id(schema) not in self._part_validators:
+            self.budget.left -= Budget.COMPILING
+            self._part_validators[id(schema)] = self._part_validator(schema)
+        return None if self.exhausted else self._part_validators[id(schema)]
 
     def _contained(self, schema: Mapping[str, Json], value: list[Json]) -> Faults:
-        decides = self._asking.about(schema["contains"], value)
+        is_valid = self._element_validator(schema["contains"], value)
         if self.exhausted:
             return ()
-        fitting = sum(map(decides or partial(self.fits, schema["contains"]), value))
+        fitting = sum(map(is_valid or partial(self.fits, schema["contains"]), value))
         least, most = schema.get("minContains", 1), schema.get("maxContains", fitting)
         if least <= fitting <= most or self.exhausted:
             return ()
@@ -248,7 +265,7 @@ class Descent:
     def _unevaluated(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
         if keyword in schema and isinstance(value, (dict, list)):
-            self.effort.left -= len(value)
+            self.budget.left -= len(value)
             if self.exhausted:
                 return
             seen = evaluated(self, schema, value, but=keyword)
@@ -256,29 +273,23 @@ class Descent:
                 if step not in seen:
                     yield self._undeclared(schema, step, schema[keyword], inner)
 
-    def _unwanted(self, schema: Mapping[str, Json], value: Json) -> Faults:
-        if not self.fits(schema["not"], value) or self.exhausted:
-            return ()
-        phrase = f"anything but {describe(self.document, schema['not'])}"
-        return (Fault((), "not", value, schema, phrase),)
-
     def _alternatives(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         for keyword in ("anyOf", "oneOf"):
             alternatives = parts = schema.get(keyword, ())
             if parts and self._greedy:
-                parts = self._glances.likeliest(parts, value)
+                parts = self._compare.likeliest(parts, value)
             branches = [self._branch(part, value) for part in parts]
             fitting = sum(not faults for faults in branches)
             if parts and not fitting:
-                yield nearest(self.document, alternatives, value, branches)
+                yield most_telling(self.document, alternatives, value, branches)
             elif keyword == "oneOf" and fitting > 1 and not self.exhausted:
                 phrase = f"a value that fits one of {len(branches)} alternatives, not {fitting}"
                 yield (Fault((), keyword, value, schema, phrase),)
 
     def _branch(self, schema: Subschema, value: Json) -> Faults:
-        """Why `value` does not fit one of several alternatives; its mark alone where that tells."""
-        if self._over:
+        """Why `value` does not fit one of several alternatives; one fault where that tells."""
+        if self._given_up:
             return ()
-        self.effort.left -= MARK
-        mark = self._glances.other_mark(schema, value)
-        return (mark,) if mark else self.faults(schema, value)
+        self.budget.left -= Budget.DISCRIMINATING
+        wrong = self._compare.wrong_discriminator(schema, value)
+        return (wrong,) if wrong else self.faults(schema, value)

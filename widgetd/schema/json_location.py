@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import orjson
 
-from widgetd.schema.subschemas import pointer
+from widgetd.schema.json_values import pointer
 
 _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 

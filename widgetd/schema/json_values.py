@@ -1,13 +1,15 @@
-"""Hold Python values to what JSON can say, and name them as a caller would."""
+"""Python values as JSON has them: their types, their places, and whether JSON can say them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, TypeAlias
 
 from widgetd.errors import Finding, WidgetError
-from widgetd.schema.subschemas import Json, pointer
 
+# What a JSON text holds, as Python has it; the code that reads it asks before it uses.
+Json: TypeAlias = Any
 Path = tuple[str | int, ...]
 
 NAMES: Mapping[type, str] = {
@@ -26,6 +28,19 @@ _LEAST, _MOST = -(2**63), 2**64 - 1
 """The integers that 64 bits hold, with a sign or without; beyond them readers of JSON disagree."""
 
 
+def pointer(*steps: str | int) -> str:
+    """The JSON pointer made of `steps`.
+
+    Source: RFC 6901, section 3.
+    """
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+
+
+def error_at(code: str, at: str, problem: str, advice: str) -> WidgetError:
+    """The error of what stands at the JSON pointer `at`."""
+    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))
+
+
 def dotted(path: Path) -> str:
     """`path` as a caller writes it: `legs[0].from`."""
     text = ""
@@ -37,7 +52,7 @@ def dotted(path: Path) -> str:
     return text
 
 
-def names_on(path: str) -> tuple[str, ...]:
+def path_names(path: str) -> tuple[str, ...]:
     """The property names on a dotted path; lists on it need no word: `legs[].from`, `legs.from`."""
     return tuple(path.replace("[]", "").split("."))
 
@@ -45,6 +60,30 @@ def names_on(path: str) -> tuple[str, ...]:
 def kind(value: object) -> str:
     """The JSON type of `value` with its article, or what Python calls it."""
     return NAMES.get(type(value)) or f"a Python {type(value).__name__}"
+
+
+def is_number(value: Json) -> bool:
+    """Whether `value` is a JSON number; a boolean is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def is_type(value: Json, name: str) -> bool:
+    """Whether `value` has the JSON Schema type `name`; 1.0 is an integer."""
+    if name == "integer":
+        return is_number(value) and value == value // 1
+    if name == "number":
+        return is_number(value)
+    python = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
+    return isinstance(value, python.get(name, object))
+
+
+def identity(value: Json) -> Hashable:
+    """A key that two values share when JSON Schema holds them equal: 1 and 1.0, but not true."""
+    if isinstance(value, dict):
+        return frozenset((key, identity(inner)) for key, inner in value.items())
+    if isinstance(value, list):
+        return tuple(identity(inner) for inner in value)
+    return (bool, value) if isinstance(value, bool) else value
 
 
 def is_json(value: Json, deepest: int) -> bool:
@@ -108,12 +147,12 @@ def nodes(value: Json, most: int) -> int:
     return count
 
 
-def unsayable(value: Json) -> tuple[Path, str] | None:
+def not_json(value: Json) -> tuple[Path, str] | None:
     """The first place in `value`, not too deep itself, that JSON cannot say; and what is there."""
-    if why := _unsayable_here(value):
+    if why := _not_json_here(value):
         return (), why
     for step, inner in steps(value):
-        if (type(inner) is not str or not inner.isascii()) and (found := unsayable(inner)):
+        if (type(inner) is not str or not inner.isascii()) and (found := not_json(inner)):
             return (step, *found[0]), found[1]
     return None
 
@@ -125,7 +164,7 @@ def steps(value: Json) -> Iterable[tuple[str | int, Json]]:
     return enumerate(value) if isinstance(value, list) else ()
 
 
-def _unsayable_here(value: Json) -> str | None:
+def _not_json_here(value: Json) -> str | None:
     if type(value) not in NAMES:
         return kind(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -135,11 +174,11 @@ def _unsayable_here(value: Json) -> str | None:
     if isinstance(value, str) and not _encodable(value):
         return "a string with half a character (a lone surrogate)"
     if isinstance(value, dict):
-        return next((why for why in map(_unsayable_key, value) if why), None)
+        return next((why for why in map(_not_json_key, value) if why), None)
     return None
 
 
-def _unsayable_key(key: Json) -> str | None:
+def _not_json_key(key: Json) -> str | None:
     if type(key) is not str:
         return f"an object with {kind(key)} as a key"
     return None if _encodable(key) else "an object with half a character in a key"
@@ -176,18 +215,14 @@ def _located_copy(value: Json, deepest: int, path: Path) -> Json:
     """The same of other mappings, or the fault and where it is."""
     if isinstance(value, Mapping):
         value = dict(value)
-    if why := _unsayable_here(value):
+    if why := _not_json_here(value):
         problem = f"{why} cannot be said in JSON"
-        raise _fault("W1104", path, problem, "write plain JSON values")
+        raise error_at("W1104", pointer(*path), problem, "write plain JSON values")
     if isinstance(value, (dict, list)) and len(path) >= deepest:
         problem = f"the JSON nests deeper than {deepest} levels"
-        raise _fault("W1103", path[:4], problem, "use fewer levels")
+        raise error_at("W1103", pointer(*path[:4]), problem, "use fewer levels")
     if isinstance(value, dict):
         return {key: _located_copy(inner, deepest, (*path, key)) for key, inner in value.items()}
     if isinstance(value, list):
         return [_located_copy(inner, deepest, (*path, i)) for i, inner in enumerate(value)]
     return value
-
-
-def _fault(code: str, path: Path, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, at=pointer(*path), problem=problem, advice=advice))

@@ -17,16 +17,16 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from widgetd.errors import CallError
 from widgetd.limits import Limits
-from widgetd.schema.applicable import element_part, held_to, property_parts
+from widgetd.schema.applicators import element_part, held_to, property_parts
 from widgetd.schema.argument_errors import refusal, slips
-from widgetd.schema.explain import Descent
+from widgetd.schema.document import Subschema
+from widgetd.schema.explain import Explainer
 from widgetd.schema.faults import unexplained
 from widgetd.schema.field_names import class_name, field_names, is_parameter
-from widgetd.schema.json_values import copied
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.json_values import Json, copied
 from widgetd.schema.type_hints import AsItCame, Hint, Hints
 from widgetd.schema.type_shapes import properties, required
-from widgetd.schema.validator import Schema, compile_schema, refuse_what_is_no_json
+from widgetd.schema.validator import Schema, compile_schema, refuse_what_is_not_json
 
 JUDGEMENTS = 500_000
 
@@ -158,20 +158,20 @@ class _Maker:
                 self._check_part(schema, sent)
         except CallError as error:
             raise ValueError(str(error)) from None
-        inside: dict[str, Json] = self._inside([schema], sent, self._schema.descent(JUDGEMENTS))
+        inside: dict[str, Json] = self._inside([schema], sent, self._schema.explainer(JUDGEMENTS))
         return inside
 
     def _check_part(self, schema: Mapping[str, Json], sent: Json) -> None:
-        refuse_what_is_no_json(sent)
-        decides = self._schema.decider(schema)
+        refuse_what_is_not_json(sent)
+        decides = self._schema.part_validator(schema)
         if decides is not None and decides(sent):
             return
-        faults = self._schema.descent(JUDGEMENTS).faults(schema, sent)
+        faults = self._schema.explainer(JUDGEMENTS).faults(schema, sent)
         if faults or decides is not None:
             told = faults or (unexplained(schema, sent),)
             raise refusal(slips(self._document, told, ()), None)
 
-    def _inside(self, schemas: list[Subschema], value: Json, judge: Descent) -> Json:
+    def _inside(self, schemas: list[Subschema], value: Json, judge: Explainer) -> Json:
         """`value`, held to all of `schemas`, with models in it, though not itself one."""
         parts = held_to(judge, schemas, value) if isinstance(value, (dict, list)) else []
         if isinstance(value, dict):
@@ -190,7 +190,7 @@ class _Maker:
             ]
         return value
 
-    def _modelled(self, schemas: list[Subschema], value: Json, judge: Descent) -> Json:
+    def _modelled(self, schemas: list[Subschema], value: Json, judge: Explainer) -> Json:
         """`value` as the model of the first of its schemas that has one."""
         inside = self._inside(schemas, value, judge)
         if isinstance(value, dict):

@@ -12,10 +12,10 @@ from typing import Annotated, Any, ForwardRef, Literal, TypeAlias, Union
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from widgetd.schema.applicable import element_parts
+from widgetd.schema.applicators import element_parts
 from widgetd.schema.describe import types
-from widgetd.schema.document import Document
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.json_values import Json
 from widgetd.schema.type_shapes import bearer, branches, held_together, properties
 
 # A type, or a reference to a model that is still being made.

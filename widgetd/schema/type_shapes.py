@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from widgetd.schema.document import Document
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.json_values import Json
 
 
 def held_together(document: Document, schema: Subschema) -> Iterator[Mapping[str, Json]]:

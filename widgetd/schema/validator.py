@@ -1,57 +1,40 @@
 """Compile a widget's `jsonSchema`, and hold a caller's arguments to it.
 
-The only door to jsonschema-rs. Its `is_valid` decides, and remembers what it
-held against what, so a recursive union costs little; its `validate`,
-`iter_errors` and `evaluate` do not, and are never called on arguments. Nothing
-is ever fetched, formats are asserted, and a pattern matches in linear time or
-is refused. What a caller did wrong is found by `explain`, within a budget.
+The library decides; what a caller did wrong is found by `explain`, within a budget.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import TypedDict
-from urllib.parse import quote
-
-import jsonschema_rs
+from functools import cached_property
 
 from widgetd.errors import CallError, Slip
 from widgetd.limits import Limits
 from widgetd.schema.argument_errors import refusal, slips
-from widgetd.schema.array_faults import Decides
 from widgetd.schema.coerce import mended
-from widgetd.schema.defaults import Filler
-from widgetd.schema.document import Document, read_document
-from widgetd.schema.explain import BUDGET, Descent
-from widgetd.schema.faults import Faults, unexplained
-from widgetd.schema.impossible import impossible
-from widgetd.schema.json_values import copied, dotted, is_json, too_deep, unsayable
-from widgetd.schema.patterns import Weight, refuse_patterns
-from widgetd.schema.references import fault
+from widgetd.schema.defaults import filled
+from widgetd.schema.describe import shown, types
+from widgetd.schema.document import Document, Subschema, read_document
+from widgetd.schema.engine import IsValid, compiled, part_validator, refuse_patterns
+from widgetd.schema.explain import BUDGET, Explainer
+from widgetd.schema.faults import unexplained
+from widgetd.schema.json_values import (
+    Json,
+    copied,
+    dotted,
+    error_at,
+    is_json,
+    not_json,
+    too_deep,
+)
 from widgetd.schema.sampling.sample import smallest
-from widgetd.schema.subschemas import Json, Subschema
-from widgetd.schema.unusable import bad_keyword, no_uri, refuse_no_object, unknown_draft
+from widgetd.schema.unsatisfiable import unsatisfiable
 
-
-class _Options(TypedDict):
-    offline: bool
-    validate_formats: bool
-    pattern_options: jsonschema_rs.RegexOptions
-
-
-# Most patterns compile to a hundredth of the small size.
-SMALL = jsonschema_rs.RegexOptions(size_limit=64 * 1024)
-LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
-OPTIONS: _Options = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
-
-# What finding the alternatives that bring defaults may cost; see `explain.BUDGET`.
+# What finding the alternatives that bring defaults may cost, in units of `faults.Budget`.
 FILLING = 100_000
 # What guessing at faults may cost, where the budget of an explanation did not suffice.
 GUESSING = 10_000
-# Where a schema lies that has no address of its own, while its parts are compiled.
-ADDRESS = "https://schema.invalid/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,23 +50,6 @@ class Checked:
     mended: tuple[str, ...] = ()
 
 
-class Texts:
-    """Decides about patterns and formats as the validator of a whole schema does."""
-
-    def matches(self, pattern: str, text: str) -> bool:
-        """Whether `text` holds a match of `pattern`."""
-        return _text_validator("pattern", pattern).is_valid(text)
-
-    def has_format(self, name: str, text: str) -> bool:
-        """Whether `text` has the format `name`; true of a format that is unknown."""
-        return _text_validator("format", name).is_valid(text)
-
-
-@lru_cache(maxsize=1024)
-def _text_validator(keyword: str, argument: str) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for({keyword: argument}, **OPTIONS)
-
-
 class Schema:
     """An argument schema, ready to decide; made by `compile_schema`.
 
@@ -97,22 +63,22 @@ class Schema:
         self,
         advertised: Mapping[str, Json],
         document: Document,
-        validator: jsonschema_rs.Validator,
+        is_valid: IsValid,
         limits: Limits,
     ) -> None:
         self.advertised = advertised
         self.document = document
-        self._validator = validator
+        self._is_valid = is_valid
         self._limits = limits
         self._has_defaults = any("default" in part for part in document.subschemas())
-        self._deciders: dict[int, Decides | None] = {}
+        self._part_validators: dict[int, IsValid | None] = {}
 
     def admits(self, arguments: Json) -> bool:
         """Whether `arguments` fit, exactly as the schema's draft says."""
         return (
             isinstance(arguments, dict)
             and is_json(arguments, self._limits.json_depth)
-            and self._validator.is_valid(arguments)
+            and self._is_valid(arguments)
         )
 
     def check(
@@ -130,49 +96,41 @@ class Schema:
         """
         if self.admits(arguments):
             return Checked(arguments=arguments)
-        refuse_what_is_no_json(arguments, self._limits.json_depth)
-        descent = self.descent()
-        faults = descent.faults(self.document.root, arguments)
-        repair = None if strict else mended(arguments, faults, descent, self.admits)
+        refuse_what_is_not_json(arguments, self._limits.json_depth)
+        explainer = self.explainer()
+        faults = explainer.faults(self.document.root, arguments)
+        repair = None if strict else mended(arguments, faults, explainer, self.admits)
         if repair:
             return Checked(arguments=repair[0], mended=repair[1])
-        found = (self._guessed(arguments) if descent.exhausted else ()) or faults
-        found = found or (unexplained(self.document.root, arguments),)
-        raise refusal(slips(self.document, found, sensitive), self.smallest)
-
-    def _guessed(self, arguments: Json) -> Faults:
-        """What is probably at fault, where the budget did not suffice to be sure."""
-        descent = Descent(self.document, Texts(), self.decider, GUESSING, greedy=True)
-        return descent.faults(self.document.root, arguments)
+        if explainer.exhausted:
+            guesses = Explainer(self.document, self.part_validator, GUESSING, greedy=True)
+            faults = guesses.faults(self.document.root, arguments) or faults
+        faults = faults or (unexplained(self.document.root, arguments),)
+        raise refusal(slips(self.document, faults, sensitive), self.smallest)
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """`arguments` with the schema's defaults where properties are absent, at any depth."""
         if not self._has_defaults:
             return arguments
-        filler = Filler(self.descent(FILLING))
-        filled: dict[str, Json] = filler.filled([self.document.root], arguments)
-        return filled
+        return filled(self.explainer(FILLING), self.document.root, arguments)
 
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
         """The smallest arguments that fit; `None` where none were found."""
         return smallest(self)
 
-    def descent(self, budget: int = BUDGET) -> Descent:
-        """A judge of this schema's parts, with a budget of its own."""
-        return Descent(self.document, Texts(), self.decider, budget)
+    def explainer(self, budget: int = BUDGET) -> Explainer:
+        """What says whether and why values do not fit this schema's parts, within a budget."""
+        return Explainer(self.document, self.part_validator, budget)
 
-    def decider(self, schema: Subschema) -> Decides | None:
-        """What decides whether a value fits `schema`, a part of this one; None where it cannot.
-
-        Compiled on first use. A part that a dynamic reference leads out of is judged by itself.
-        """
-        if id(schema) not in self._deciders:
-            self._deciders[id(schema)] = _part_decider(self.document, schema)
-        return self._deciders[id(schema)]
+    def part_validator(self, part: Subschema) -> IsValid | None:
+        """What decides about `part` of this schema, compiled on first use; None where it cannot."""
+        if id(part) not in self._part_validators:
+            self._part_validators[id(part)] = part_validator(self.document, part)
+        return self._part_validators[id(part)]
 
 
-def refuse_what_is_no_json(arguments: Json, deepest: int = Limits().json_depth) -> None:
+def refuse_what_is_not_json(arguments: Json, deepest: int = Limits().json_depth) -> None:
     """Refuse what no JSON text could have brought.
 
     Raises:
@@ -182,7 +140,7 @@ def refuse_what_is_no_json(arguments: Json, deepest: int = Limits().json_depth) 
         return
     if too_deep(arguments, deepest):
         raise CallError("W2003", f"the arguments nest deeper than {deepest} levels")
-    if found := unsayable(arguments):
+    if found := not_json(arguments):
         path, got = dotted(found[0]), found[1]
         slip = Slip(path=path, expected="a JSON value", got=got)
         raise CallError("W2002", str(slip), path=path, slips=(slip,))
@@ -197,68 +155,20 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
     limits = limits or Limits()
     verbatim = copied(schema, limits.json_depth)
     if not isinstance(verbatim, dict):
-        raise fault("W1204", "", f"the schema is {verbatim}", 'write {"type": "object", …}')
+        raise error_at("W1204", "", f"the schema is {verbatim}", 'write {"type": "object", …}')
     document = read_document(verbatim, limits)
-    refuse_patterns(document, _weight)
-    validator = _compiled(verbatim)
-    refuse_no_object(document)
-    if reason := impossible(document):
-        raise fault("W1207", reason.at, reason.problem, "let some arguments fit")
-    return Schema(advertised(verbatim), document, validator, limits)
+    refuse_patterns(document)
+    is_valid = compiled(verbatim)
+    if types(document.root) not in ((), ("object",)):
+        said = shown(document.root["type"], 80)
+        advice = 'write "type": "object", and what is wanted as one of its properties'
+        raise error_at("W1204", "/type", f"the arguments are said to be {said}", advice)
+    if reason := unsatisfiable(document):
+        raise error_at("W1207", reason.at, reason.problem, "let some arguments fit")
+    return Schema(advertised(verbatim), document, is_valid, limits)
 
 
 def advertised(schema: Mapping[str, Json]) -> Mapping[str, Json]:
     """`schema` with `type` and `properties` at the root, where they were missing."""
     typed = schema if "type" in schema else {"type": "object", **schema}
     return {**typed, "properties": typed.get("properties", {})}
-
-
-def _compiled(schema: dict[str, Json]) -> jsonschema_rs.Validator:
-    try:
-        return jsonschema_rs.validator_for(schema, **OPTIONS)
-    except jsonschema_rs.ValidationError as error:
-        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
-            # Every reference was resolved before, so it is the draft that is unknown, or a
-            # reference that leads somewhere and yet is none.
-            raise (
-                no_uri(error.message) if _is_known_draft(schema) else unknown_draft(schema)
-            ) from None
-        raise bad_keyword(error.instance_path, error.instance, error.message) from None
-
-
-def _part_decider(document: Document, schema: Subschema) -> Decides | None:
-    address = document.root.get("$id", ADDRESS)
-    whole = jsonschema_rs.Registry([(address, dict(document.root))])
-    part = {"$ref": f"{address}#{quote(document.at(schema))}"}
-    if "$schema" in document.root:
-        part["$schema"] = document.root["$schema"]
-    try:
-        return jsonschema_rs.validator_for(part, registry=whole, **OPTIONS).is_valid
-    except jsonschema_rs.ValidationError:  # an address that is relative to nothing
-        return None
-
-
-def _is_known_draft(schema: Mapping[str, Json]) -> bool:
-    try:
-        jsonschema_rs.validator_for({"$schema": schema.get("$schema", "")}, offline=True)
-    except jsonschema_rs.ValidationError:
-        return False
-    return True
-
-
-def _weight(pattern: str) -> Weight:
-    if _accepts(pattern, SMALL):
-        return "small"
-    if _accepts(pattern, LARGE):
-        return "large"
-    return "backtracking" if _accepts(pattern, jsonschema_rs.FancyRegexOptions()) else "refused"
-
-
-def _accepts(
-    pattern: str, options: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions
-) -> bool:
-    try:
-        jsonschema_rs.validator_for({"pattern": pattern}, offline=True, pattern_options=options)
-    except jsonschema_rs.ValidationError:
-        return False
-    return True

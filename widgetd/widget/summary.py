@@ -13,7 +13,7 @@ from typing import Any
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import names_on
+from widgetd.schema.json_values import path_names
 from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Template, compile_expression, compile_text
 from widgetd.widget.definition import Definition
@@ -120,7 +120,7 @@ def _at(arguments: Mapping[str, Any], path: str) -> Any:
 def _without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
     """The arguments without what lies at `paths`, in lists too, and in lists of lists."""
     for path in paths:
-        arguments = _cut(arguments, names_on(path))
+        arguments = _cut(arguments, path_names(path))
     return arguments
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from widgetd.schema.json_location import excerpt, line_and_column, locate, places
-from widgetd.schema.subschemas import pointer
+from widgetd.schema.json_values import pointer
 
 TEXT = """{
   "name": "Parcel",

@@ -56,12 +56,12 @@ def test_an_explanation_finds_fault_exactly_where_the_validator_does(
     call: tuple[Schema, dict[str, Any]],
 ) -> None:
     schema, arguments = call
-    descent = schema.descent()
+    explainer = schema.explainer()
 
-    faults = descent.faults(schema.document.root, arguments)
+    faults = explainer.faults(schema.document.root, arguments)
 
     event(f"admits: {schema.admits(arguments)}")
-    assume(not descent.exhausted)
+    assume(not explainer.exhausted)
     assert (not faults) == schema.admits(arguments)
 
 

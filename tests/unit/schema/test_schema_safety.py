@@ -12,9 +12,9 @@ import anyio.to_thread
 import pytest
 
 from widgetd.errors import CallError, WidgetError
-from widgetd.schema.explain import BUDGET, Descent
+from widgetd.schema.explain import BUDGET, Explainer
 from widgetd.schema.pydantic_model import json_schema_to_pydantic
-from widgetd.schema.validator import Schema, Texts, compile_schema
+from widgetd.schema.validator import Schema, compile_schema
 
 SOON_S = 10.0
 NODE = {"$ref": "#/$defs/node"}
@@ -195,11 +195,11 @@ async def test_the_work_of_an_explanation_is_bounded_whatever_the_schema() -> No
         for index in range(150)
     ]
     schema = compile_schema({"properties": {"x": NODE}, "$defs": {"node": {"oneOf": branches}}})
-    descent = schema.descent()
+    explainer = schema.explainer()
 
-    descent.faults(schema.document.root, {"x": chain(60, 5)})
+    explainer.faults(schema.document.root, {"x": chain(60, 5)})
 
-    assert descent.exhausted
+    assert explainer.exhausted
     assert "expected" in await soon(schema, {"x": chain(60, 5)})
 
 
@@ -226,17 +226,17 @@ def test_explaining_much_data_ends_when_there_has_been_enough(case: str) -> None
     schema = compile_schema({"properties": {"x": keywords}})
     matches = 0
 
-    class Counting(Texts):
+    class Counting(Explainer):
         def matches(self, pattern: str, text: str) -> bool:
             nonlocal matches
             matches += 1
             return super().matches(pattern, text)
 
-    descent = Descent(schema.document, Counting(), schema.decider)
-    descent.faults(schema.document.root, {"x": value})
+    explainer = Counting(schema.document, schema.part_validator)
+    explainer.faults(schema.document.root, {"x": value})
 
     assert matches <= BUDGET
-    assert descent.effort.left > -BUDGET - len(NAMES)
+    assert explainer.budget.left > -BUDGET - len(NAMES)
 
 
 async def test_two_ways_to_one_schema_are_not_four_a_level_deeper() -> None:

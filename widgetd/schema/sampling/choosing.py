@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from widgetd.schema.applicable import Judge
+from widgetd.schema.applicators import Evaluator
 from widgetd.schema.describe import types
+from widgetd.schema.document import Subschema
+from widgetd.schema.json_values import Json
 from widgetd.schema.sampling.facets import Facets
 from widgetd.schema.sampling.heights import Heights
-from widgetd.schema.subschemas import Json, Subschema
 
 Style = Literal[
     "smallest", "required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"
@@ -50,7 +51,7 @@ class Chooser:
         style: What is wanted.
     """
 
-    def __init__(self, judge: Judge, heights: Heights, style: Style) -> None:
+    def __init__(self, judge: Evaluator, heights: Heights, style: Style) -> None:
         self._judge = judge
         self._heights = heights
         self._style = style

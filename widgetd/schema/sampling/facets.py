@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from widgetd.schema.assertions import identity, is_number
 from widgetd.schema.describe import types
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.document import Subschema
+from widgetd.schema.json_values import Json, identity, is_number
 
 TYPES = ("object", "array", "string", "number", "boolean", "null")
 

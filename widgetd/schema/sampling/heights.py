@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 
-from widgetd.schema.applicable import element_part
-from widgetd.schema.document import Document
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.applicators import element_part
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.json_values import Json
 
 # What no round has found by then only comes later among the alternatives.
 MOST_ROUNDS = 16

@@ -12,20 +12,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from widgetd.schema.applicable import (
-    Judge,
-    dependent,
-    element_part,
-    needed,
-    property_parts,
-)
-from widgetd.schema.assertions import identity
+from widgetd.schema.applicators import Evaluator, dependent, element_part, needed, property_parts
+from widgetd.schema.document import Subschema
+from widgetd.schema.json_values import Json, identity
 from widgetd.schema.sampling.choosing import Chooser, Spot, Style
 from widgetd.schema.sampling.facets import TYPES, Facets, together
 from widgetd.schema.sampling.heights import Heights
 from widgetd.schema.sampling.matching import matching
 from widgetd.schema.sampling.scalars import numbers, strings
-from widgetd.schema.subschemas import Json, Subschema
 
 # In values made or tried.
 BUDGET = 10_000
@@ -61,7 +55,7 @@ class Maker:
         style: What is wanted.
     """
 
-    def __init__(self, judge: Judge, heights: Heights, style: Style) -> None:
+    def __init__(self, judge: Evaluator, heights: Heights, style: Style) -> None:
         self._judge = judge
         self._style = style
         self._chooser = Chooser(judge, heights, style)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from widgetd.schema.applicable import Judge
-from widgetd.schema.document import Document
-from widgetd.schema.explain import Descent
+from widgetd.schema.applicators import Evaluator
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.explain import Explainer
+from widgetd.schema.json_values import Json
 from widgetd.schema.sampling.choosing import Spot, Style
 from widgetd.schema.sampling.heights import Heights
 from widgetd.schema.sampling.making import CannotMakeError, Maker
-from widgetd.schema.subschemas import Json, Subschema
 
 State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]
 
@@ -36,7 +36,7 @@ class Admitting(Protocol):
         """Whether `arguments` fit."""
         ...
 
-    def descent(self, budget: int) -> Descent:
+    def explainer(self, budget: int) -> Explainer:
         """A judge of the schema's parts."""
         ...
 
@@ -62,8 +62,8 @@ def sample(schema: Admitting, *, state: State, seed: int = 0) -> dict[str, Json]
 def _made(schema: Admitting, style: Style, seed: int) -> dict[str, Json] | None:
     root = schema.document.root
     heights = Heights(schema.document)
-    judge = schema.descent(JUDGEMENTS_FOR_SMALLEST if style == "smallest" else JUDGEMENTS)
-    judges: list[tuple[int, Judge]] = [(0, _Trusting(judge))]
+    judge = schema.explainer(JUDGEMENTS_FOR_SMALLEST if style == "smallest" else JUDGEMENTS)
+    judges: list[tuple[int, Evaluator]] = [(0, _Trusting(judge))]
     judges += [(attempt, judge) for attempt in range(ATTEMPTS)]
     for turn, judging in judges:
         maker = Maker(judging, heights, style)
@@ -82,7 +82,7 @@ def _made(schema: Admitting, style: Style, seed: int) -> dict[str, Json] | None:
 class _Trusting:
     """Takes each part for fitting at once: most do, and the whole is judged in the end."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Evaluator) -> None:
         self.exhausted = False
         self.matches = judge.matches
         self.targets = judge.targets

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, floor
 
+from widgetd.schema.json_values import Json
 from widgetd.schema.sampling.facets import Facets
 from widgetd.schema.sampling.matching import matching
 from widgetd.schema.sampling.words import LONG, NASTY, formatted, number, word
-from widgetd.schema.subschemas import Json
 
 LONG_CHARACTERS = 300
 MOST_CHARACTERS = 4_000

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from widgetd.errors import Finding, nearest
-from widgetd.schema.json_values import kind
-from widgetd.schema.subschemas import pointer
+from widgetd.schema.json_values import kind, pointer
 from widgetd.widget.components.shapes import Record, Shape, either
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
 

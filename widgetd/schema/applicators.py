@@ -1,25 +1,29 @@
-"""Say which subschemas a value is held to, in place and inside it.
+"""Which subschemas a value is held to, in place and inside it.
 
 A schema holds some of its parts against the value itself (`anyOf`, `then`, …),
 others against its properties or elements. What depends on whether a value fits
-is asked of a `Judge`. It refuses to explain anything.
+is asked of an `Evaluator`.
+
+Source: JSON Schema 2020-12 core, sections 10 and 11, which call these keywords applicators.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Protocol
 
-from widgetd.schema.subschemas import Json, Subschema
+from widgetd.schema.document import Subschema
+from widgetd.schema.json_values import Json
 
 
-class Judge(Protocol):
+class Evaluator(Protocol):
     """Knows one document, and whether a value fits a part of it."""
 
     @property
     def exhausted(self) -> bool:
-        """Whether the judge knows no more, and says of everything that it fits."""
+        """Whether its budget ran out, so that it says of everything that it fits."""
         ...
 
     def fits(self, schema: Subschema, value: Json) -> bool:
@@ -35,17 +39,9 @@ class Judge(Protocol):
         ...
 
 
-def in_place(judge: Judge, schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
-    """The parts of `schema` that a fitting `value` itself is held to, and fits."""
-    yield from judge.targets(schema)
-    yield from schema.get("allOf", ())
-    for keyword in ("anyOf", "oneOf"):
-        yield from (part for part in schema.get(keyword, ()) if judge.fits(part, value))
-    yield from conditional(judge, schema, value)
-    yield from dependent(schema, value)
-
-
-def held_to(judge: Judge, schemas: Iterable[Subschema], value: Json) -> list[Mapping[str, Json]]:
+def held_to(
+    evaluator: Evaluator, schemas: Iterable[Subschema], value: Json
+) -> list[Mapping[str, Json]]:
     """Everything that a fitting `value` is held to in place, each once, outer before inner.
 
     Once, because two ways to the same schema would be four a level deeper.
@@ -54,17 +50,25 @@ def held_to(judge: Judge, schemas: Iterable[Subschema], value: Json) -> list[Map
     waiting = deque(schemas)
     while waiting:
         schema = waiting.popleft()
-        if not isinstance(schema, bool) and id(schema) not in found:
-            found[id(schema)] = schema
-            waiting.extend(in_place(judge, schema, value))
+        if isinstance(schema, bool) or id(schema) in found:
+            continue
+        found[id(schema)] = schema
+        waiting.extend([*evaluator.targets(schema), *schema.get("allOf", ())])
+        for keyword in ("anyOf", "oneOf"):
+            branches = schema.get(keyword, ())
+            waiting.extend(branch for branch in branches if evaluator.fits(branch, value))
+        waiting.extend(conditional(evaluator, schema, value))
+        waiting.extend(dependent(schema, value))
     return list(found.values())
 
 
-def conditional(judge: Judge, schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
+def conditional(
+    evaluator: Evaluator, schema: Mapping[str, Json], value: Json
+) -> Iterator[Subschema]:
     """`if` and `then`, or `else`."""
     if "if" not in schema:
         return
-    if judge.fits(schema["if"], value):
+    if evaluator.fits(schema["if"], value):
         yield schema["if"]
         yield schema.get("then", True)
     else:
@@ -88,21 +92,25 @@ def needed(schema: Mapping[str, Json], present: Container[str]) -> Iterator[str]
                 yield from others
 
 
-def property_parts(judge: Judge, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:
+def property_parts(
+    evaluator: Evaluator, schema: Mapping[str, Json], name: str
+) -> Iterator[Subschema]:
     """What the property `name` is held to, by the keywords of `schema` alone."""
-    found = list(declared_parts(judge, schema, name))
+    found = list(declared_parts(evaluator, schema, name))
     yield from found
     if not found and "additionalProperties" in schema:
         yield schema["additionalProperties"]
 
 
-def declared_parts(judge: Judge, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:
+def declared_parts(
+    evaluator: Evaluator, schema: Mapping[str, Json], name: str
+) -> Iterator[Subschema]:
     """What the property `name` is held to by its name."""
     named = schema.get("properties", {})
     if name in named:
         yield named[name]
     for pattern, part in schema.get("patternProperties", {}).items():
-        if not judge.exhausted and judge.matches(pattern, name):
+        if not evaluator.exhausted and evaluator.matches(pattern, name):
             yield part
 
 
@@ -120,36 +128,30 @@ def element_parts(schema: Mapping[str, Json]) -> tuple[list[Subschema], Subschem
     return schema.get("prefixItems", []), items
 
 
-def evaluated(judge: Judge, schema: Subschema, value: Json, *, but: str = "") -> set[str | int]:
+def evaluated(evaluator: Evaluator, schema: Subschema, value: Json, *, but: str) -> set[str | int]:
     """The properties or elements of `value` that `schema`, its keyword `but` aside, speaks of.
 
     Source: JSON Schema 2020-12 core, section 11.
     """
     seen: set[str | int] = set()
-    for part in held_to(judge, [schema], value):
-        seen.update(_seen_by(judge, part, value, but if part is schema else ""))
+    for part in held_to(evaluator, [schema], value):
+        keywords = part.keys() - {but} if part is schema else part.keys()
+        if isinstance(value, dict):
+            if keywords & {"additionalProperties", "unevaluatedProperties"}:
+                seen.update(value)
+            else:
+                declared = partial(declared_parts, evaluator, part)
+                seen.update(name for name in value if next(declared(name), None) is not None)
+        elif isinstance(value, list):
+            first, _ = element_parts(part)
+            rest = "additionalItems" if isinstance(part.get("items"), list) else "items"
+            if keywords & {"unevaluatedItems", rest}:
+                seen.update(range(len(value)))
+                continue
+            seen.update(range(min(len(first), len(value))))
+            seen.update(
+                index
+                for index, element in enumerate(value if "contains" in part else ())
+                if evaluator.exhausted or evaluator.fits(part["contains"], element)
+            )
     return seen
-
-
-def _seen_by(
-    judge: Judge, schema: Mapping[str, Json], value: Json, but: str
-) -> Iterable[str | int]:
-    keywords = schema.keys() - {but}
-    if isinstance(value, dict):
-        if keywords & {"additionalProperties", "unevaluatedProperties"}:
-            return value
-        return [name for name in value if any(True for _ in declared_parts(judge, schema, name))]
-    if not isinstance(value, list):
-        return ()
-    first, _ = element_parts(schema)
-    rest = "additionalItems" if isinstance(schema.get("items"), list) else "items"
-    if keywords & {"unevaluatedItems", rest}:
-        return range(len(value))
-    return [*range(min(len(first), len(value))), *_contained(judge, schema, value)]
-
-
-def _contained(judge: Judge, schema: Mapping[str, Json], value: list[Json]) -> Iterator[int]:
-    if "contains" in schema:
-        for index, element in enumerate(value):
-            if judge.exhausted or judge.fits(schema["contains"], element):
-                yield index

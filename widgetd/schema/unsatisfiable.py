@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from widgetd.schema.applicable import element_parts
-from widgetd.schema.assertions import is_number, is_type
+from widgetd.schema.applicators import element_parts
 from widgetd.schema.describe import types
-from widgetd.schema.document import Document
-from widgetd.schema.subschemas import Json, Subschema, pointer
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.json_values import Json, is_number, is_type, pointer
 
 BUDGET = 2_000
 DEEPEST = 64
 TYPES = ("object", "array", "string", "number", "boolean", "null")
+# Of each type, the keywords that bound it below and above.
+BOUNDS: Mapping[str, tuple[str, str]] = {
+    "object": ("minProperties", "maxProperties"),
+    "array": ("minItems", "maxItems"),
+    "string": ("minLength", "maxLength"),
+    "number": ("minimum", "maximum"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class Reason:
     problem: str
 
 
-def impossible(document: Document) -> Reason | None:
+def unsatisfiable(document: Document) -> Reason | None:
     """Why no object fits the schema; `None` where one may."""
     return _Search(document).reason(document.root, "", ("object",))
 
@@ -37,7 +43,7 @@ class _Search:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._left = BUDGET
-        self._open: set[int] = set()
+        self._entered: set[int] = set()
 
     def reason(
         self, schema: Subschema, at: str, possible: tuple[str, ...] = TYPES
@@ -45,16 +51,16 @@ class _Search:
         """Why no value of one of the `possible` types fits `schema`."""
         if isinstance(schema, bool):
             return None if schema else Reason(at, "nothing fits a schema that is false")
-        if id(schema) in self._open:
+        if id(schema) in self._entered:
             return Reason(at, "only a value without end fits this recursion")
         self._left -= 1
-        if self._left < 0 or len(self._open) == DEEPEST:
+        if self._left < 0 or len(self._entered) == DEEPEST:
             return None
-        self._open.add(id(schema))
+        self._entered.add(id(schema))
         try:
             return next(self._reasons(schema, at, possible), None)
         finally:
-            self._open.discard(id(schema))
+            self._entered.discard(id(schema))
 
     def _reasons(
         self, schema: Mapping[str, Json], at: str, possible: tuple[str, ...]
@@ -65,26 +71,21 @@ class _Search:
         if not possible:
             yield Reason(at + "/type", f"no value of type {' or '.join(named)} can stand here")
             return
-        yield from self._choices(schema, at, possible)
-        reasons = [next(self._typed(name, schema, at), None) for name in possible]
-        if all(reasons):
-            yield from (reason for reason in reasons if reason)
-        yield from self._combined(schema, at, possible)
-
-    def _choices(
-        self, schema: Mapping[str, Json], at: str, possible: tuple[str, ...]
-    ) -> Iterator[Reason]:
         for keyword in ("enum", "const"):
             if keyword in schema:
                 choices = schema["enum"] if keyword == "enum" else [schema["const"]]
                 if not any(is_type(choice, name) for choice in choices for name in possible):
                     yield Reason(at + pointer(keyword), "it offers no value of a type that fits")
+        reasons = [next(self._typed(name, schema, at), None) for name in possible]
+        if all(reasons):
+            yield from (reason for reason in reasons if reason)
+        yield from self._combined(schema, at, possible)
 
     def _combined(
         self, schema: Mapping[str, Json], at: str, possible: tuple[str, ...]
     ) -> Iterator[Reason]:
         for target in self._document.targets(schema):
-            entered = not isinstance(target, bool) and id(target) not in self._open
+            entered = not isinstance(target, bool) and id(target) not in self._entered
             place = self._document.at(target) if entered else at
             if reason := self.reason(target, place, possible):
                 yield reason
@@ -99,17 +100,22 @@ class _Search:
             yield Reason(at + "/not", "everything fits what must not fit")
 
     def _typed(self, name: str, schema: Mapping[str, Json], at: str) -> Iterator[Reason]:
+        """Why no value of the type `name` fits the keywords about it."""
+        if name in BOUNDS:
+            low, high = BOUNDS[name]
+            least: Json = schema.get(low)
+            most: Json = schema.get(high)
+            if is_number(least) and is_number(most) and least > most:
+                yield Reason(at + pointer(low), f"{low} {least} is greater than {high} {most}")
         if name == "object":
             yield from self._object(schema, at)
         elif name == "array":
-            yield from self._array(schema, at)
-        elif name == "string":
-            yield from _bounds(schema, at, "minLength", "maxLength")
-        elif name == "number":
-            yield from _bounds(schema, at, "minimum", "maximum")
+            first, rest = element_parts(schema)
+            needs_one = not first and schema.get("minItems", 0) > 0
+            if needs_one and (reason := self.reason(rest, at + "/items")):
+                yield reason
 
     def _object(self, schema: Mapping[str, Json], at: str) -> Iterator[Reason]:
-        yield from _bounds(schema, at, "minProperties", "maxProperties")
         named, open_to = schema.get("properties", {}), schema.get("additionalProperties", True)
         required = schema.get("required", [])
         if len(set(required)) > schema.get("maxProperties", len(required)):
@@ -121,17 +127,3 @@ class _Search:
             elif open_to is False and not schema.get("patternProperties"):
                 problem = f"'{name}' is required, but additionalProperties forbids it"
                 yield Reason(at + "/required", problem)
-
-    def _array(self, schema: Mapping[str, Json], at: str) -> Iterator[Reason]:
-        yield from _bounds(schema, at, "minItems", "maxItems")
-        first, rest = element_parts(schema)
-        needs_one = not first and schema.get("minItems", 0) > 0
-        if needs_one and (reason := self.reason(rest, at + "/items")):
-            yield reason
-
-
-def _bounds(schema: Mapping[str, Json], at: str, low: str, high: str) -> Iterator[Reason]:
-    least: Json = schema.get(low)
-    most: Json = schema.get(high)
-    if is_number(least) and is_number(most) and least > most:
-        yield Reason(at + pointer(low), f"{low} {least} is greater than {high} {most}")

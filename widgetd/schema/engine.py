@@ -1,0 +1,231 @@
+"""jsonschema-rs as widgetd uses it, and the only door to it.
+
+Its `is_valid` decides, and remembers what it held against what, so a recursive union
+costs little; its `validate`, `iter_errors` and `evaluate` do not, and are never called on
+arguments. Nothing is ever fetched, formats are asserted, and a pattern matches in linear
+time or is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Literal, TypeAlias, TypedDict
+from urllib.parse import quote
+
+import jsonschema_rs
+
+from widgetd.errors import WidgetError, nearest
+from widgetd.schema.describe import TYPES, shown
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.json_values import Json, error_at, pointer
+
+IsValid: TypeAlias = Callable[[Json], bool]
+
+
+class _Options(TypedDict):
+    offline: bool
+    validate_formats: bool
+    pattern_options: jsonschema_rs.RegexOptions
+
+
+# Most patterns compile to a hundredth of the small size.
+SMALL = jsonschema_rs.RegexOptions(size_limit=64 * 1024)
+LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
+OPTIONS: _Options = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
+
+MOST_PATTERNS = 200
+# Large ones take up to 50 ms each to compile.
+MOST_LARGE_PATTERNS = 4
+
+# Where a schema lies that has no address of its own, while its parts are compiled.
+ADDRESS = "https://schema.invalid/"
+
+# The keywords that look at one value by itself. What they mean is the library's knowledge.
+LEAVES = frozenset(
+    {
+        *("type", "const", "enum", "format", "pattern", "minLength", "maxLength"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
+    }
+)
+
+# What authors mean by keywords that are not written so, in this draft or in any.
+ADVICE: Mapping[str, str] = {
+    "items": "write 'prefixItems' for a list of schemas, one for each place",
+    "required": "write it as a list of names, beside 'properties'",
+}
+
+
+def compiled(schema: dict[str, Json]) -> IsValid:
+    """What decides whether a value fits `schema`, whose references were all resolved before.
+
+    Raises:
+        WidgetError: Some keyword is not as JSON Schema wants it (W1201).
+    """
+    try:
+        return jsonschema_rs.validator_for(schema, **OPTIONS).is_valid
+    except jsonschema_rs.ValidationError as error:
+        complaint = error.message.partition("\n")[0][:200]
+        path = error.instance_path
+        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
+            # It is the draft that is unknown, or a reference that leads somewhere and yet is none.
+            if not _accepts({"$schema": schema.get("$schema", "")}, LARGE):
+                problem = f"{shown(schema.get('$schema'))} is no known draft of JSON Schema"
+                advice = 'write "https://json-schema.org/draft/2020-12/schema", or leave it out'
+                raise error_at("W1201", "/$schema", problem, advice) from None
+            problem = f"a reference is no URI ({complaint})"
+            advice = "write %20 for a space and %25 for a percent sign"
+            raise error_at("W1201", "", problem, advice) from None
+        if path and path[-1] == "type":
+            raise _no_type(pointer(*path), error.instance) from None
+        keyword = str(path[-1]) if path else ""
+        advice = ADVICE.get(keyword, "write the keyword as JSON Schema wants it")
+        raise error_at("W1201", pointer(*path), complaint, advice) from None
+
+
+def _no_type(at: str, said: Json) -> WidgetError:
+    named = said if isinstance(said, list) else [said]
+    wrong = next((name for name in named if not isinstance(name, str) or name not in TYPES), said)
+    meant = nearest(wrong, tuple(TYPES)) if isinstance(wrong, str) else None
+    advice = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
+    problem = f"'{wrong}' is no type" if isinstance(wrong, str) else f"{shown(wrong)} is no type"
+    return error_at("W1201", at, problem, advice)
+
+
+def part_validator(document: Document, part: Subschema) -> IsValid | None:
+    """What decides about one part of a schema; None where the part cannot be referred to.
+
+    A part that a dynamic reference leads out of is judged by itself. Compiles whatever the part
+    leads to, so it may cost as much as the whole schema did; all parts at once, as by
+    `validator_map_for`, may cost its square.
+    """
+    address = document.root.get("$id", ADDRESS)
+    whole = jsonschema_rs.Registry([(address, dict(document.root))])
+    reference = {**_draft(document), "$ref": f"{address}#{quote(document.at(part))}"}
+    try:
+        return jsonschema_rs.validator_for(reference, registry=whole, **OPTIONS).is_valid
+    except jsonschema_rs.ValidationError:  # an address that is relative to nothing
+        return None
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether `text` holds a match of `pattern`."""
+    return _text_validator("pattern", pattern)(text)
+
+
+def has_format(name: str, text: str) -> bool:
+    """Whether `text` has the format `name`; true of a format that is unknown."""
+    return _text_validator("format", name)(text)
+
+
+@lru_cache(maxsize=1024)
+def _text_validator(keyword: str, argument: str) -> IsValid:
+    return jsonschema_rs.validator_for({keyword: argument}, **OPTIONS).is_valid
+
+
+class LeafValidator:
+    """Holds values to those keywords of a document's parts that hold no further schemas."""
+
+    def __init__(self, document: Document) -> None:
+        self._draft = _draft(document)
+        # By identity, which is a name only while the part lives; so the part is kept.
+        self._known: dict[int, tuple[Mapping[str, Json], list[str], IsValid | None]] = {}
+
+    def failing(self, part: Mapping[str, Json], value: Json) -> str | None:
+        """A keyword of `part` that `value` by itself fails; `type` before all others."""
+        known = self._known.get(id(part))
+        if known is None:
+            leaves = [keyword for keyword in part if keyword in LEAVES]
+            leaves.sort(key="type".__ne__)
+            is_valid = self._compiled({leaf: part[leaf] for leaf in leaves}) if leaves else None
+            known = self._known[id(part)] = (part, leaves, is_valid)
+        _, leaves, is_valid = known
+        if is_valid is None or is_valid(value):
+            return None
+        if len(leaves) == 1:
+            return leaves[0]
+        return next((leaf for leaf in leaves if self._fails(part, leaf, value)), None)
+
+    def _fails(self, part: Mapping[str, Json], leaf: str, value: Json) -> bool:
+        alone = {leaf: part[leaf]}
+        exclusive = "exclusive" + leaf.capitalize()
+        if part.get(exclusive) is True:  # draft 4 says only that the bound itself is out
+            alone[exclusive] = True
+        is_valid = self._compiled(alone)
+        return is_valid is not None and not is_valid(value)
+
+    def _compiled(self, leaves: dict[str, Json]) -> IsValid | None:
+        try:
+            return jsonschema_rs.validator_for({**self._draft, **leaves}, **OPTIONS).is_valid
+        except jsonschema_rs.ValidationError:  # what no keyword holds may say anything
+            return None
+
+
+def _draft(document: Document) -> dict[str, Json]:
+    return {"$schema": document.root["$schema"]} if "$schema" in document.root else {}
+
+
+def refuse_patterns(document: Document) -> None:
+    """Hold every pattern in `document` to what the library can promise.
+
+    Raises:
+        WidgetError: A pattern is unusable (W1205), or there are too many (W1203).
+    """
+    large = 0
+    for count, (at, pattern) in enumerate(_patterns(document), start=1):
+        if count > MOST_PATTERNS:
+            problem = f"there are more than {MOST_PATTERNS} patterns"
+            raise error_at("W1203", at, problem, "use formats")
+        weight = _weight(pattern)
+        if weight == "large":
+            large += 1
+        elif weight != "small":
+            text = pattern if len(pattern) <= 80 else pattern[:79] + "…"
+            problem, advice = UNUSABLE[weight]
+            raise error_at("W1205", at, f"the pattern '{text}' {problem}", advice)
+        if large > MOST_LARGE_PATTERNS:
+            problem = f"more than {MOST_LARGE_PATTERNS} patterns are large once written out"
+            raise error_at("W1203", at, problem, "use maxLength for long repetitions")
+
+
+UNUSABLE: Mapping[str, tuple[str, str]] = {
+    "backtracking": (
+        "needs look-around or a back reference",
+        "write it without, so that it can be matched in linear time",
+    ),
+    "refused": (
+        "is no regular expression, or too large a one",
+        "write one that can be matched in linear time",
+    ),
+}
+
+
+def _patterns(document: Document) -> Iterator[tuple[str, str]]:
+    for schema in document.subschemas():
+        at = document.at(schema)
+        if isinstance(pattern := schema.get("pattern"), str):
+            yield at + pointer("pattern"), pattern
+        if isinstance(named := schema.get("patternProperties"), dict):
+            for pattern in named:
+                yield at + pointer("patternProperties", pattern), pattern
+
+
+def _weight(pattern: str) -> Literal["small", "large", "backtracking", "refused"]:
+    if _accepts({"pattern": pattern}, SMALL):
+        return "small"
+    if _accepts({"pattern": pattern}, LARGE):
+        return "large"
+    fancy = jsonschema_rs.FancyRegexOptions()
+    return "backtracking" if _accepts({"pattern": pattern}, fancy) else "refused"
+
+
+def _accepts(
+    schema: dict[str, Json],
+    patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
+) -> bool:
+    try:
+        jsonschema_rs.validator_for(schema, offline=True, pattern_options=patterns)
+    except jsonschema_rs.ValidationError:
+        return False
+    return True
