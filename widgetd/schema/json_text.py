@@ -2,23 +2,28 @@
 
 Stricter than any one parser: a key that stands twice, a number no double can
 hold and half a surrogate pair would each be read differently by two readers of
-the same file. What is wrong is only looked for once something is.
+the same file. What is wrong is only looked for once something is, and then in lexemes, not
+values, so that it is found in any text whose brackets and strings are those of JSON.
 
-Source: RFC 8259; RFC 7493 (I-JSON), section 2, whose rules these are.
+Source: RFC 8259 (JSON); RFC 7493 (I-JSON), section 2, whose rules these are; RFC 6901 (JSON
+pointers).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, NoReturn
 
 import orjson
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_location import Place, excerpt, line_and_column, places
-from widgetd.schema.json_values import kind
+from widgetd.schema.json_values import kind, pointer, too_deep
+
+_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 _EXPORT = "export the widget from ChatKit Studio again"
 
@@ -60,7 +65,7 @@ def parse(content: bytes, limits: Limits) -> dict[str, Any]:
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         value = orjson.loads(content)
-        if _depth(value, limits.json_depth) > limits.json_depth:
+        if too_deep(value, limits.json_depth):
             _explain(decode(content), limits)
         _UNIQUE.decode(content.decode())
     except (orjson.JSONDecodeError, _TwiceError):
@@ -89,8 +94,9 @@ def syntax_fault(code: str, text: str, error: json.JSONDecodeError) -> WidgetErr
     offset = error.pos
     if not text.strip():
         return _fault(code, "there is no JSON, only space", "write an object")
-    comma = _trailing_comma(text, offset)
-    if comma is not None:
+    # Python 3.13 stops at a comma before a bracket, others behind it.
+    comma = len(text[: offset + 1].rstrip("}] \t\r\n")) - 1
+    if comma >= 0 and _TRAILING.match(text, comma):
         offset = comma
         problem, advice = "a comma stands before a closing bracket", "remove it"
     elif not text[offset:].strip():
@@ -101,12 +107,6 @@ def syntax_fault(code: str, text: str, error: json.JSONDecodeError) -> WidgetErr
             ("this is not JSON", "write what JSON allows"),
         )
     return _fault(code, f"{problem} at '{excerpt(text, offset)}'", advice, text, offset)
-
-
-def _trailing_comma(text: str, offset: int) -> int | None:
-    """Where the comma is that the parser stumbled over; Python 3.13 stops at it, others behind."""
-    start = len(text[: offset + 1].rstrip("}] \t\r\n")) - 1
-    return start if start >= 0 and _TRAILING.match(text, start) else None
 
 
 class _TwiceError(Exception):
@@ -122,79 +122,44 @@ _UNIQUE = json.JSONDecoder(object_pairs_hook=_unique)
 """The one parser at hand that shows every key it reads; orjson keeps the last of two in silence."""
 
 
-def _depth(value: object, enough: int) -> int:
-    """How many objects and arrays `value` nests; counted no further than past `enough`."""
-    depth = 0
-    level = [value] if isinstance(value, (dict, list)) else []
-    while level and depth <= enough:
-        depth += 1
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if type(outer) is dict else outer)
-            if type(inner) in _CONTAINERS
-        ]
-    return depth
-
-
-_CONTAINERS = frozenset({dict, list})
-
-
 def _explain(text: str, limits: Limits) -> NoReturn:
     """Raise the fault of a text that is known to have one."""
+    syntax: json.JSONDecodeError | None = None
     try:
         json.loads(text, parse_int=float)  # as int, Python reads no more than 4,300 digits
     except json.JSONDecodeError as error:
-        _explain_depth(text[: error.pos], limits)
-        raise syntax_fault("W1101", text, error) from None
+        syntax = error
     except RecursionError:
         pass  # the first of the places that are too deep is found below
-    _explain_places(text, limits)
-    _explain_surrogate(text)
-    raise _fault("W1101", "the file is not JSON", _EXPORT)
-
-
-def _explain_depth(text: str, limits: Limits) -> None:
-    for place in places(text):
-        _demand_shallow(place, text, limits)
-
-
-def _demand_shallow(place: Place, text: str, limits: Limits) -> None:
-    if place.depth >= limits.json_depth and place.lexeme in "{[":
-        problem = f"the JSON nests more than {limits.json_depth} levels deep here"
-        raise _fault("W1103", problem, "flatten it", text, place.offset)
-
-
-def _explain_places(text: str, limits: Limits) -> None:
-    numbers = _DOUBTFUL.search(text) is not None
-    for place in places(text):
-        _demand_shallow(place, text, limits)
-        if place.earlier is not None:
-            line, column = line_and_column(text, place.earlier)
-            problem = f"the key already stands at line {line}, column {column}"
-            twice = _fault("W1102", problem, "keep one of the two", text, place.key_offset)
-            raise twice.within(place.pointer)
-        if numbers and _is_no_double(place.lexeme):
-            problem = f"{place.lexeme[:40]} is not a number in JSON"
-            advice = "write one that a double can hold, or null"
-            raise _fault("W1104", problem, advice, text, place.offset)
-
-
-_DOUBTFUL = re.compile(r"NaN|Infinity|\d[eE]|\d{300}")
-"""What a text has in it wherever some number may be one that no double can hold."""
-
-
-def _is_no_double(lexeme: str) -> bool:
-    if lexeme in {"NaN", "Infinity", "-Infinity"}:
-        return True
-    return lexeme.lstrip("-")[:1].isdigit() and abs(float(lexeme)) == float("inf")
-
-
-def _explain_surrogate(text: str) -> None:
+    for place in places(text if syntax is None else text[: syntax.pos]):
+        if place.depth >= limits.json_depth and place.lexeme in "{[":
+            problem = f"the JSON nests more than {limits.json_depth} levels deep here"
+            raise _fault("W1103", problem, "flatten it", text, place.offset)
+        if syntax is None:
+            _refuse(place, text)
+    if syntax is not None:
+        raise syntax_fault("W1101", text, syntax)
     for match in _ESCAPE.finditer(text):
         if match.group("half"):
             problem = f"{match.group()} is half a character"
             raise _fault("W1104", problem, "write both of its halves, or none", text, match.start())
+    raise _fault("W1101", "the file is not JSON", _EXPORT)
+
+
+def _refuse(place: Place, text: str) -> None:
+    """Refuse a key that stood before, and a number that no double can hold."""
+    if place.earlier is not None:
+        line, column = line_and_column(text, place.earlier)
+        problem = f"the key already stands at line {line}, column {column}"
+        twice = _fault("W1102", problem, "keep one of the two", text, place.key_offset)
+        raise twice.within(place.pointer)
+    number = place.lexeme
+    named = number in {"NaN", "Infinity", "-Infinity"}
+    if named or (number.lstrip("-")[:1].isdigit() and abs(float(number)) == float("inf")):
+        problem = f"{number[:40]} is not a number in JSON"
+        raise _fault(
+            "W1104", problem, "write one that a double can hold, or null", text, place.offset
+        )
 
 
 def _fault(
@@ -202,3 +167,109 @@ def _fault(
 ) -> WidgetError:
     line, column = (None, None) if offset is None else line_and_column(text, offset)
     return WidgetError(Finding(code=code, problem=problem, advice=advice, line=line, column=column))
+
+
+class Place(NamedTuple):
+    """One value in the text; a tuple, for a text of the largest size has 130,000 of them.
+
+    Attributes:
+        around: The pointer of the object or array that it stands in.
+        part: Its key or index there; None for the outermost value.
+        offset: Where the value begins, in characters from 0.
+        key_offset: Where its key begins; where it has none, as `offset`.
+        lexeme: The value's text; for an object or array its opening bracket.
+        depth: How many objects and arrays it stands in.
+        earlier: Where the same key of the same object began before; None if it did not.
+    """
+
+    around: str
+    part: str | int | None
+    offset: int
+    key_offset: int
+    lexeme: str
+    depth: int
+    earlier: int | None
+
+    @property
+    def pointer(self) -> str:
+        """The value's JSON pointer."""
+        if isinstance(self.part, str):
+            return self.around + pointer(self.part)
+        return self.around if self.part is None else f"{self.around}/{self.part}"
+
+
+@dataclass(slots=True)
+class _Frame:
+    pointer: str
+    is_list: bool
+    part: str = ""
+    key_offset: int | None = None
+    index: int = 0
+    earlier: int | None = None
+    keys: dict[str, int] = field(default_factory=dict)
+
+
+def places(text: str) -> Iterator[Place]:
+    """Every value in `text`, outer before inner, in the order they are written."""
+    frames: list[_Frame] = []
+    wants_key = False
+    for match in _LEXEME.finditer(text):
+        lexeme, offset = match.group(), match.start()
+        frame = frames[-1] if frames else None
+        if lexeme == ",":
+            if frame is not None:
+                frame.index += 1
+                frame.key_offset = frame.earlier = None
+                wants_key = not frame.is_list
+        elif lexeme in "}]":
+            del frames[-1:]
+        elif wants_key and frame is not None and lexeme[0] == '"':
+            frame.part, frame.key_offset = _unquoted(lexeme), offset
+            frame.earlier = frame.keys.get(frame.part)
+            frame.keys.setdefault(frame.part, offset)
+            wants_key = False
+        elif lexeme != ":":
+            if frame is None:
+                place = Place("", None, offset, offset, lexeme, 0, None)
+            else:
+                part = frame.index if frame.is_list else frame.part
+                at = offset if frame.key_offset is None else frame.key_offset
+                place = Place(frame.pointer, part, offset, at, lexeme, len(frames), frame.earlier)
+            if lexeme in "{[":
+                frames.append(_Frame(place.pointer, lexeme == "["))
+                wants_key = lexeme == "{"
+            yield place
+
+
+def locate(text: str, at: str) -> tuple[int, int] | None:
+    """The line and column, from 1, of the key or list element at the pointer `at`, if it is there.
+
+    Of a key that stands twice it is the last, as it is for every reader that lets it pass.
+    """
+    offset: int | None = None
+    for place in places(text):
+        if place.pointer == at:
+            offset = place.key_offset
+    return None if offset is None else line_and_column(text, offset)
+
+
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
+    """The line and column, from 1, of the character at `offset`."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def excerpt(text: str, offset: int) -> str:
+    """The text around `offset`, on one line, with the place marked: `"a": 1 ▸"b": 2`."""
+    before, after = text[max(0, offset - 20) : offset], text[offset : offset + 20]
+    head = "…" if offset > 20 else ""
+    tail = "…" if offset + 20 < len(text) else ""
+    return head + " ".join(f"{before}▸{after}".split()) + tail
+
+
+def _unquoted(lexeme: str) -> str:
+    if "\\" not in lexeme:
+        return lexeme[1:-1]
+    try:
+        return str(orjson.loads(lexeme))
+    except orjson.JSONDecodeError:
+        return lexeme[1:-1]

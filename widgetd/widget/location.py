@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import orjson
 
 from widgetd.errors import Finding
-from widgetd.schema.json_location import locate
+from widgetd.schema.json_text import locate
 from widgetd.widget.sidecar import SUFFIX, line_of
 
 WIDTH = 76
