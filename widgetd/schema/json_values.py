@@ -22,6 +22,9 @@ NAMES: Mapping[type, str] = {
     type(None): "null",
 }
 
+TYPES = ("object", "array", "string", "number", "boolean", "null")
+"""The types of JSON; an integer is a number."""
+
 EMPTY = (None,)
 
 _LEAST, _MOST = -(2**63), 2**64 - 1

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from widgetd.schema.applicators import element_parts
 from widgetd.schema.describe import types
 from widgetd.schema.document import Document, Subschema
-from widgetd.schema.json_values import Json, is_number, is_type, pointer
+from widgetd.schema.json_values import TYPES, Json, is_number, is_type, pointer
 
 BUDGET = 2_000
 DEEPEST = 64
-TYPES = ("object", "array", "string", "number", "boolean", "null")
 # Of each type, the keywords that bound it below and above.
 BOUNDS: Mapping[str, tuple[str, str]] = {
     "object": ("minProperties", "maxProperties"),

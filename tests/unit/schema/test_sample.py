@@ -10,7 +10,7 @@ import pytest
 
 from tests.corpus import corpus_files, needs_corpus
 from widgetd.schema.describe import FORMATS
-from widgetd.schema.sampling.matching import matching
+from widgetd.schema.sampling.pattern_strings import pattern_strings
 from widgetd.schema.sampling.sample import State, sample, smallest
 from widgetd.schema.validator import Schema, compile_schema
 
@@ -156,11 +156,11 @@ def test_a_pattern_and_a_length_are_honoured_together() -> None:
 
 @pytest.mark.parametrize("pattern", ["(?=a)b", "(", "[", "a{", "(?<n", "*", "\\", "(" * 9_999])
 def test_nothing_is_made_of_a_pattern_that_is_not_understood(pattern: str) -> None:
-    assert list(matching(pattern)) in ([], [""])
+    assert list(pattern_strings(pattern)) in ([], [""])
 
 
 def test_strings_made_of_nested_repetitions_stay_short() -> None:
-    assert all(len(text) < 5_000 for text in matching("((((a+)+)+)+){100}"))
+    assert all(len(text) < 5_000 for text in pattern_strings("((((a+)+)+)+){100}"))
 
 
 KEYWORDS: list[tuple[Any, Any]] = [

@@ -148,20 +148,20 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def word(name: str, turn: int) -> str:
-    """A word for the property `name`, as `city` or `airline.name`; another for each `turn`."""
+def word(name: str, ordinal: int) -> str:
+    """A word for the property `name`, as `city` or `airline.name`; another for each `ordinal`."""
     parts = [part for part in _parts(name) if part in WORDS]
     # A product's name is a product's, and a price text a price.
     telling = [part for part in parts if part not in GENERIC]
     known = WORDS[(telling or parts)[0]] if parts else OTHERS
     # After the last, each is numbered, so that none comes twice.
-    again, index = divmod(turn, len(known))
+    again, index = divmod(ordinal, len(known))
     return known[index] if not again else f"{known[index]} {again + 1}"
 
 
-def number(name: str, turn: int) -> float:
-    """A number for the property `name`; another for each `turn`."""
-    return next((NUMBERS[part] for part in _parts(name) if part in NUMBERS), 2) + turn
+def number(name: str, ordinal: int) -> float:
+    """A number for the property `name`; another for each `ordinal`."""
+    return next((NUMBERS[part] for part in _parts(name) if part in NUMBERS), 2) + ordinal
 
 
 def _parts(name: str) -> Iterator[str]:
@@ -171,9 +171,7 @@ def _parts(name: str) -> Iterator[str]:
         yield part.lower().removesuffix("s")
 
 
-def formatted(name: str, turn: int) -> str | None:
+def formatted(name: str, ordinal: int) -> str | None:
     """A string of the format `name`; `None` of a format that is unknown."""
-    if name not in FORMATS:
-        return None
-    known = FORMATS[name]
-    return known[turn % len(known)]
+    known = FORMATS.get(name)
+    return known[ordinal % len(known)] if known else None

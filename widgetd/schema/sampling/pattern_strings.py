@@ -36,15 +36,15 @@ class _UnknownError(Exception):
 
 
 @lru_cache(maxsize=1024)
-def matching(pattern: str, turn: int = 0) -> tuple[str, ...]:
+def pattern_strings(pattern: str, ordinal: int = 0) -> tuple[str, ...]:
     """Strings that probably match `pattern`, shorter before longer; none if it is not understood.
 
     Args:
         pattern: A regular expression.
-        turn: Which of the characters and alternatives are taken.
+        ordinal: Which of the characters and alternatives are taken.
     """
     try:
-        piece = _Reader(pattern, turn).read()
+        piece = _Reader(pattern, ordinal).read()
     except (_UnknownError, IndexError, ValueError, RecursionError):
         return ()
     made = dict.fromkeys(piece(spread) for spread in SPREADS)
@@ -56,7 +56,7 @@ class _Reader:
     """A recursive descent over the pattern, each part of it made into a piece."""
 
     pattern: str
-    turn: int
+    ordinal: int
     at: int = 0
 
     def read(self) -> Piece:
@@ -82,7 +82,7 @@ class _Reader:
         branches = [self._sequence()]
         while self._taken("|"):
             branches.append(self._sequence())
-        return branches[self.turn % len(branches)]
+        return branches[self.ordinal % len(branches)]
 
     def _sequence(self) -> Piece:
         pieces: list[Piece] = []
@@ -196,5 +196,5 @@ class _Reader:
         return character
 
     def _one_of(self, characters: str) -> Piece:
-        chosen = characters[self.turn % len(characters)]
+        chosen = characters[self.ordinal % len(characters)]
         return lambda _: chosen
