@@ -97,7 +97,7 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
         tasks.start_soon(partial(reload, catalog, hints, registry, looked=surveyed.set))
         await surveyed.wait()
         told = partial(notify, registry, server.clients, view=server.views.of)
-        tasks.start_soon(partial(told, listed=server.listings.read_otherwise))
+        tasks.start_soon(partial(told, list_changed=server.listings.changed))
         async with Client(server.mcp) as client:
             swap = partial(_swap, server, hints, saver, client)
             warm = int(swaps * _WARM_UP)

@@ -6,6 +6,7 @@ commands that only look. It needs no MCP server, so those commands start at once
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from widgetd.catalog.selection import Selection
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import ConfigError
 from widgetd.files.stamp import QUIET_MS
+from widgetd.mcp.builtin import CORE_NAMES
 from widgetd.mcp.entry import tool_entry
 from widgetd.settings import Settings
 
@@ -23,7 +25,11 @@ _JUDGES = ("jinja2", "jsonschema-rs", "mcp")
 """The libraries that have a say in whether a file can be served, and how it is then listed."""
 
 
-def loader_for(settings: Settings, admit: Admit = tool_entry) -> Loader:
+_admit = partial(tool_entry, reserved=CORE_NAMES)
+"""Makes a widget's entry in a list for those who serve nobody."""
+
+
+def loader_for(settings: Settings, admit: Admit = _admit) -> Loader:
     """What makes widgets of files, and remembers what it has proven where there is a folder for it.
 
     Args:
@@ -75,7 +81,7 @@ def last_good_for(settings: Settings) -> Copies | None:
 
 def look(settings: Settings, folder: Path) -> Snapshot:
     """What would be served of `folder` as it is now; found by the same loader, serving nobody."""
-    loader = Loader(tool_entry, strict=settings.strict)
+    loader = Loader(_admit, strict=settings.strict)
     return catalog_for(settings, folder, loader, quiet_ms=0).scan()
 
 

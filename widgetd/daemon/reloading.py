@@ -69,7 +69,7 @@ async def reloading(
             registry,
             server.clients,
             view=server.views.of,
-            listed=server.listings.read_otherwise,
+            list_changed=server.listings.changed,
             observers=server.observers,
         )
         tasks.start_soon(telling)

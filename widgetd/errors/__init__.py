@@ -45,6 +45,7 @@ CODES: Mapping[str, Code] = _table(
     ("W0009", "fault", "an address that other machines reach has no token"),
     ("W0010", "fault", "the token file cannot be used"),
     ("W0011", "fault", "a program that the command needs is missing"),
+    ("W0012", "fault", "two built-in tools have the same name"),
     # W10xx: files
     ("W1001", "fault", "a file cannot be read"),
     ("W1002", "fault", "a file is too large"),

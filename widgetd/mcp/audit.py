@@ -12,7 +12,6 @@ import json
 from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,7 @@ import orjson
 import structlog
 
 from widgetd.errors import ConfigError
-from widgetd.mcp.notice import Notice
-from widgetd.mcp.observer import Called
+from widgetd.mcp.observer import Called, Notice
 from widgetd.widget.widget import Widget
 
 MOST_WAITING = 10_000
@@ -58,7 +56,8 @@ class Audit:
         self._came = anyio.Event()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _append(path, [_line(event="audit.started")])
+            with path.open("ab") as file:
+                file.write(_line(event="audit.started"))
         except OSError as error:
             problem = f"the audit file {path} cannot be written ({error.strerror})"
             raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
@@ -95,23 +94,29 @@ class Audit:
         if self._lost:
             lines.append(_line(event="audit.lost", calls=self._lost))
             self._lost = 0
-        write = partial(_write, self._path, lines, self._most_bytes)
         try:
-            await anyio.to_thread.run_sync(write)
+            await anyio.to_thread.run_sync(self._append, lines)
         except OSError as error:
             _log.warning("audit.failed", lines=len(lines), problem=error.strerror)
 
-
-def principal_hash(name: str) -> str:
-    """Stands for a principal in the file, the same in every file."""
-    return blake2b(name.encode(), digest_size=6).hexdigest() if name else ""
+    def _append(self, lines: list[bytes]) -> None:
+        path = self._path
+        if path.exists() and path.stat().st_size >= self._most_bytes:
+            for number in range(KEPT, 0, -1):
+                younger = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
+                if younger.exists():
+                    younger.replace(path.with_name(f"{path.name}.{number}"))
+            lines = [_line(event="audit.started"), *lines]
+        with path.open("ab") as file:
+            file.write(b"".join(lines))
 
 
 def _about(call: Called) -> bytes:
-    widget = call.widget
+    widget, name = call.widget, call.principal.encode()
     return _line(
         event="call",
-        principal=principal_hash(call.principal),
+        # Stands for the principal, the same in every file.
+        principal=blake2b(name, digest_size=6).hexdigest() if name else "",
         tool=call.tool,
         widget="" if widget is None else widget.tool,
         outcome=call.outcome,
@@ -119,35 +124,34 @@ def _about(call: Called) -> bytes:
         ms=round(call.seconds * 1000, 3),
         bytes_in=_size(call.arguments),
         bytes_out=_size(call.answer),
-        shape=shape(widget, call.arguments),
+        shape=_shape(widget, call.arguments),
     )
 
 
-def shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str]:
+def _shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str]:
     """What kind of values came for which of the widget's own fields: `{"legs": "array 2"}`.
 
-    A name that the widget does not declare may be somebody's data, so it is not told.
+    A name that the widget does not declare may be somebody's data, so it is not written down.
     """
     declared = {} if widget is None else widget.schema.advertised.get("properties", {})
-    told = {name: _kind(value) for name, value in arguments.items() if name in declared}
-    others = len(arguments) - len(told)
-    return {**told, "+": f"others {others}"} if others else told
+    shape = {
+        name: f"array {len(value)}"
+        if isinstance(value, list)
+        else _KINDS.get(type(value), "object")
+        for name, value in arguments.items()
+        if name in declared
+    }
+    others = len(arguments) - len(shape)
+    return {**shape, "+": f"others {others}"} if others else shape
 
 
-def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return f"array {len(value)}"
-        case _:
-            return "object"
+_KINDS = {
+    type(None): "null",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+}
 
 
 def _size(value: Mapping[str, Any]) -> int:
@@ -160,22 +164,3 @@ def _size(value: Mapping[str, Any]) -> int:
 def _line(**said: Any) -> bytes:
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     return orjson.dumps({"at": at, **said}, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _write(path: Path, lines: list[bytes], most_bytes: int) -> None:
-    if path.exists() and path.stat().st_size >= most_bytes:
-        _rotate(path)
-        lines = [_line(event="audit.started"), *lines]
-    _append(path, lines)
-
-
-def _rotate(path: Path) -> None:
-    files = [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, KEPT + 1))]
-    for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
-        if newer.exists():
-            newer.replace(older)
-
-
-def _append(path: Path, lines: list[bytes]) -> None:
-    with path.open("ab") as file:
-        file.write(b"".join(lines))

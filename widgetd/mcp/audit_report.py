@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,11 @@ def read_calls(path: Path) -> Iterator[Row]:
     full = [each for each in path.parent.glob(f"{path.name}.*") if each.suffix[1:].isdigit()]
     for file in (*sorted(full, key=lambda each: -int(each.suffix[1:])), path):
         with file.open("rb") as lines:
-            yield from _calls(lines)
-
-
-def _calls(lines: Iterable[bytes]) -> Iterator[Row]:
-    for line in lines:
-        try:
-            said = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
-        if isinstance(said, dict) and said.get("event") == "call":
-            yield said
+            for line in lines:
+                with suppress(orjson.JSONDecodeError):
+                    said = orjson.loads(line)
+                    if isinstance(said, dict) and said.get("event") == "call":
+                        yield said
 
 
 def top(calls: Iterable[Row]) -> list[Row]:
@@ -72,18 +67,14 @@ def slow(calls: Iterable[Row]) -> list[Row]:
     taken: defaultdict[str, list[float]] = defaultdict(list)
     for call in calls:
         taken[_name(call)].append(call["ms"])
-    rows = [_spread(name, sorted(each)) for name, each in taken.items()]
+    rows: list[Row] = []
+    for name, unsorted in taken.items():
+        ms = sorted(unsorted)
+        p50, p99 = ms[len(ms) // 2], ms[len(ms) * 99 // 100]
+        rows.append(
+            {"widget": name, "calls": len(ms), "p50_ms": p50, "p99_ms": p99, "most_ms": ms[-1]}
+        )
     return sorted(rows, key=lambda row: -row["p99_ms"])
-
-
-def _spread(name: str, ms: list[float]) -> Row:
-    return {
-        "widget": name,
-        "calls": len(ms),
-        "p50_ms": ms[len(ms) // 2],
-        "p99_ms": ms[len(ms) * 99 // 100],
-        "most_ms": ms[-1],
-    }
 
 
 def _name(call: Row) -> str:

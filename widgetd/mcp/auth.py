@@ -1,13 +1,20 @@
 """Prove who is calling over HTTP: by a token from a file, one made at the start, or a JWT.
 
-fastmcp asks here for every request, so that what a reread file takes away is
-gone at once. Nothing here remembers a token's text.
+    # name   token                     scopes and, if need be, some widgets only
+    ada      eyVdWPQGMuiYdYtkcE2wLA    widgets:read widgets:call
+    kiosk    0oV2MPF0ZMnVUbL9fJSpJg    widgets:read widgets:call include=travel
+
+A name may stand in several lines of the file, so that a new token can be handed out
+before the old one is taken away. fastmcp asks here for every request, so that what a
+reread file takes away is gone at once. Only digests of tokens are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
+from hmac import compare_digest
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -17,12 +24,18 @@ from fastmcp.server.auth import AccessToken, TokenVerifier
 from fastmcp.server.auth.providers.jwt import JWTVerifier
 from pydantic import ConfigDict
 
-from widgetd.errors import ConfigError
-from widgetd.mcp.principal import SCOPES, Principal
-from widgetd.mcp.token_file import digest, find, read_grants
+from widgetd.catalog.selection import Selection
+from widgetd.errors import ConfigError, nearest
+from widgetd.mcp.principal import CALL, READ, SCOPES, Principal
 
-Gone = Callable[[frozenset[Principal]], None]
+Revoked = Callable[[frozenset[Principal]], None]
 """Told who may not come in any more, or not as they did."""
+
+SHORTEST = 16
+"""Characters of a token; fewer can be guessed."""
+
+DEFAULT_SCOPES = frozenset({READ, CALL})
+"""What a token grants whose line says nothing."""
 
 _log = structlog.get_logger()
 
@@ -67,14 +80,14 @@ class Access(TokenVerifier):
     def __init__(self, *, file: Path | None, made: str, issuer: Issuer | None) -> None:
         super().__init__()
         self._file = file
-        self._made = (_grant_of_all(made),) if made else ()
+        self._made = (Principal(name="made-at-start", proof=digest(made)),) if made else ()
         self._grants = self._made + (read_grants(file) if file else ())
-        self._jwt = _jwt_verifier(issuer) if issuer else None
-        self._watching: list[Gone] = []
+        self._jwt = None if issuer is None else _jwt_verifier(issuer)
+        self._watching: list[Revoked] = []
 
-    def watch(self, gone: Gone) -> None:
-        """Tell `gone` whenever a reread takes something away."""
-        self._watching.append(gone)
+    def watch(self, revoked: Revoked) -> None:
+        """Tell `revoked` whenever a reread takes something away."""
+        self._watching.append(revoked)
 
     def reread(self) -> None:
         """Read the file again; where it cannot be used, what was granted stays granted."""
@@ -88,39 +101,31 @@ class Access(TokenVerifier):
             return
         _log.info("tokens.loaded", tokens=len(self._grants))
         taken = frozenset(before).difference(self._grants)
-        for tell in self._watching if taken else ():
-            tell(taken)
+        for revoked in self._watching if taken else ():
+            revoked(taken)
 
     async def verify_token(self, token: str) -> Bearer | None:
         """Whose `token` is; None if it is nobody's."""
         principal = find(self._grants, token)
-        if principal is None and self._jwt is not None:
-            proven = await self._jwt.verify_token(token)
-            return None if proven is None else _bearer(_subject(proven), proven)
-        if principal is None:
+        if principal is not None:
+            scopes = sorted(principal.scopes)
+            return Bearer(token="", client_id=principal.name, scopes=scopes, principal=principal)
+        proven = None if self._jwt is None else await self._jwt.verify_token(token)
+        if proven is None:
             return None
-        scopes = sorted(principal.scopes)
-        return _bearer(principal, AccessToken(token="", client_id=principal.name, scopes=scopes))
-
-
-def _bearer(principal: Principal, token: AccessToken) -> Bearer:
-    return Bearer(
-        token=token.token,
-        client_id=principal.name,
-        scopes=token.scopes,
-        expires_at=token.expires_at,
-        principal=principal,
-    )
-
-
-def _subject(token: AccessToken) -> Principal:
-    who = f"{token.claims.get('iss')}#{token.claims.get('sub') or token.client_id}"
-    scopes = frozenset(token.scopes) & SCOPES
-    return Principal(name=who, scopes=scopes, proof=digest(token.token), until=token.expires_at)
-
-
-def _grant_of_all(token: str) -> Principal:
-    return Principal(name="made-at-start", proof=digest(token))
+        principal = Principal(
+            name=f"{proven.claims.get('iss')}#{proven.claims.get('sub') or proven.client_id}",
+            scopes=frozenset(proven.scopes) & SCOPES,
+            proof=digest(proven.token),
+            until=proven.expires_at,
+        )
+        return Bearer(
+            token=proven.token,
+            client_id=principal.name,
+            scopes=proven.scopes,
+            expires_at=proven.expires_at,
+            principal=principal,
+        )
 
 
 def _jwt_verifier(issuer: Issuer) -> JWTVerifier:
@@ -149,3 +154,75 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def digest(token: str) -> bytes:
+    """Stands for a token, so that neither its text nor its length has to be compared."""
+    return sha256(token.encode()).digest()
+
+
+def find(granted: tuple[Principal, ...], token: str) -> Principal | None:
+    """Who has `token`; takes the same time whichever it is, and however much of one is right."""
+    wanted, found = digest(token), None
+    for principal in granted:
+        if compare_digest(principal.proof, wanted):
+            found = principal
+    return found
+
+
+def read_grants(path: Path) -> tuple[Principal, ...]:
+    """Whom the file at `path` lets in, one for each token.
+
+    Raises:
+        ConfigError: It cannot be read (W0006), or a line of it cannot be used (W0010).
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"the token file {path} cannot be read ({error})"
+        raise ConfigError("W0006", problem, "name another, or mend it", exit_code=3) from None
+    grants = tuple(_grants(text))
+    if not grants:
+        raise ConfigError("W0010", f"the token file {path} grants nothing", "write a line")
+    return grants
+
+
+def _grants(text: str) -> Iterator[Principal]:
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if words and not words[0].startswith("#"):
+            yield _grant(number, words)
+
+
+def _grant(number: int, words: list[str]) -> Principal:
+    def unusable(problem: str, advice: str) -> ConfigError:
+        return ConfigError("W0010", f"line {number} of the token file {problem}", advice)
+
+    if len(words) == 1:
+        raise unusable("has no token", "write NAME TOKEN SCOPES")
+    name, token, *grants = words
+    if len(token) < SHORTEST:
+        raise unusable("has a token that can be guessed", f"make it {SHORTEST} long")
+    scopes: set[str] = set()
+    chosen: dict[str, set[str]] = {"include": set(), "exclude": set()}
+    for word in grants:
+        kind, selects, marks = word.partition("=")
+        if not selects and word not in SCOPES:
+            near = nearest(word, tuple(sorted(SCOPES)))
+            advice = f"did you mean {near}?" if near else f"write one of {' '.join(sorted(SCOPES))}"
+            raise unusable(f"grants {word}, which is no scope", advice)
+        if not selects:
+            scopes.add(word)
+        elif kind in chosen and marks:
+            chosen[kind].update(marks.split(","))
+        else:
+            advice = "write include=TAG,NAME or exclude=TAG,NAME"
+            raise unusable(f"says {kind}=, which means nothing", advice)
+    return Principal(
+        name=name,
+        scopes=frozenset(scopes) or DEFAULT_SCOPES,
+        selection=Selection(
+            include=frozenset(chosen["include"]), exclude=frozenset(chosen["exclude"])
+        ),
+        proof=digest(token),
+    )

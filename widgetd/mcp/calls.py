@@ -13,16 +13,19 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from widgetd.catalog.registry import Registry
-from widgetd.errors import CallError
-from widgetd.mcp.caller import CALLER, Caller
-from widgetd.mcp.client_version import check_client
+from widgetd.errors import CallError, nearest
 from widgetd.mcp.envelope import RenderMark
 from widgetd.mcp.observer import Observer
+from widgetd.mcp.principal import CALLER, Caller
 from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
 from widgetd.store.contract import Store
 from widgetd.store.values import StoredRender
 from widgetd.widget.compiled_cache import Warm
-from widgetd.widget.widget import Render, Widget
+from widgetd.widget.version import precedence
+from widgetd.widget.widget import Widget
+
+CLIENT_VERSION_KEY = "widgetd/clientVersion"
+"""In a call's `_meta`: the version of the client that will show the widget."""
 
 
 class Rendering:
@@ -51,7 +54,7 @@ class Rendering:
         self._observers = observers
         self._clock = clock
         self._warm = Warm()
-        self._said: WeakKeyDictionary[Widget, Mapping[str, Any]] = WeakKeyDictionary()
+        self._ui: WeakKeyDictionary[Widget, Mapping[str, Any]] = WeakKeyDictionary()
 
     @property
     def caller(self) -> Caller:
@@ -142,16 +145,10 @@ class Rendering:
         ms = round((time.perf_counter() - started_s) * 1000, 3)
         for observer in self._observers:
             observer.rendered(widget, made.steps)
-        return self._stored(widget, made, generation, ms)
-
-    def _ui(self, widget: Widget) -> Mapping[str, Any]:
-        """What every result of this widget says of how it is shown; made once."""
-        said = self._said.get(widget)
-        if said is None:
-            said = self._said[widget] = ui(widget).wire()
-        return said
-
-    def _stored(self, widget: Widget, made: Render, generation: str, ms: float) -> StoredRender:
+        # What every result of this widget says of how it is shown is made once.
+        shown = self._ui.get(widget)
+        if shown is None:
+            shown = self._ui[widget] = ui(widget).wire()
         definition = widget.definition
         mark = RenderMark(
             id=f"r_{token_urlsafe(12)}",
@@ -161,7 +158,6 @@ class Rendering:
             ms=ms,
             mended=made.mended or None,
         )
-        shown = self._ui(widget)
         facts = {"uiType": shown["uiType"], "widget": widget.tool, "title": definition.title}
         return StoredRender(
             id=mark.id,
@@ -175,3 +171,39 @@ class Rendering:
             created=self._clock(),
             size_bytes=made.size_bytes,
         )
+
+
+def check_client(widget: Widget, caller: Caller) -> None:
+    """Refuse a client that says that it is older than `widget` needs; one that says nothing may be.
+
+    Raises:
+        CallError: It is too old (W2010), or says what is no version (W2006).
+    """
+    needed = widget.definition.sidecar.min_client_version
+    version = caller.meta.get(CLIENT_VERSION_KEY)
+    if needed is None or version is None:
+        return
+    at = f"_meta.{CLIENT_VERSION_KEY}"
+    least, given = precedence(needed), precedence(version) if isinstance(version, str) else None
+    if given is None:
+        problem = f'expected a version, as in "{needed}", got {version!r:.60}'
+        raise CallError("W2006", problem, path=at)
+    if least is not None and given < least:
+        raise CallError(
+            "W2010",
+            f"{widget.tool} needs a client of version {needed} or later, got {version}",
+            path=at,
+            suggestions=(f"update the client to {needed} or later",),
+        )
+
+
+def unknown_widget(name: str, widgets: Mapping[str, Widget]) -> CallError:
+    """There is no such widget (W2001); the error names the nearest one."""
+    near = nearest(name, tuple(widgets))
+    hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
+    return CallError(
+        "W2001",
+        f"there is no widget '{name:.60}'; {hint}",
+        path="name",
+        suggestions=(near,) if near else (),
+    )

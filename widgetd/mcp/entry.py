@@ -9,7 +9,7 @@ repeat arguments in HTTP headers: the rules for those are the SDK's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -54,18 +54,29 @@ def entry(
     return bytes(memoryview(orjson.dumps(said)))
 
 
-def tool_entry(widget: Widget, *, has_view: bool = False) -> bytes:
+def tool_entry(widget: Widget, *, has_view: bool = False, reserved: Container[str] = ()) -> bytes:
     """The entry of a widget's tool.
 
     Args:
         widget: Which one.
         has_view: Whether the server has a page that draws results.
+        reserved: The names of widgetd's own tools.
 
     Raises:
         WidgetError: A list with this entry could not be sent; every other widget would vanish
-            with it (W1206).
+            with it (W1206). Or its name is taken (W1109).
     """
     definition = widget.definition
+    if definition.tool in reserved:
+        raise WidgetError(
+            Finding(
+                code="W1109",
+                path=definition.path,
+                at="/name",
+                problem=f"the tool name '{definition.tool}' is one of widgetd's own",
+                advice="give the widget another name",
+            )
+        )
     schema = widget.advertised
     made = entry(
         name=definition.tool,

@@ -1,33 +1,128 @@
-"""A snapshot becomes the answer to `tools/list`: once per generation, not per request."""
+"""A snapshot becomes the answers to `tools/list` and `resources/list`, once per generation.
+
+Lists stand in pages that survive a swap: the cursor is the last key of the page before,
+so that pages go on where they stopped, whatever was swapped in between and whichever
+replica answers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
-from typing import Literal
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Generic, Literal, TypeVar
+from weakref import WeakKeyDictionary
+
+import orjson
+from anyio import to_thread
+from fastmcp.resources.base import Resource
 
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.paging import Kept, Pages
-from widgetd.mcp.tool import WidgetdTool, WidgetTools
+from widgetd.mcp.builtin.table import BuiltinTools
+from widgetd.mcp.principal import MOST_AUDIENCES
+from widgetd.mcp.resources import Resources
 from widgetd.widget.widget import Widget
+
+T = TypeVar("T")
 
 Expose = Literal["tools", "search", "auto"]
 
 SEARCH_ABOVE = 128
-"""More tools than this drown a model, so `--expose auto` lists the standing tools alone."""
+"""More tools than this drown a model, so `--expose auto` lists the built-in tools alone."""
 
 PINNED = "pinned"
 """The tag that keeps a widget listed where others are only found by search."""
 
+MANY_RESOURCES = 100
+"""The resources of so many widgets are made in a few milliseconds."""
 
-class Listings:
-    """The listing of the snapshot asked for; those of one generation are kept, one per audience.
+
+class Pages:
+    """One list, in the order of its keys.
 
     Args:
-        tools: The tool of each widget.
+        name: What is listed, as the protocol calls it: `tools`, `resources`.
+        keys: Of the entries; each is a cursor.
+        entry: The entry of a key, as JSON.
+        page_size: How many stand on one page; 0 for all.
+    """
+
+    def __init__(
+        self, name: str, keys: Iterable[str], entry: Callable[[str], bytes], page_size: int
+    ) -> None:
+        self._name = name
+        self._keys = sorted(keys)
+        self._entry = entry
+        self._page_size = page_size or max(len(self._keys), 1)
+        self._pages: dict[int, dict[str, Any]] = {}
+        self._ready: dict[int, bytes] = {}
+
+    def page(self, after: str = "") -> dict[str, Any]:
+        """One page: `{"tools": [...], "nextCursor": "..."}`, the cursor only where more follows.
+
+        Args:
+            after: The cursor, a key; empty for the first page.
+        """
+        start = bisect_right(self._keys, after)
+        page = self._pages.get(start)
+        if page is None:
+            page = self._page(start, orjson.loads)
+            if self._is_regular(start):
+                self._pages[start] = page
+        return page
+
+    def ready(self, after: str, envelope: Mapping[str, Any]) -> bytes:
+        """One page with `envelope` around it, as JSON."""
+        start = bisect_right(self._keys, after)
+        ready = self._ready.get(start)
+        if ready is None:
+            ready = orjson.dumps({**self._page(start, orjson.Fragment), **envelope})
+            if self._is_regular(start):
+                self._ready[start] = ready
+        return ready
+
+    def _is_regular(self, start: int) -> bool:
+        """Whether to keep the page from `start` on: a caller may send any cursor, and as many."""
+        return start % self._page_size == 0
+
+    def _page(self, start: int, read: Callable[[bytes], Any]) -> dict[str, Any]:
+        keys = self._keys[start : start + self._page_size]
+        page: dict[str, Any] = {self._name: [read(self._entry(key)) for key in keys]}
+        if keys and start + len(keys) < len(self._keys):
+            page["nextCursor"] = keys[-1]
+        return page
+
+
+class GenerationCache(Generic[T]):
+    """What was made of the snapshots of one generation, one for each audience and `kind`."""
+
+    def __init__(self) -> None:
+        self._generation = ""
+        self._made: OrderedDict[tuple[int, Hashable], tuple[Snapshot, T]] = OrderedDict()
+
+    def get(self, snapshot: Snapshot, kind: Hashable = None) -> T | None:
+        """What was made of `snapshot`; None if nothing was, or not of late."""
+        if self._generation != snapshot.generation:
+            self._generation = snapshot.generation
+            self._made.clear()
+        _, made = self._made.get((id(snapshot), kind), (None, None))
+        return made
+
+    def put(self, snapshot: Snapshot, made: T, kind: Hashable = None) -> T:
+        """Keep what was made of `snapshot`, and return it."""
+        self._made[id(snapshot), kind] = snapshot, made
+        if len(self._made) > MOST_AUDIENCES:
+            self._made.popitem(last=False)
+        return made
+
+
+class ToolListings:
+    """The lists of tools, one for each audience and what toolsets it may use.
+
+    Args:
         admit: The entry of a widget that nobody has admitted yet.
-        standing: The tools that are always there.
+        builtin: The tools that are always there.
         expose: Whether every widget is listed, or the pinned ones; `auto` decides by the number
             of widgets in the first snapshot that is listed, and stays with it.
         page_size: How many tools stand on one page; 0 for all.
@@ -35,28 +130,30 @@ class Listings:
 
     def __init__(
         self,
-        tools: WidgetTools,
         admit: Callable[[Widget], bytes],
-        standing: Sequence[WidgetdTool],
+        builtin: BuiltinTools,
         *,
         expose: Expose = "auto",
         page_size: int = 0,
     ) -> None:
-        self._tools = tools
         self._admit = admit
-        self._standing = {tool.name: tool for tool in standing}
+        self._builtin = builtin
         self._expose = expose
         self._page_size = page_size
-        self._kept: Kept[Pages] = Kept()
+        self._cache: GenerationCache[Pages] = GenerationCache()
 
-    def of(self, snapshot: Snapshot) -> Pages:
-        """The list of `snapshot`."""
-        return self._kept.of(snapshot) or self._kept.keep(snapshot, self._make(snapshot))
+    def of(self, snapshot: Snapshot, toolsets: frozenset[str] = frozenset()) -> Pages:
+        """The list of `snapshot`, with the built-in tools of `toolsets`."""
+        pages = self._cache.get(snapshot, toolsets)
+        if pages is not None:
+            return pages
+        widgets, builtin = self.shown(snapshot), self._builtin.entries(toolsets)
 
-    def tools(self, snapshot: Snapshot) -> Iterator[WidgetdTool]:
-        """The listed tools themselves."""
-        yield from self._standing.values()
-        yield from map(self._tools.of, self.shown(snapshot).values())
+        def entry(name: str) -> bytes:
+            return builtin[name] if name in builtin else self.entry(widgets[name])
+
+        pages = Pages("tools", (*builtin, *widgets), entry, self._page_size)
+        return self._cache.put(snapshot, pages, toolsets)
 
     def shown(self, snapshot: Snapshot) -> Mapping[str, Widget]:
         """The widgets of `snapshot` that are listed; the others are found by search."""
@@ -68,7 +165,7 @@ class Listings:
         """How `widget` stands in a list, as JSON."""
         return widget.entry or self._admit(widget)
 
-    def read_otherwise(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
+    def changed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
         """Whether clients that know `before` should fetch the list again.
 
         A widget that came or went is announced though it is not listed: search finds it.
@@ -88,19 +185,61 @@ class Listings:
             self._expose = "search" if len(snapshot.claims) > SEARCH_ABOVE else "tools"
         return self._expose == "tools"
 
-    @cached_property
-    def _always(self) -> Mapping[str, bytes]:
-        """The entries of the standing tools, which never change."""
-        return {name: tool.entry() for name, tool in self._standing.items()}
-
-    def _make(self, snapshot: Snapshot) -> Pages:
-        widgets = self.shown(snapshot)
-        names = [*self._standing, *widgets]
-        return Pages("tools", names, partial(self._entry, widgets), self._page_size)
-
-    def _entry(self, widgets: Mapping[str, Widget], name: str) -> bytes:
-        return self._always[name] if name in self._standing else self.entry(widgets[name])
-
 
 def _is_pinned(widget: Widget) -> bool:
     return PINNED in widget.definition.tags
+
+
+class ResourceListings:
+    """The lists of resources: the parts of the widgets that a list of tools names.
+
+    Args:
+        resources: What can be read.
+        shown: The widgets of a snapshot that are listed.
+        page_size: How many resources stand on one page; 0 for all.
+    """
+
+    def __init__(
+        self,
+        resources: Resources,
+        shown: Callable[[Snapshot], Mapping[str, Widget]],
+        page_size: int,
+    ) -> None:
+        self._resources = resources
+        self._shown = shown
+        self._page_size = page_size
+        self._cache: GenerationCache[Pages] = GenerationCache()
+        self._made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = WeakKeyDictionary()
+
+    async def of(self, snapshot: Snapshot) -> Pages:
+        """The list of `snapshot`; that of many new widgets is made beside the event loop."""
+        pages = self._cache.get(snapshot)
+        if pages is not None:
+            return pages
+        if len(snapshot.widgets) - len(self._made) > MANY_RESOURCES:
+            entries = await to_thread.run_sync(self._entries, snapshot)
+        else:
+            entries = self._entries(snapshot)
+        pages = Pages("resources", entries, entries.__getitem__, self._page_size)
+        return self._cache.put(snapshot, pages)
+
+    def _entries(self, snapshot: Snapshot) -> Mapping[str, bytes]:
+        """How the resources of `snapshot` stand in a list, by URI."""
+        entries: dict[str, bytes] = {}
+        for widget in self._shown(snapshot).values():
+            made = self._made.get(widget)
+            if made is None:
+                made = self._made[widget] = _by_uri(self._resources.of_widget(widget, snapshot))
+            entries.update(made)
+        entries.update(_by_uri(self._resources.of_all(snapshot)))
+        return entries
+
+
+def _by_uri(resources: Iterable[Resource]) -> Mapping[str, bytes]:
+    entries: dict[str, bytes] = {}
+    for resource in resources:
+        wire = resource.to_mcp_resource(name=resource.name)
+        entry = wire.model_dump(by_alias=True, mode="json", exclude_none=True)
+        kept = {name: value for name, value in entry.items() if value != {}}
+        entries[str(resource.uri)] = orjson.dumps(kept)
+    return entries

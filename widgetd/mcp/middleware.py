@@ -1,38 +1,53 @@
 """The layer around every message: who sends it, what they see, whether it is let in.
 
-A message takes its snapshot here, once, and keeps it to its end. Lists are
-answered here too, from what is ready; every other answer is somebody else's.
+A message takes its snapshot here, once, and keeps it to its end. Lists are answered here
+too, from what is ready; every other answer is somebody else's. A call that is not let in
+has an error as its result, for the model to read; any other request has a protocol error.
+Neither takes more time than it takes to say.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mcp.shared.exceptions import MCPError
 from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
 from widgetd.mcp import sdk
-from widgetd.mcp.admission import CALLS, LISTS, admitted
 from widgetd.mcp.auth import principal_of
-from widgetd.mcp.caller import CALLER, UI_EXTENSION, Caller
-from widgetd.mcp.instrumentation import observed
-from widgetd.widget.naming import RESERVED
+from widgetd.mcp.observer import observed
+from widgetd.mcp.principal import CALL, CALLER, READ, UI_EXTENSION, Caller, Principal
+from widgetd.store.contract import Limits
+from widgetd.store.values import Verdict
 
 if TYPE_CHECKING:
     from widgetd.mcp.server import Server
 
+CALLS = "tools/call"
+TOOLS_LIST = "tools/list"
+RESOURCES_LIST = "resources/list"
 
-def seam_of(server: Server) -> sdk.Seam:
+REFUSED = -32000
+"""A server's own JSON-RPC error; the message says what to do."""
+
+_FREE = frozenset({"initialize", "server/discover", "ping", "logging/setLevel"})
+_LISTEN = "subscriptions/listen"
+
+
+def middleware_of(server: Server) -> sdk.Middleware:
     """The layer around every message that comes to `server`."""
 
-    async def seam(context: sdk.Context, call_next: sdk.Next) -> Any:
+    async def middleware(context: sdk.Context, call_next: sdk.Next) -> Any:
         caller = caller_of(context, server)
-        params = context.params or {}
-        limits = server.store.limits
-        async with admitted(context.method, params, caller.principal, limits) as refusal:
+        async with _admission(server, context, caller.principal) as refusal:
+            if refusal is not None and context.method != CALLS:
+                raise refused(refusal)
             caller = replace(caller, refusal=refusal)
             token = CALLER.set(caller)
             try:
@@ -44,35 +59,7 @@ def seam_of(server: Server) -> sdk.Seam:
                 CALLER.reset(token)
         return answer
 
-    return seam
-
-
-async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, caller: Caller) -> Any:
-    if server.alone and context.method in _LISTED:
-        return await _list(server, context, caller.snapshot)
-    answering = partial(call_next, context)
-    if context.method != CALLS or not server.observers:
-        return await answering()
-    return await observed(
-        answering,
-        context.params or {},
-        caller,
-        standing=RESERVED,
-        observers=server.observers,
-    )
-
-
-async def _list(server: Server, context: sdk.Context, snapshot: Snapshot) -> dict[str, Any]:
-    validate_client_request(context.method, context.protocol_version, context.params)
-    after = (context.params or {}).get("cursor") or ""
-    tools = context.method == LISTS
-    pages = server.listings.of(snapshot) if tools else await server.readable.of(snapshot)
-    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return {**pages.page(after), **sdk.modern_envelope(server.mcp)}
-    return dict(pages.page(after))
-
-
-_LISTED = frozenset({LISTS, "resources/list"})
+    return middleware
 
 
 def caller_of(context: sdk.Context, server: Server) -> Caller:
@@ -90,4 +77,80 @@ def caller_of(context: sdk.Context, server: Server) -> Caller:
         apps=bool(extensions) and UI_EXTENSION in (extensions or {}),
         protocol=context.protocol_version,
         meta=context.meta or {},
+    )
+
+
+def _admission(
+    server: Server, context: sdk.Context, principal: Principal
+) -> AbstractAsyncContextManager[CallError | None]:
+    method = context.method
+    if method in _FREE or method.startswith("notifications/"):
+        return nullcontext(None)
+    if method == CALLS:
+        return call_admitted(server, principal, (context.params or {}).get("name"))
+    return admitted(principal, server.store.limits, waits=method == _LISTEN)
+
+
+def call_admitted(
+    server: Server, principal: Principal, tool: object
+) -> AbstractAsyncContextManager[CallError | None]:
+    """`admitted`, for a call of the tool called `tool`, a widget's or a built-in one."""
+    builtin = server.builtin.get(tool) if isinstance(tool, str) else None
+    if builtin is None:
+        return admitted(principal, server.store.limits, scope=CALL)
+    return admitted(
+        principal,
+        server.store.limits,
+        scope=builtin.scope,
+        cost=builtin.cost,
+        waits=builtin.waits,
+    )
+
+
+@asynccontextmanager
+async def admitted(
+    principal: Principal, limits: Limits, *, scope: str = READ, cost: int = 1, waits: bool = False
+) -> AsyncIterator[CallError | None]:
+    """Let a message in for as long as the block runs, or say why it is not let in.
+
+    Args:
+        principal: Who sends it.
+        limits: How much each principal may ask for.
+        scope: What their token must grant.
+        cost: Of their rate.
+        waits: Whether it holds no slot, for it waits: for a change, or for the same user.
+    """
+    async with nullcontext(Verdict()) if waits else limits.slot(principal.name) as slot:
+        refusal: CallError | None = None
+        try:
+            principal.demand(scope)
+            slot.check()
+            (await limits.take(principal.name, cost=cost)).check()
+        except CallError as error:
+            refusal = error
+        yield refusal
+
+
+def refused(error: CallError) -> MCPError:
+    """`error` as the protocol says it."""
+    return MCPError(REFUSED, f"[{error.code}] {error.message}", {"code": error.code})
+
+
+async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, caller: Caller) -> Any:
+    method, params = context.method, context.params or {}
+    if server.standalone and method in (TOOLS_LIST, RESOURCES_LIST):
+        validate_client_request(method, context.protocol_version, context.params)
+        if method == TOOLS_LIST:
+            pages = server.tools_for(caller.principal, caller.snapshot)
+        else:
+            pages = await server.resource_listings.of(caller.snapshot)
+        page = pages.page(params.get("cursor") or "")
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return {**page, **sdk.modern_envelope(server.mcp)}
+        return dict(page)
+    handler = partial(call_next, context)
+    if method != CALLS or not server.observers:
+        return await handler()
+    return await observed(
+        handler, params, caller, builtin=server.builtin, observers=server.observers
     )

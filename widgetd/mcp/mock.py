@@ -11,8 +11,8 @@ from typing import Any, Literal
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
-from widgetd.mcp.caller import Caller
 from widgetd.mcp.calls import Rendering
+from widgetd.mcp.principal import Caller
 from widgetd.mcp.result import Policy, Profile, profile_for, tool_result
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.store.factory import local_store

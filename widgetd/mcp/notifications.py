@@ -1,36 +1,60 @@
-"""Tell clients to fetch a list again, at once and then at most every 100 ms.
+"""Tell every client that listens to fetch a list again, at once and then at most every 100 ms.
 
-    registry.newer_than -> difference to what was told -> clients.tell
+    registry.newer_than -> difference to what was announced -> clients.tell
 
-The difference is taken to the snapshot that clients were last told of, so that
-swaps in between merge into one notice, and one that was taken back into none.
+A legacy client has a standing stream from its handshake on; a modern one asks for one with
+`subscriptions/listen`. A notification is a level, not an event: the difference is taken to the
+snapshot that was announced last, so that swaps in between merge into one notice, and one that
+was taken back into none; what is due twice is sent once, and a client that does not read delays
+nobody. Nobody is told of what they may not see, nor after their token ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import partial
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
 
 import anyio
 import structlog
+from anyio.abc import TaskGroup
+from mcp.server.connection import Connection
+from mcp.server.subscriptions import (
+    SUBSCRIPTION_ID_META_KEY,
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ToolsListChanged,
+)
+from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResult
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.catalog.change import Change, difference
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.clients import Clients
-from widgetd.mcp.notice import Notice
-from widgetd.mcp.observer import Observer
-from widgetd.mcp.principal import Audience
+from widgetd.errors import CallError
+from widgetd.mcp import sdk
+from widgetd.mcp.middleware import refused
+from widgetd.mcp.observer import Notice, Observer
+from widgetd.mcp.principal import CALLER, Audience, Principal
 from widgetd.mcp.resources import uris
 
 INTERVAL_S = 0.1
 """Clients answer a notice with a whole list each; ten a second is all that anybody can use."""
 
-Listed = Callable[[Snapshot, Snapshot, Change], bool]
+MOST_SUBSCRIBED = 1000
+"""Resources of one legacy client: more than it could read again whenever they change."""
+
+ListChanged = Callable[[Snapshot, Snapshot, Change], bool]
 """Whether the list on the wire reads otherwise in the second snapshot than in the first."""
 
 View = Callable[[Snapshot, Audience], Snapshot]
 """What of a snapshot is there for an audience."""
+
+_Notification = tuple[str, str]
+"""A method, and the URI that it is about; empty where it is about none."""
 
 _log = structlog.get_logger()
 
@@ -40,7 +64,7 @@ async def notify(
     clients: Clients,
     *,
     view: View,
-    listed: Listed,
+    list_changed: ListChanged,
     observers: Collection[Observer] = (),
 ) -> None:
     """Run until cancelled.
@@ -49,34 +73,271 @@ async def notify(
         registry: Where swaps happen.
         clients: Who is told.
         view: What an audience sees of a snapshot.
-        listed: Decides whether a change is worth telling of.
+        list_changed: Decides whether a change is worth telling of.
         observers: Are told of each notice.
     """
-    told = registry.current
+
+    def seen(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
+        return notice_of(view(before, audience), view(after, audience), list_changed)
+
+    announced = registry.current
     async with anyio.create_task_group() as tasks:
         while True:
-            now = await registry.newer_than(told)
-            before, told = told, now
-            notice = notice_of(before, now, listed)
+            now = await registry.newer_than(announced)
+            before, announced = announced, now
+            notice = notice_of(before, now, list_changed)
             if notice:
-                legacy = await clients.tell(partial(_seen, view, before, now, listed), tasks)
+                legacy = await clients.tell(partial(seen, before, now), tasks)
                 for observer in observers:
                     observer.notified(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
                 await anyio.sleep(INTERVAL_S)
 
 
-def _seen(
-    view: View, before: Snapshot, after: Snapshot, listed: Listed, audience: Audience
-) -> Notice:
-    return notice_of(view(before, audience), view(after, audience), listed)
-
-
-def notice_of(before: Snapshot, after: Snapshot, listed: Listed) -> Notice:
+def notice_of(before: Snapshot, after: Snapshot, list_changed: ListChanged) -> Notice:
     """What clients that know `before` must be told of `after`."""
     change = difference(before, after)
     return Notice(
-        tools=listed(before, after, change),
+        tools=list_changed(before, after, change),
         resources=bool(change.added or change.removed),
         updated=tuple(dict.fromkeys(uri for tool in change.tools for uri in uris(tool))),
     )
+
+
+@dataclass(eq=False, slots=True)
+class LegacyClient:
+    """One legacy client: what is due to it, until it can hear it.
+
+    It hears on a standing stream that it opens itself, some time after its handshake, and opens
+    again when the network has broken it. The SDK drops what is said while there is none; so what
+    is due waits here, and what was sent on a stream that ended is sent again on the next, for
+    nobody knows how much of it arrived.
+
+    Attributes:
+        connection: Where it is told.
+        principal: Who it is.
+        hears: Whether its standing stream is open, as far as that is known.
+        subscribed: URIs of the resources whose changes it wants to hear of.
+    """
+
+    connection: Connection
+    principal: Principal
+    hears: bool
+    subscribed: set[str] = field(default_factory=set)
+    _due: dict[_Notification, None] = field(default_factory=dict)
+    _sent: dict[_Notification, None] = field(default_factory=dict)
+    _sending: bool = False
+
+    def add(self, notice: Notice) -> bool:
+        """Let `notice` be due to it, and say whether somebody should `send` it now."""
+        if notice.tools:
+            self._due["notifications/tools/list_changed", ""] = None
+        if notice.resources:
+            self._due["notifications/resources/list_changed", ""] = None
+        for uri in self.subscribed.intersection(notice.updated):
+            self._due["notifications/resources/updated", uri] = None
+        return self._starts()
+
+    def hear(self) -> bool:
+        """Its standing stream is open: what was sent on the one before is due again.
+
+        Returns:
+            Whether somebody should `send` it now.
+        """
+        self.hears = True
+        self._due = self._sent | self._due
+        self._sent = {}
+        return self._starts()
+
+    async def send(self) -> None:
+        """Send all that is due, including what falls due meanwhile."""
+        try:
+            while self._due and self.hears:
+                method, uri = notification = next(iter(self._due))
+                del self._due[notification]
+                self._sent[notification] = None
+                await self.connection.notify(method, {"uri": uri} if uri else None)
+        finally:
+            self._sending = False
+
+    def _starts(self) -> bool:
+        starts = bool(self._due) and self.hears and not self._sending
+        self._sending = self._sending or starts
+        return starts
+
+
+class ListenStreams:
+    """The listen streams of those who see the same."""
+
+    def __init__(self) -> None:
+        self.bus = InMemorySubscriptionBus()
+        self.listen = ListenHandler(self.bus)
+
+    async def publish(self, notice: Notice) -> None:
+        """Tell them."""
+        if notice.tools:
+            await self.bus.publish(ToolsListChanged())
+        if notice.resources:
+            await self.bus.publish(ResourcesListChanged())
+        for uri in notice.updated:
+            await self.bus.publish(ResourceUpdated(uri))
+
+
+class Clients:
+    """Who is listening, in both protocol eras."""
+
+    def __init__(self) -> None:
+        self._legacy: dict[Connection, LegacyClient] = {}
+        self._hearing: set[str] | None = None
+        self._tasks: TaskGroup | None = None
+        self._streams: dict[Audience, ListenStreams] = {}
+        self._open: dict[anyio.CancelScope, Principal] = {}
+
+    def __len__(self) -> int:
+        return len(self._legacy) + len(self._open)
+
+    async def listen(
+        self, context: sdk.Context, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        """Answer `subscriptions/listen`: tell this client of changes until it or its token ends."""
+        principal = CALLER.get().principal
+        streams = self._streams.setdefault(principal.audience, ListenStreams())
+        with anyio.move_on_after(principal.left_s(time.time())) as scope:
+            self._open[scope] = principal
+            try:
+                return await streams.listen(context, params)
+            finally:
+                del self._open[scope]
+        return SubscriptionsListenResult(_meta={SUBSCRIPTION_ID_META_KEY: context.request_id})
+
+    def join(self, connection: Connection) -> None:
+        """Tell this legacy client of changes until its connection or its token ends."""
+        principal = CALLER.get().principal
+        if connection in self._legacy:
+            self._legacy[connection].principal = principal
+            return
+        standing = connection.has_standalone_channel
+        if connection.protocol_version in MODERN_PROTOCOL_VERSIONS or not standing:
+            return
+        session, hearing = connection.session_id, self._hearing
+        hears = session is None or hearing is None or session in hearing
+        self._legacy[connection] = LegacyClient(connection, principal, hears)
+        connection.exit_stack.callback(self._legacy.pop, connection, None)
+
+    def subscribe(self, connection: Connection, uri: str) -> None:
+        """Tell this legacy client when the resource at `uri` changes.
+
+        Raises:
+            MCPError: It is told of too many already.
+        """
+        self.join(connection)
+        if connection not in self._legacy:
+            return
+        subscribed = self._legacy[connection].subscribed
+        if len(subscribed) >= MOST_SUBSCRIBED:
+            problem = f"a client subscribes to at most {MOST_SUBSCRIBED} resources"
+            raise refused(CallError("W2203", f"{problem}; unsubscribe from some of them"))
+        subscribed.add(uri)
+
+    def unsubscribe(self, connection: Connection, uri: str) -> None:
+        """Tell it no more."""
+        if connection in self._legacy:
+            self._legacy[connection].subscribed.discard(uri)
+
+    async def tell(self, notice_for: Callable[[Audience], Notice], tasks: TaskGroup) -> int:
+        """Tell every client what it may know of, and return how many legacy clients that are.
+
+        Args:
+            notice_for: What changed, for those who see the same.
+            tasks: Where a send that a client does not take at once goes on, now and later.
+        """
+        self._tasks = tasks
+        notice_for, now = cache(notice_for), time.time()
+        legacy = list(self._legacy.values())
+        for client in legacy:
+            if client.principal.left_s(now) <= 0:
+                continue
+            if client.add(notice_for(client.principal.audience)):
+                tasks.start_soon(client.send)
+        for audience, streams in list(self._streams.items()):
+            await streams.publish(notice_for(audience))
+        return len(legacy)
+
+    def watch_streams(self) -> None:
+        """Whoever serves HTTP will say which legacy session has its standing stream open."""
+        self._hearing = set()
+
+    def stream_opened(self, session: str) -> None:
+        """The standing stream of a legacy session is open: send what was due before it was."""
+        if self._hearing is not None:
+            self._hearing.add(session)
+        for client in self._of(session):
+            # Whatever is due became so in `tell`, which has tasks. A task it must be: the SDK has
+            # its end of the stream ready one step later, and drops what is said before.
+            if client.hear() and self._tasks is not None:
+                self._tasks.start_soon(client.send)
+
+    def stream_ended(self, session: str) -> None:
+        """It is not open any more; what is due waits for the next one."""
+        if self._hearing is not None:
+            self._hearing.discard(session)
+        for client in self._of(session):
+            client.hears = False
+
+    def _of(self, session: str) -> Iterator[LegacyClient]:
+        return (one for one in self._legacy.values() if one.connection.session_id == session)
+
+    def end(self, principals: Collection[Principal]) -> tuple[str, ...]:
+        """Tell those who were `principals` nothing more.
+
+        Returns:
+            The legacy sessions that they had, for whoever can end their streams; the others'
+            streams end with their final result.
+        """
+        for scope, principal in list(self._open.items()):
+            if principal in principals:
+                scope.cancel()
+        ended = [one for one in self._legacy.values() if one.principal in principals]
+        for client in ended:
+            del self._legacy[client.connection]
+        return tuple(one.connection.session_id or "" for one in ended)
+
+    def close(self) -> None:
+        """End every listen stream gracefully; each client gets its final result."""
+        for streams in self._streams.values():
+            streams.listen.close()
+
+
+class StandingStreams:
+    """An ASGI layer that sees when a legacy client's standing stream opens and ends.
+
+    Args:
+        app: The SDK's own endpoint.
+        clients: Are told of each stream.
+    """
+
+    def __init__(self, app: sdk.App, clients: Clients) -> None:
+        self.app = app
+        self._clients = clients
+        clients.watch_streams()
+
+    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+        """Hand a request on; where it is a standing stream, say so while it is open."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self.app(scope, receive, send)
+            return
+        session = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
+        opened = False
+
+        async def watched(message: sdk.Message) -> None:
+            nonlocal opened
+            await send(message)
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                opened = True
+                self._clients.stream_opened(session)
+
+        try:
+            await self.app(scope, receive, watched)
+        finally:
+            if opened:
+                self._clients.stream_ended(session)

@@ -1,15 +1,16 @@
-"""What the tools tell whoever counts or records: a seam that metrics and audit fill.
+"""What the server tells whoever counts or records; metrics and the audit implement `Observer`.
 
 It refuses to know what is counted, or for whom.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from widgetd.mcp.notice import Notice
+from widgetd.mcp.principal import Caller
 from widgetd.widget.widget import Widget
 
 Outcome = Literal["ok", "error", "failed"]
@@ -41,6 +42,24 @@ class Called:
     answer: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """What clients are to be told, once.
+
+    Attributes:
+        tools: The list of tools is another one now.
+        resources: The list of resources is another one now.
+        updated: URIs of resources whose content is another one now.
+    """
+
+    tools: bool = False
+    resources: bool = False
+    updated: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.tools or self.resources or bool(self.updated)
+
+
 class Observer(Protocol):
     """Is told what goes on. Called in the event loop; must neither wait nor raise."""
 
@@ -52,3 +71,55 @@ class Observer(Protocol):
 
     def notified(self, notice: Notice) -> None:
         """Clients were told of a change."""
+
+
+async def observed(
+    handler: Callable[[], Awaitable[Any]],
+    params: Mapping[str, Any],
+    caller: Caller,
+    *,
+    builtin: Collection[str],
+    observers: Collection[Observer],
+) -> Any:
+    """What `handler` answers to a call, once all observers know of it.
+
+    Args:
+        handler: Answers.
+        params: The call's parameters as they came, `{"name": ..., "arguments": {...}}`.
+        caller: Who calls.
+        builtin: The names of the tools that are no widgets.
+        observers: Are told.
+    """
+    started_s = time.perf_counter()
+    answer: Mapping[str, Any] = {}
+    try:
+        answer = await handler()
+        return answer
+    finally:
+        seconds = time.perf_counter() - started_s
+        tool, arguments = _text(params.get("name")), _object(params.get("arguments"))
+        name, given = tool, arguments
+        if tool == "render_widget":
+            name, given = _text(arguments.get("name")), _object(arguments.get("arguments"))
+        widgets = caller.snapshot.widgets
+        failure = _object(_object(answer.get("_meta")).get("widgetd/error"))
+        call = Called(
+            tool=tool if tool in widgets or tool in builtin else "",
+            widget=widgets.get(name),
+            outcome="failed" if not answer else "error" if answer.get("isError") else "ok",
+            code=_text(failure.get("code")),
+            seconds=seconds,
+            principal=caller.principal.name,
+            arguments=given,
+            answer=answer,
+        )
+        for observer in observers:
+            observer.called(call)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

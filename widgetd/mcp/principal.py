@@ -1,14 +1,21 @@
 """Who is calling, what they may do, and which widgets they see.
 
-A value; how it was proven is the business of `access`.
+Values; how they were proven is the business of `auth`. Lists, searches, calls and
+resources take a snapshot and ask no more, so nothing else has to know that widgets
+can be hidden.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from math import inf
+from types import MappingProxyType
+from typing import Any
 
 from widgetd.catalog.selection import EVERYTHING, Selection
+from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
 from widgetd.widget.widget import Widget
 
@@ -96,3 +103,85 @@ NOBODY = Principal(scopes=frozenset())
 
 PUBLIC = Principal(scopes=SCOPES - {ELEVATED, ADMIN})
 """Whoever reaches a public address where no token is needed."""
+
+MOST_AUDIENCES = 16
+"""More than these have what is kept for each of them made anew, each time another one asks."""
+
+
+class SnapshotViews:
+    """The two snapshots asked for last, as each audience sees them; each view is made once.
+
+    Two, because whoever tells what changed asks for what was served before, too.
+    """
+
+    def __init__(self) -> None:
+        self._made: tuple[tuple[Snapshot, dict[Audience, Snapshot]], ...] = ()
+
+    def of(self, snapshot: Snapshot, audience: Audience) -> Snapshot:
+        """`snapshot` without what `audience` may not see; itself if nothing is hidden from them."""
+        if audience.sees_everything:
+            return snapshot
+        views = next((views for whole, views in self._made if whole is snapshot), None)
+        if views is None:
+            views = {}
+            self._made = (*self._made[-1:], (snapshot, views))
+        if audience not in views:
+            views[audience] = _view(snapshot, audience)
+        return views[audience]
+
+
+def _view(snapshot: Snapshot, audience: Audience) -> Snapshot:
+    widgets = {tool: widget for tool, widget in snapshot.widgets.items() if audience.sees(widget)}
+    faults = {
+        path: fault
+        for path, fault in snapshot.faults.items()
+        if _may_know(snapshot, snapshot.entries[path], audience)
+    }
+    if len(widgets) == len(snapshot.widgets) and len(faults) == len(snapshot.faults):
+        return snapshot
+    return replace(snapshot, widgets=MappingProxyType(widgets), faults=MappingProxyType(faults))
+
+
+def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
+    """Whether `audience` may hear of a file's fault, which may name the file that it collides with.
+
+    Of a file that was never good nobody knows the tags, nor what its sidecar permits.
+    """
+    if entry.widget is None:
+        return audience.selection == EVERYTHING and not entry.may_have_sidecar
+    owner = snapshot.widgets.get(entry.widget.tool, entry.widget)
+    return audience.sees(entry.widget) and audience.sees(owner)
+
+
+UI_EXTENSION = "io.modelcontextprotocol/ui"
+"""The capability by which a client says that it is an MCP Apps host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The client behind one request, and the snapshot that the request is answered from.
+
+    The protocol tells a client's name and abilities in two ways, once at the handshake or with
+    every request; both arrive here.
+
+    Attributes:
+        snapshot: Taken once, when the request came in, as far as the caller may see it.
+        client: The client's own name (`clientInfo.name`); empty if it gave none.
+        apps: Whether the client shows MCP Apps views.
+        protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
+        meta: The request's `_meta`.
+        principal: Who it is, as far as a token says.
+        refusal: Why this message is not let in; None if it is.
+    """
+
+    snapshot: Snapshot
+    client: str = ""
+    apps: bool = False
+    protocol: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    principal: Principal = LOCAL
+    refusal: CallError | None = None
+
+
+CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")
+"""Set for the time of one request by the server that took it."""

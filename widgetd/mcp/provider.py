@@ -5,10 +5,12 @@ Every question is answered from the snapshot that the request at hand took when 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from fastmcp.resources.base import Resource
 from fastmcp.resources.template import ResourceTemplate
@@ -16,22 +18,44 @@ from fastmcp.server.providers import Provider
 from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import VersionSpec
+from mcp_types import CallToolResult
 from pydantic import PrivateAttr
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
-from widgetd.mcp.builtin.catalog import unknown_widget
-from widgetd.mcp.caller import CALLER
-from widgetd.mcp.error_result import error_result
+from widgetd.mcp.builtin.table import BuiltinTool
+from widgetd.mcp.entry import READ_ONLY, view_uri
 from widgetd.mcp.resources import render_resource
 from widgetd.mcp.result import RENDERS, Result
-from widgetd.mcp.tool import as_tool_result
+from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
     from widgetd.mcp.server import Server
 
 Lifespan = Callable[["Server"], AbstractAsyncContextManager[None]]
 """What runs as long as a server does."""
+
+Answer = Callable[[dict[str, Any]], Awaitable[Result]]
+"""A call's arguments to its result, errors included."""
+
+
+class ServedTool(Tool):
+    """One of our tools, as FastMCP has tools: the author's schema verbatim, our own result."""
+
+    _answer: Answer = PrivateAttr()
+
+    def __init__(self, answer: Answer, **fields: Any) -> None:
+        super().__init__(**fields)
+        self._answer = answer
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Answer a call that came by FastMCP's own way."""
+        result = await self._answer(arguments)
+        return ToolResult.from_mcp_result(CallToolResult.model_validate(result))
+
+    def get_meta(self) -> dict[str, Any]:
+        """Our own metadata, without the bookkeeping that FastMCP would add."""
+        return self.meta or {}
 
 
 class WidgetProvider(Provider):
@@ -46,6 +70,7 @@ class WidgetProvider(Provider):
         super().__init__()
         self._server = server
         self._lifespan = lifespan
+        self._tools: WeakKeyDictionary[Widget, ServedTool] = WeakKeyDictionary()
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
@@ -57,20 +82,61 @@ class WidgetProvider(Provider):
         """None: a render is too short to be a task, so no tool is made at the start to find out."""
         return ()
 
+    def tool_of_widget(self, widget: Widget) -> ServedTool:
+        """A widget's tool, kept as long as the widget is, and so not keeping it."""
+        tool = self._tools.get(widget)
+        if tool is None:
+            has_view = self._server.resources.has_view
+            tool = self._tools[widget] = self._tool(
+                widget.tool,
+                title=widget.definition.title,
+                description=widget.description,
+                parameters=widget.advertised,
+                annotations=READ_ONLY,
+                meta={"ui": {"resourceUri": view_uri(widget.tool)}} if has_view else {},
+            )
+        return tool
+
+    def tool_of_builtin(self, tool: BuiltinTool) -> ServedTool:
+        """A built-in tool."""
+        return self._tool(
+            tool.name,
+            title=tool.title,
+            description=tool.description,
+            parameters=tool.input_schema,
+            annotations=tool.annotations,
+            meta=tool.meta,
+        )
+
+    def _tool(
+        self,
+        name: str,
+        *,
+        parameters: Mapping[str, Any],
+        annotations: Mapping[str, bool],
+        **fields: Any,
+    ) -> ServedTool:
+        return ServedTool(
+            partial(self._server.call, name),
+            name=name,
+            parameters=dict(parameters),
+            annotations=dict(annotations),
+            **fields,
+        )
+
     async def _list_tools(self) -> Sequence[Tool]:
-        return tuple(self._server.listings.tools(self._snapshot))
+        server = self._server
+        shown = server.listings.shown(self._snapshot).values()
+        return (
+            *map(self.tool_of_builtin, server.builtin.values()),
+            *map(self.tool_of_widget, shown),
+        )
 
     async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:  # noqa: ARG002 - widgets have one version
-        caller = CALLER.get(None)
-        if caller is not None and caller.refusal is not None:
-            return _Refusing.because(caller.refusal)
-        if name in self._server.standing:
-            return self._server.standing[name]
-        widgets = self._snapshot.widgets
-        if name in widgets:
-            return self._server.tools.of(widgets[name])
-        error = unknown_widget(name, widgets)
-        return _Refusing.because(error) if self._server.alone else None
+        if name in self._server.builtin:
+            return self.tool_of_builtin(self._server.builtin[name])
+        widget = self._snapshot.widgets.get(name)
+        return None if widget is None else self.tool_of_widget(widget)
 
     async def _list_resources(self) -> Sequence[Resource]:
         snapshot, resources = self._snapshot, self._server.resources
@@ -99,20 +165,4 @@ class WidgetProvider(Provider):
 
     @property
     def _snapshot(self) -> Snapshot:
-        caller = CALLER.get(None)
-        return self._server.registry.current if caller is None else caller.snapshot
-
-
-class _Refusing(Tool):
-    """Answers a call with why it is refused, or why there is no such tool."""
-
-    _result: Result = PrivateAttr()
-
-    @classmethod
-    def because(cls, error: CallError) -> _Refusing:
-        tool = cls(name="refusing", parameters={"type": "object"})
-        tool._result = error_result(error)
-        return tool
-
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - whatever they are
-        return as_tool_result(self._result)
+        return self._server.rendering.caller.snapshot

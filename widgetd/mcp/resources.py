@@ -14,28 +14,23 @@ not exist: reading it is an error, not an empty answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+import orjson
 from anyio import to_thread
 from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
 from fastmcp.resources.template import ResourceTemplate
 from pydantic import AnyUrl
 
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.contents import (
-    JSON,
-    PARTS,
-    SLOW,
-    json_text,
-    overview_text,
-    render_text,
-    ui_types_text,
-)
+from widgetd.checks import findings
 from widgetd.mcp.entry import view_uri
 from widgetd.mcp.envelope import envelope_schema
+from widgetd.mcp.result import ui
 from widgetd.store.values import StoredRender
+from widgetd.widget.actions import known_actions
 from widgetd.widget.origins import origins
 from widgetd.widget.widget import Widget
 
@@ -43,15 +38,60 @@ VIEW = "text/html;profile=mcp-app"
 """Source: MCP Apps 2026-01-26, "UI Resource Format"."""
 
 UI_TYPES = "widgetd://ui-types"
-"""Every type of response that is served."""
+RESULT_SCHEMA = "widgetd://schemas/result"
 
-_LISTED = ("template", "encoded")
+JSON = "application/json"
+TEXT = "text/plain"
+
 _WIDGET = re.compile(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
 _VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
 
 
-class Ready(Resource):
-    """A resource whose content is known already."""
+def json_text(value: object) -> str:
+    """`value` as JSON."""
+    return orjson.dumps(value, default=dict).decode()
+
+
+def _json(value: object) -> str | None:
+    return None if value is None else json_text(value)
+
+
+def _view(widget: Widget, _snapshot: Snapshot) -> str | None:
+    studio = widget.definition.studio
+    return None if studio is None else studio.view
+
+
+def _actions(widget: Widget, _snapshot: Snapshot) -> str | None:
+    return _json([action.said() for action in known_actions(widget)] or None)
+
+
+def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
+    fault = snapshot.faults.get(widget.definition.path)
+    problems = ([fault] if fault else []) + list(findings(widget))
+    return json_text([{"level": f.level, "code": f.code, "text": str(f)} for f in problems])
+
+
+PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
+    "template": (TEXT, lambda widget, _: widget.definition.template),
+    "encoded": (TEXT, lambda widget, _: widget.definition.encoded),
+    "schema": (JSON, lambda widget, _: json_text(widget.schema.advertised)),
+    "preview": (JSON, lambda widget, _: _json(widget.definition.preview)),
+    "example": (JSON, lambda widget, _: _json(widget.example)),
+    "source": (JSON, lambda widget, _: widget.definition.content.decode()),
+    "view": (TEXT, _view),
+    "actions": (JSON, _actions),
+    "problems": (JSON, _problems),
+}
+"""What can be read of a widget, by name: its type, and how it is found; None where it lacks it."""
+
+_LISTED = ("template", "encoded")
+
+_SLOW = "problems"
+"""The part that renders the widget many times over; there always is one."""
+
+
+class TextResource(Resource):
+    """A resource whose content is known."""
 
     content: str
 
@@ -68,20 +108,24 @@ class Ready(Resource):
         return self.meta or {}
 
 
-class Sought(Resource):
-    """A resource whose content takes long to find, and is found beside the event loop."""
+class SlowResource(Resource):
+    """A resource whose content takes long to make, and is made beside the event loop."""
 
-    seek: Callable[[], str | None]
+    make: Callable[[], str | None]
 
     async def read(self) -> ResourceResult:
         """The content, with its type."""
-        content = await to_thread.run_sync(self.seek)
+        content = await to_thread.run_sync(self.make)
         return ResourceResult([ResourceContent(content or "", mime_type=self.mime_type)])
 
 
 def uris(tool: str) -> tuple[str, ...]:
     """The URIs whose content a change of this widget may change."""
     return (_uri(tool), *(_uri(tool, part) for part in PARTS), view_uri(tool), UI_TYPES)
+
+
+def _uri(tool: str, part: str = "") -> str:
+    return f"widget://{tool}/{part}" if part else f"widget://{tool}"
 
 
 class Resources:
@@ -108,12 +152,27 @@ class Resources:
             if found is not None:
                 yield found
         if self._view:
-            yield self._page(widget.tool, widget)
+            yield self._page(widget)
 
     def of_all(self, snapshot: Snapshot) -> Iterator[Resource]:
         """The resources that belong to no widget."""
-        yield _ui_types(snapshot)
-        yield _envelope()
+        types = [
+            {
+                "uiType": said.ui_type,
+                "widget": tool,
+                "component": said.ui_metadata.component,
+                "version": said.ui_metadata.version,
+                "deprecated": bool(said.ui_metadata.deprecated),
+            }
+            for tool, said in ((tool, ui(widget)) for tool, widget in snapshot.widgets.items())
+        ]
+        yield TextResource(UI_TYPES, name="ui_types", mime_type=JSON, content=json_text(types))
+        yield TextResource(
+            RESULT_SCHEMA,
+            name="result_schema",
+            mime_type=JSON,
+            content=json_text(envelope_schema()),
+        )
 
     def templates(self) -> tuple[ResourceTemplate, ...]:
         """Where everything else is, with `{tool}` to be filled in."""
@@ -128,38 +187,36 @@ class Resources:
 
     def find(self, uri: str, snapshot: Snapshot) -> Resource | None:
         """The resource at `uri`, renders excepted; None if there is none."""
-        if uri == UI_TYPES:
-            return _ui_types(snapshot)
-        if uri == "widgetd://schemas/result":
-            return _envelope()
+        if uri in (UI_TYPES, RESULT_SCHEMA):
+            return next(one for one in self.of_all(snapshot) if str(one.uri) == uri)
         if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:
             widget = snapshot.widgets[match[1]]
             return self._part(widget, match[2], snapshot) if match[2] else _overview(widget)
         if (match := _VIEW.fullmatch(uri)) and match[1] in snapshot.widgets and self._view:
-            return self._page(match[1], snapshot.widgets[match[1]])
+            return self._page(snapshot.widgets[match[1]])
         return None
 
     def _part(self, widget: Widget, part: str, snapshot: Snapshot) -> Resource | None:
         if part not in PARTS:
             return None
         mime_type, read = PARTS[part]
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "uri": _uri(widget.tool, part),
             "name": f"{widget.tool}_{part}",
             "title": f"{widget.definition.title}: {part}",
             "mime_type": mime_type,
         }
-        if part == SLOW:
-            return Sought(**told, seek=partial(read, widget, snapshot))
+        if part == _SLOW:
+            return SlowResource(**fields, make=partial(read, widget, snapshot))
         content = read(widget, snapshot)
-        return None if content is None else Ready(**told, content=content)
+        return None if content is None else TextResource(**fields, content=content)
 
-    def _page(self, tool: str, widget: Widget) -> Resource:
+    def _page(self, widget: Widget) -> Resource:
         allowed = sorted({*origins(widget.definition.template), *self._image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
-        return Ready(
-            view_uri(tool),
-            name=f"{tool}_page",
+        return TextResource(
+            view_uri(widget.tool),
+            name=f"{widget.tool}_page",
             title=f"{widget.definition.title}: page",
             mime_type=VIEW,
             content=self._view,
@@ -168,26 +225,35 @@ class Resources:
 
 
 def render_resource(uri: str, render: StoredRender) -> Resource:
-    """A render that is kept."""
-    return _ready(uri, render.id, render_text(render))
-
-
-def _ready(uri: str, name: str, content: str, **more: Any) -> Resource:
-    return Ready(uri, name=name, mime_type=JSON, content=content, **more)
+    """A render that is kept: `{"tree", "text", "data", "ui", "render"}`."""
+    content = {
+        "tree": render.tree,
+        "text": render.text,
+        "data": render.facts,
+        "ui": render.ui,
+        "render": render.mark,
+    }
+    return TextResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
 
 
 def _overview(widget: Widget) -> Resource:
-    parts = [_uri(widget.tool, part) for part in PARTS]
-    text = overview_text(widget, parts)
-    return _ready(_uri(widget.tool), widget.tool, text, title=widget.definition.title)
-
-
-def _ui_types(snapshot: Snapshot) -> Resource:
-    return _ready(UI_TYPES, "ui_types", ui_types_text(snapshot))
-
-
-def _envelope() -> Resource:
-    return _ready("widgetd://schemas/result", "result_schema", json_text(envelope_schema()))
+    definition = widget.definition
+    content = {
+        "name": widget.tool,
+        "title": definition.title,
+        "description": widget.description,
+        "tags": definition.tags,
+        "uiType": definition.ui_type,
+        "digest": widget.key,
+        "parts": [_uri(widget.tool, part) for part in PARTS],
+    }
+    return TextResource(
+        _uri(widget.tool),
+        name=widget.tool,
+        title=definition.title,
+        mime_type=JSON,
+        content=json_text(content),
+    )
 
 
 def _template(name: str, uri_template: str, description: str) -> ResourceTemplate:
@@ -203,7 +269,3 @@ def _template(name: str, uri_template: str, description: str) -> ResourceTemplat
             "required": [variable],
         },
     )
-
-
-def _uri(tool: str, part: str = "") -> str:
-    return f"widget://{tool}/{part}" if part else f"widget://{tool}"

@@ -17,8 +17,8 @@ from typing import Any, Literal
 import orjson
 
 from widgetd.errors import CallError
-from widgetd.mcp.caller import Caller
-from widgetd.mcp.envelope import Ui, UiMetadata
+from widgetd.mcp.envelope import Failure, Ui, UiMetadata
+from widgetd.mcp.principal import Caller
 from widgetd.store.values import StoredRender
 from widgetd.widget.actions import offers_any
 from widgetd.widget.widget import Widget
@@ -218,3 +218,31 @@ def result_of(
 def text_block(text: str) -> Block:
     """Text, as a part of a result's content."""
     return {"type": "text", "text": text}
+
+
+def failure(error: CallError) -> Failure:
+    """Why a call failed, for a program to act on."""
+    slips = tuple({"path": s.path, "expected": s.expected, "got": s.got} for s in error.slips)
+    return Failure(
+        code=error.code,
+        message=error.message,
+        path=error.path,
+        recoverable=error.recoverable,
+        suggestions=error.suggestions,
+        retry_after_s=error.retry_after_s,
+        details=slips or None,
+    )
+
+
+def error_result(error: CallError, structured: dict[str, Any] | None = None) -> Result:
+    """A call that failed, for the model to read and for a program to act on.
+
+    Args:
+        error: Why.
+        structured: What else there is to say, for whoever called from within a widget.
+    """
+    place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
+    retry = "yes" if error.recoverable else "no"
+    text = f"[{error.code}] {place}{error.message} (retry: {retry})"
+    meta = {"widgetd/error": failure(error).wire()}
+    return result_of([text_block(text)], structured, meta=meta, is_error=True)

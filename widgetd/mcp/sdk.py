@@ -1,6 +1,6 @@
 """The only module that relies on private names of fastmcp and mcp.
 
-Everything here is a seam that the libraries do not offer yet: answering
+Everything here is something that the libraries do not offer yet: answering
 `subscriptions/listen`, finding the connection behind a session, telling the
 server which schema a tool has, ending streams before the server ends.
 `verify` checks every one of them at start, so that a new release of either
@@ -9,7 +9,7 @@ library is a sentence at start-up and never a surprise in a call.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ from mcp.server.session import ServerSession
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import (
     SERVER_INFO_META_KEY,
+    CallToolRequestParams,
     EmptyResult,
     SubscribeRequestParams,
     SubscriptionsListenRequestParams,
@@ -33,13 +34,18 @@ from widgetd.errors import ConfigError
 
 Context = ServerRequestContext[Any, Any]
 Next = Callable[[Context], Awaitable[Any]]
-Seam = Callable[[Context, Next], Awaitable[Any]]
+Middleware = Callable[[Context, Next], Awaitable[Any]]
 """A layer around every message: it answers itself, or hands the context on."""
 
 Handler = Callable[[Context, Any], Awaitable[Any]]
 """What answers one method, given its parameters."""
 
-_CALLS = "tools/call"
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
 _LISTEN = "subscriptions/listen"
 
 
@@ -56,8 +62,6 @@ def verify(server: FastMCP) -> None:
     _require("fastmcp", "FastMCP._mcp_server", isinstance(lowlevel, Server))
     for name in ("middleware", "get_tool_input_schema", "add_request_handler"):
         _require("mcp", f"Server.{name}", hasattr(lowlevel, name))
-    answers = isinstance(lowlevel, Server) and lowlevel.get_request_handler(_CALLS) is not None
-    _require("fastmcp", "answer to tools/call", answers)
     connection = Connection.from_envelope(LATEST_MODERN_VERSION, None, None)
     session = ServerSession(cast("Any", None), connection)
     _require("mcp", "ServerSession._connection", hasattr(session, "_connection"))
@@ -87,9 +91,9 @@ def connection_of(session: ServerSession) -> Connection:
     return session._connection  # noqa: SLF001 - the SDK offers no public way
 
 
-def add_seam(server: FastMCP, seam: Seam) -> None:
-    """Let `seam` see every message of every client, inside FastMCP's own layers."""
-    lowlevel_of(server).middleware.append(cast("Any", seam))
+def add_middleware(server: FastMCP, middleware: Middleware) -> None:
+    """Let `middleware` see every message of every client, inside FastMCP's own layers."""
+    lowlevel_of(server).middleware.append(cast("Any", middleware))
 
 
 def serve_listen(server: FastMCP, handler: Handler) -> None:
@@ -125,12 +129,9 @@ def serve_subscribe(
     )
 
 
-def answer_calls(server: FastMCP, layer: Callable[[Handler], Handler]) -> None:
-    """Put `layer` around FastMCP's own answer to `tools/call`."""
-    lowlevel = lowlevel_of(server)
-    known = lowlevel.get_request_handler(_CALLS)
-    assert known is not None  # noqa: S101 - `verify` has seen it
-    lowlevel.add_request_handler(_CALLS, known.params_type, layer(known.handler))
+def answer_calls(server: FastMCP, handler: Handler) -> None:
+    """Answer `tools/call` instead of FastMCP."""
+    lowlevel_of(server).add_request_handler("tools/call", CallToolRequestParams, handler)
 
 
 def answer_schemas_from(server: FastMCP, lookup: Callable[[str], Mapping[str, Any] | None]) -> None:

@@ -23,7 +23,7 @@ from anyio import to_thread
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.files.persistent_map import differing, missing
-from widgetd.mcp.paging import MOST_KEPT
+from widgetd.mcp.principal import MOST_AUDIENCES
 from widgetd.widget.widget import Widget
 
 _WORD = re.compile(r"[^\W_]+")
@@ -78,16 +78,13 @@ class Search:
         if not wanted:
             first = islice(widgets.values(), limit)
             return [Hit(widget=widget, score=0.0) for widget in first], len(widgets)
-        scores = self._index(audience).following(widgets).scores(wanted)
-        best = nsmallest(limit, scores, key=lambda tool: (-scores[tool], tool))
-        return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
-
-    def _index(self, audience: Hashable) -> _Index:
         index = self._indices.setdefault(audience, _Index())
         self._indices.move_to_end(audience)
-        if len(self._indices) > MOST_KEPT:
+        if len(self._indices) > MOST_AUDIENCES:
             self._indices.popitem(last=False)
-        return index
+        scores = index.following(widgets).scores(wanted)
+        best = nsmallest(limit, scores, key=lambda tool: (-scores[tool], tool))
+        return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
 
 
 class _Index:
@@ -95,7 +92,7 @@ class _Index:
 
     def __init__(self) -> None:
         self._widgets: Mapping[str, Widget] = {}
-        self._having: dict[str, dict[str, int]] = {}
+        self._postings: dict[str, dict[str, int]] = {}
         self._lengths: dict[str, int] = {}
         self._length = 0
 
@@ -103,10 +100,10 @@ class _Index:
         """Itself, brought up to date with `widgets`."""
         before, self._widgets = self._widgets, widgets
         for tool in missing(before, widgets):
-            self._drop(tool, before[tool])
+            self._remove(tool, before[tool])
         for tool in differing(before, widgets):
             if tool in before:
-                self._drop(tool, before[tool])
+                self._remove(tool, before[tool])
             self._add(tool, widgets[tool])
         return self
 
@@ -115,9 +112,9 @@ class _Index:
         scores: dict[str, float] = {}
         average = self._length / max(len(self._lengths), 1)
         for word in wanted:
-            having = self._having.get(word, {})
-            rarity = log(1 + (len(self._lengths) - len(having) + 0.5) / (len(having) + 0.5))
-            for tool, weight in having.items():
+            posting = self._postings.get(word, {})
+            rarity = log(1 + (len(self._lengths) - len(posting) + 0.5) / (len(posting) + 0.5))
+            for tool, weight in posting.items():
                 length = _SATURATION * (1 - _LENGTH + _LENGTH * self._lengths[tool] / average)
                 score = rarity * weight * (_SATURATION + 1) / (weight + length)
                 scores[tool] = scores.get(tool, 0) + score
@@ -128,15 +125,15 @@ class _Index:
         self._lengths[tool] = counted.total()
         self._length += self._lengths[tool]
         for word, weight in counted.items():
-            self._having.setdefault(word, {})[tool] = weight
+            self._postings.setdefault(word, {})[tool] = weight
 
-    def _drop(self, tool: str, widget: Widget) -> None:
+    def _remove(self, tool: str, widget: Widget) -> None:
         self._length -= self._lengths.pop(tool)
         for word in _count(widget):
-            having = self._having[word]
-            del having[tool]
-            if not having:
-                del self._having[word]
+            posting = self._postings[word]
+            del posting[tool]
+            if not posting:
+                del self._postings[word]
 
 
 def _count(widget: Widget) -> Counter[str]:

@@ -1,6 +1,6 @@
 """A registry becomes an MCP server. Knows nothing of files, ports or signals.
 
-message -> seam (who calls, which snapshot) -> provider -> tool -> result
+message -> middleware (who calls, which snapshot) -> built-in tool or widget -> result
 """
 
 from __future__ import annotations
@@ -11,33 +11,30 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+import structlog
 from fastmcp import FastMCP
 from fastmcp.server.auth import AuthProvider
-from mcp.shared.exceptions import MCPError
-from mcp_types import CompletionArgument
+from mcp_types import CallToolRequestParams, CompletionArgument
 
 from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
 from widgetd.mcp import sdk
-from widgetd.mcp.admission import LISTS, admitted
-from widgetd.mcp.audience import Views
 from widgetd.mcp.auth import principal_of
-from widgetd.mcp.builtin.actions import action_tools
-from widgetd.mcp.builtin.catalog import StandingTool, standing_tools
-from widgetd.mcp.calls import Rendering
-from widgetd.mcp.clients import Clients
-from widgetd.mcp.direct_calls import direct
-from widgetd.mcp.entry import tool_entry
-from widgetd.mcp.listing import Expose, Listings
-from widgetd.mcp.middleware import seam_of
+from widgetd.mcp.builtin import CORE_TOOLS
+from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext
+from widgetd.mcp.calls import Rendering, unknown_widget
+from widgetd.mcp.entry import HEADER_ANNOTATION, tool_entry
+from widgetd.mcp.fast_path import FastPath
+from widgetd.mcp.listing import Expose, Pages, ResourceListings, ToolListings
+from widgetd.mcp.middleware import admitted, middleware_of
+from widgetd.mcp.notifications import Clients, StandingStreams
 from widgetd.mcp.observer import Observer
-from widgetd.mcp.principal import LOCAL, Principal
+from widgetd.mcp.principal import LOCAL, Principal, SnapshotViews
 from widgetd.mcp.provider import Lifespan, WidgetProvider
-from widgetd.mcp.ready_lists import ReadyLists
-from widgetd.mcp.resource_listing import Readable
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.result import Policy
-from widgetd.mcp.standing_streams import StandingStreams
-from widgetd.mcp.tool import WidgetTools
+from widgetd.mcp.result import Policy, Result, error_result, result_of, text_block
+from widgetd.mcp.search import Search
 from widgetd.store.contract import Store
 from widgetd.widget.widget import Widget
 
@@ -48,6 +45,8 @@ INSTRUCTIONS = (
 
 SESSION_IDLE_S = 300
 """A legacy client that vanished without a word is forgotten after this time."""
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +60,8 @@ class ServerOptions:
         resources: What can be read besides.
         observers: Are told of each call.
         otherwise: Who calls where no token says it.
+        builtin: The rows of the table of built-in tools, of all toolsets.
+        toolsets: Those that are switched on besides `core`.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -69,6 +70,8 @@ class ServerOptions:
     resources: Resources = field(default_factory=Resources)
     observers: Sequence[Observer] = ()
     otherwise: Principal = LOCAL
+    builtin: Sequence[BuiltinTool] = CORE_TOOLS
+    toolsets: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +86,15 @@ class Server:
         store: Where renders are kept.
         clients: Whom to tell of changes.
         admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
-        tools: The tool of each widget.
-        listings: What is listed.
-        readable: What is listed of the resources.
-        standing: The tools that are always there, by name.
-        alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
+        builtin: The tools that are always there.
+        listings: What is listed of the tools.
+        resource_listings: What is listed of the resources.
+        standalone: Whether nothing else is served, so that lists and unknown names are ours to
+            answer.
         observers: Are told of each call.
         otherwise: Who calls where no token says it.
         views: What each audience sees.
+        search: Finds widgets.
     """
 
     registry: Registry
@@ -100,14 +104,36 @@ class Server:
     store: Store
     clients: Clients
     admit: Callable[[Widget], bytes]
-    tools: WidgetTools
-    listings: Listings
-    readable: Readable
-    standing: Mapping[str, StandingTool]
-    alone: bool
+    builtin: BuiltinTools
+    listings: ToolListings
+    resource_listings: ResourceListings
+    standalone: bool
     observers: Sequence[Observer] = ()
     otherwise: Principal = LOCAL
-    views: Views = field(default_factory=Views)
+    views: SnapshotViews = field(default_factory=SnapshotViews)
+    search: Search = field(default_factory=Search)
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Answer a call of one of our tools, for whoever is calling; errors are results too."""
+        caller = self.rendering.caller
+        if caller.refusal is not None:
+            return error_result(caller.refusal)
+        if name in self.builtin:
+            context = ToolContext(
+                caller=caller, rendering=self.rendering, store=self.store, search=self.search
+            )
+            return await self.builtin.call(name, arguments, context)
+        widget = caller.snapshot.widgets.get(name)
+        try:
+            if widget is None:
+                raise unknown_widget(name, caller.snapshot.widgets)
+            return await self.rendering.call(widget, arguments)
+        except CallError as error:
+            return error_result(error)
+
+    def tools_for(self, principal: Principal, snapshot: Snapshot) -> Pages:
+        """The list of tools that `principal` is given of their view of a snapshot."""
+        return self.listings.of(snapshot, self.builtin.toolsets_for(principal.scopes))
 
     def http_app(
         self,
@@ -136,18 +162,17 @@ class Server:
             session_idle_timeout=SESSION_IDLE_S,
             middleware=list(middleware),
         )
-        sdk.wrap_endpoint(app, path, lambda endpoint: ReadyLists(endpoint, self._ready_page))
+        sdk.wrap_endpoint(app, path, lambda endpoint: FastPath(endpoint, self._ready_page))
         sdk.wrap_endpoint(app, path, lambda endpoint: StandingStreams(endpoint, self.clients))
         return app
 
     async def _ready_page(self, user: Any, after: str) -> bytes | None:
         principal = principal_of(user, self.otherwise)
-        try:
-            async with admitted(LISTS, {}, principal, self.store.limits):
-                snapshot = self.views.of(self.registry.current, principal.audience)
-                return self.listings.of(snapshot).ready(after, sdk.modern_envelope(self.mcp))
-        except MCPError:
-            return None
+        async with admitted(principal, self.store.limits) as refusal:
+            if refusal is not None:
+                return None
+            snapshot = self.views.of(self.registry.current, principal.audience)
+            return self.tools_for(principal, snapshot).ready(after, sdk.modern_envelope(self.mcp))
 
 
 def build(
@@ -176,9 +201,10 @@ def build(
         dereference_schemas=False,
         mask_error_details=True,
     )
-    server = attach(mcp, registry, store, options, alone=True)
-    sdk.answer_schemas_from(mcp, partial(_header_schema, registry, server.tools))
-    sdk.answer_calls(mcp, partial(direct, server.tools))
+    server = attach(mcp, registry, store, options, standalone=True)
+    mcp.completion(partial(_complete, server.rendering))
+    sdk.answer_schemas_from(mcp, partial(_header_schema, server))
+    sdk.answer_calls(mcp, partial(_answer_call, server))
     return server
 
 
@@ -188,7 +214,7 @@ def attach(
     store: Store,
     options: ServerOptions | None = None,
     *,
-    alone: bool = False,
+    standalone: bool = False,
     lifespan: Lifespan | None = None,
 ) -> Server:
     """Add the registry's widgets to a FastMCP server, and tell its clients when they change.
@@ -198,7 +224,7 @@ def attach(
         registry: Where the widgets are.
         store: Where renders are kept.
         options: How they are served.
-        alone: Whether nothing else is served, so that lists and unknown names are ours to answer.
+        standalone: Whether nothing else is served, so that lists are ours to answer.
         lifespan: Entered when the server starts, with what was attached; left when it ends.
 
     Raises:
@@ -207,11 +233,9 @@ def attach(
     options = options or ServerOptions()
     sdk.verify(mcp)
     rendering = Rendering(registry, options.policy, store, observers=options.observers)
-    has_view = options.resources.has_view
-    admit = partial(tool_entry, has_view=has_view)
-    tools = WidgetTools(rendering, has_view=has_view)
-    standing = (*standing_tools(rendering), *action_tools(rendering, store))
-    listings = Listings(tools, admit, standing, expose=options.expose, page_size=options.page_size)
+    builtin = BuiltinTools(options.builtin, options.toolsets)
+    admit = partial(tool_entry, has_view=options.resources.has_view, reserved=builtin.reserved)
+    listings = ToolListings(admit, builtin, expose=options.expose, page_size=options.page_size)
     server = Server(
         registry=registry,
         mcp=mcp,
@@ -220,21 +244,34 @@ def attach(
         store=store,
         clients=Clients(),
         admit=admit,
-        tools=tools,
+        builtin=builtin,
         listings=listings,
-        readable=Readable(options.resources, listings.shown, options.page_size),
-        standing={tool.name: tool for tool in standing},
-        alone=alone,
+        resource_listings=ResourceListings(options.resources, listings.shown, options.page_size),
+        standalone=standalone,
         observers=options.observers,
         otherwise=options.otherwise,
     )
     mcp.add_provider(WidgetProvider(server, lifespan))
     sdk.serve_listen(mcp, server.clients.listen)
     sdk.serve_subscribe(mcp, server.clients.subscribe, server.clients.unsubscribe)
-    if alone:
-        mcp.completion(partial(_complete, rendering))
-    sdk.add_seam(mcp, seam_of(server))
+    sdk.add_middleware(mcp, middleware_of(server))
     return server
+
+
+async def _answer_call(server: Server, _context: sdk.Context, params: CallToolRequestParams) -> Any:
+    """Answer `tools/call` before FastMCP looks for a tool.
+
+    FastMCP's way is made for tools that anybody may add, wrap, mount or rename, and takes as long
+    as all the rest of a call. What it promises is kept: the SDK holds the call and its answer to
+    the protocol, and what nobody foresaw tells the caller nothing of the inside.
+    """
+    try:
+        result = await server.call(params.name, params.arguments or {})
+    except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it
+        _log.exception("call.crashed", tool=params.name)
+        result = result_of([text_block(f"Error calling tool '{params.name}'")], None, is_error=True)
+    # Of what it says, the SDK drops what the caller's protocol does not know.
+    return {"resultType": "complete", **result}
 
 
 def _complete(
@@ -250,10 +287,9 @@ def _complete(
     return [tool for tool in widgets if tool.startswith(argument.value)]
 
 
-def _header_schema(registry: Registry, tools: WidgetTools, name: str) -> dict[str, Any] | None:
+def _header_schema(server: Server, name: str) -> dict[str, Any] | None:
     """The schema of a tool that wants arguments repeated in headers; None for all others."""
-    widget = registry.current.widgets.get(name)
-    if widget is None:
+    widget = server.registry.current.widgets.get(name)
+    if widget is None or HEADER_ANNOTATION not in server.listings.entry(widget):
         return None
-    tool = tools.of(widget)
-    return tool.parameters if tool.wants_headers else None
+    return dict(widget.advertised)

@@ -19,8 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from widgetd.mcp.auth import Access, principal_of
-from widgetd.mcp.caller import CALLER, Caller
-from widgetd.mcp.principal import NOBODY, Principal
+from widgetd.mcp.principal import CALLER, NOBODY, Caller, Principal
 from widgetd.mcp.server import Server
 
 _ASK = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}

@@ -20,8 +20,7 @@ from starlette.routing import Route
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
-from widgetd.mcp.notice import Notice
-from widgetd.mcp.observer import Called
+from widgetd.mcp.observer import Called, Notice
 from widgetd.mcp.status import Vitals
 from widgetd.widget.widget import Widget
 

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from widgetd.errors import CallError
-from widgetd.mcp.backend import keep_render
+from widgetd.mcp.http_calls import keep_render
 from widgetd.mcp.server import Server
 from widgetd.schema.json_values import kind
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from widgetd.errors import Finding, WidgetError
+from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.schema.field_names import camel_case
 from widgetd.widget.document import Export, opened, read_export
 from widgetd.widget.hidden_characters import visible
 from widgetd.widget.naming import (
-    RESERVED,
     folders,
     kebab_case,
     title,
@@ -141,7 +140,7 @@ def define(
     """
     try:
         export = read_export(source.content, limits)
-        tool = _tool(export.name, source.path)
+        tool = tool_name(export.name, source.path)
     except WidgetError as error:
         raise error.of(source.path) from None
     said = read_sidecar(sidecar)
@@ -177,21 +176,9 @@ def digest(source: Source, sidecar: Source | None) -> str:
     return blake2b(f"{source.digest}+{sidecar.digest}".encode(), digest_size=16).hexdigest()
 
 
-def _tool(name: str, path: str) -> str:
-    tool = tool_name(name, path)
-    if tool in RESERVED:
-        problem = f"the tool name '{tool}' is one of widgetd's own"
-        raise _fault("W1109", "/name", problem, "give the widget another name")
-    return tool
-
-
 def _description(said: Sidecar, export: Export) -> str:
     schema = export.said.get("jsonSchema") or {}
     for told in (said.description, export.said.get("description"), schema.get("description")):
         if isinstance(told, str) and told.strip():
             return visible(told).strip()
     return ""
-
-
-def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))

@@ -13,18 +13,6 @@ from pathlib import PurePosixPath
 
 from anyascii import anyascii
 
-RESERVED = frozenset(
-    {
-        "search_widgets",
-        "get_widget_details",
-        "render_widget",
-        "show_render",
-        "widget_action",
-        "await_widget_action",
-    }
-)
-"""The standing tools' names, which no widget may take."""
-
 DEFAULT_NAME = "Untitled widget"
 """What Studio calls a widget that nobody has named."""
 

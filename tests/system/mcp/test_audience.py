@@ -11,8 +11,7 @@ from tests.serving import serving, widget_file
 from tests.system.web.asking import ask
 from widgetd.catalog.selection import Selection
 from widgetd.errors import Finding
-from widgetd.mcp.audience import Views
-from widgetd.mcp.principal import Audience
+from widgetd.mcp.principal import Audience, SnapshotViews
 
 ALL, SOME, NAMED = "sees-all-sees-all-sees", "sees-some-sees-some", "sees-named-sees-named"
 TOKENS = f"""
@@ -56,7 +55,7 @@ def test_the_fault_of_a_hidden_widget_is_hidden_with_it() -> None:
     fault = Finding(code="W1001", path="Secret.widget", at="", problem="p", advice="a")
     secret = widget("Secret", sidecar='permission = "elevated"')
     whole = snapshot_of(widget("Open"), secret, faults={"Secret.widget": fault})
-    views = Views()
+    views = SnapshotViews()
 
     everything, others = Audience(), Audience(elevated=False)
 
@@ -68,7 +67,7 @@ def test_the_fault_of_a_hidden_widget_is_hidden_with_it() -> None:
 def test_a_view_is_made_once_while_it_is_asked_for() -> None:
     before, after = snapshot_of(widget("Open")), snapshot_of(widget("Open"), widget("Secret"))
     audience = Audience(selection=Selection(include=frozenset({"open"})))
-    views = Views()
+    views = SnapshotViews()
 
     seen = views.of(before, audience), views.of(after, audience)
 

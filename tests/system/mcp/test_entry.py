@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from fastmcp.tools.base import Tool
 from mcp_types.methods import serialize_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
@@ -15,11 +16,11 @@ from tests.making import widget
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.errors import WidgetError
-from widgetd.mcp.calls import Rendering
+from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.entry import tool_entry
-from widgetd.mcp.result import Policy
-from widgetd.mcp.server import build
-from widgetd.mcp.tool import WidgetdTool, WidgetTools
+from widgetd.mcp.provider import WidgetProvider
+from widgetd.mcp.resources import Resources
+from widgetd.mcp.server import ServerOptions, build
 from widgetd.settings import bundled
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
@@ -55,12 +56,16 @@ SCHEMAS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def tool_of(made: Widget) -> WidgetdTool:
-    rendering = Rendering(Registry(), Policy(), local_store())
-    return WidgetTools(rendering, has_view=True).of(made)
+def provider() -> WidgetProvider:
+    options = ServerOptions(resources=Resources("<html></html>"))
+    return WidgetProvider(build(Registry(), local_store(), options), None)
 
 
-def sent(tool: WidgetdTool, version: str) -> dict[str, Any]:
+def tool_of(made: Widget) -> Tool:
+    return provider().tool_of_widget(made)
+
+
+def sent(tool: Tool, version: str) -> dict[str, Any]:
     """The tool's entry in a list that the SDK sends."""
     listed = tool.to_mcp_tool(name=tool.name).model_dump(
         by_alias=True, mode="json", exclude_none=True
@@ -87,9 +92,9 @@ def test_the_entries_of_all_bundled_widgets_are_the_sdks_own(version: str) -> No
 
 
 @pytest.mark.parametrize("version", ENVELOPES)
-def test_the_entries_of_the_standing_tools_are_the_sdks_own(version: str) -> None:
-    for tool in build(Registry(), local_store()).standing.values():
-        assert orjson.loads(tool.entry()) == sent(tool, version)
+def test_the_entries_of_the_builtin_tools_are_the_sdks_own(version: str) -> None:
+    for tool in CORE_TOOLS:
+        assert orjson.loads(tool.entry()) == sent(provider().tool_of_builtin(tool), version)
 
 
 def test_a_title_of_characters_that_nobody_sees_is_made_from_the_name() -> None:

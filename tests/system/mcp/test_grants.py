@@ -8,8 +8,8 @@ import pytest
 
 from widgetd.catalog.selection import Selection
 from widgetd.errors import ConfigError
+from widgetd.mcp.auth import find, read_grants
 from widgetd.mcp.principal import CALL, GALLERY, READ
-from widgetd.mcp.token_file import find, read_grants
 
 ADA, KIOSK = "ada-ada-ada-ada-ada", "kiosk-kiosk-kiosk"
 

@@ -8,28 +8,17 @@ import pytest
 
 from tests.making import snapshot_of, widget
 from widgetd.catalog.change import difference
-from widgetd.catalog.registry import Registry
 from widgetd.catalog.selection import Selection
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.audience import Views
-from widgetd.mcp.calls import Rendering
+from widgetd.mcp.builtin.table import BuiltinTools
 from widgetd.mcp.entry import tool_entry
-from widgetd.mcp.listing import Expose, Listings
-from widgetd.mcp.principal import Audience
-from widgetd.mcp.result import Policy
-from widgetd.mcp.tool import WidgetTools
-from widgetd.store.factory import local_store
+from widgetd.mcp.listing import Expose, ToolListings
+from widgetd.mcp.principal import Audience, SnapshotViews
 from widgetd.widget.widget import Widget
 
 
-def listings(page_size: int = 0, expose: Expose = "tools") -> Listings:
-    return Listings(
-        WidgetTools(Rendering(Registry(), Policy(), local_store())),
-        tool_entry,
-        (),
-        expose=expose,
-        page_size=page_size,
-    )
+def listings(page_size: int = 0, expose: Expose = "tools") -> ToolListings:
+    return ToolListings(tool_entry, BuiltinTools(()), expose=expose, page_size=page_size)
 
 
 def names(page: dict[str, Any]) -> list[str]:
@@ -107,7 +96,7 @@ def test_auto_decides_once_by_the_number_of_widgets() -> None:
     few, many = listings(expose="auto"), listings(expose="auto")
     crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
 
-    assert [tool.name for tool in few.tools(made("a"))] == ["a"]
+    assert names(few.of(made("a")).page()) == ["a"]
     assert len(names(few.of(crowd).page())) == 129
     assert names(many.of(crowd).page()) == []
 
@@ -128,7 +117,7 @@ def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
 ) -> None:
     was, now = snapshot_of(before), snapshot_of(after)
 
-    assert listings(expose=expose).read_otherwise(was, now, difference(was, now)) is otherwise
+    assert listings(expose=expose).changed(was, now, difference(was, now)) is otherwise
 
 
 def test_auto_decides_the_same_whoever_asks_first() -> None:
@@ -136,5 +125,5 @@ def test_auto_decides_the_same_whoever_asks_first() -> None:
     crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
     some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))
 
-    assert names(asked.of(Views().of(crowd, some)).page()) == []
+    assert names(asked.of(SnapshotViews().of(crowd, some)).page()) == []
     assert names(asked.of(crowd).page()) == []

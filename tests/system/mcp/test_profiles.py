@@ -16,7 +16,7 @@ from mcp.client.extension import advertise
 from mcp_types import CallToolResult, Implementation, RequestParamsMeta, TextContent
 
 from tests.serving import PATIENCE_S, Era, greeting, serving, widget_file
-from widgetd.mcp.caller import UI_EXTENSION
+from widgetd.mcp.principal import UI_EXTENSION
 from widgetd.mcp.result import MODEL_HOSTS
 
 TREE = greeting("Hello", "Ada")

@@ -13,7 +13,7 @@ import pytest
 from tests.raw import connect, exchange, modern_request
 from tests.serving import connected, greeting, serving, widget_file
 from tests.system.web.asking import ask
-from widgetd.widget.naming import RESERVED
+from widgetd.mcp.builtin import CORE_TOOLS
 
 TOOL = "search_widgets"
 
@@ -36,7 +36,7 @@ async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) 
 
     assert ready[0] == made[0] == 200
     assert json.loads(ready[1]) == json.loads(made[1])
-    assert len(json.loads(ready[1])["result"]["tools"]) == 3 + len(RESERVED)
+    assert len(json.loads(ready[1])["result"]["tools"]) == 3 + len(CORE_TOOLS)
 
 
 async def test_a_list_asked_for_by_a_number_that_64_bits_do_not_hold_is_answered(

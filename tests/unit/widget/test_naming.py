@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from widgetd.schema.field_names import camel_case
 from widgetd.widget.naming import (
-    RESERVED,
     by_preference,
     folders,
     kebab_case,
@@ -111,7 +110,3 @@ def test_one_tool_name_goes_to_one_file_in_whatever_order_they_come(
 def test_subfolders_become_tags() -> None:
     assert folders("card.widget") == ()
     assert folders("travel/air/card.widget") == ("travel", "air")
-
-
-def test_the_standing_tools_names_are_reserved() -> None:
-    assert {slug(name) for name in RESERVED} == RESERVED

@@ -1,1 +1,10 @@
-"""The tools that are always there, for hosts that never fetch a list again."""
+"""The tools that are always there."""
+
+from __future__ import annotations
+
+from widgetd.mcp.builtin import actions, catalog
+
+CORE_TOOLS = (*catalog.TOOLS, *actions.TOOLS)
+"""The rows of the toolset that every server has."""
+
+CORE_NAMES = frozenset(tool.name for tool in CORE_TOOLS)

@@ -11,19 +11,13 @@ Source: MCP Apps 2026-01-26, "Tool visibility".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
-from mcp_types import ToolAnnotations
-
 from widgetd.errors import CallError, nearest
-from widgetd.mcp.builtin.catalog import StandingTool
-from widgetd.mcp.caller import Caller
-from widgetd.mcp.calls import Rendering
-from widgetd.mcp.error_result import error_result
-from widgetd.mcp.result import Result, structured_result
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.principal import CALL
+from widgetd.mcp.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
-from widgetd.store.contract import Store
 from widgetd.store.values import Awaited
 from widgetd.widget.actions import Offered, actions_of
 
@@ -32,123 +26,28 @@ LONGEST_WAIT_S = 60
 
 _MOST_NAMED = 6
 
-_ACT = {
-    "type": "object",
-    "properties": {
-        "render_id": {"type": "string", "description": "The id of the render that is shown."},
-        "action": {"type": "string", "description": "The action's type, as the widget has it."},
-        "payload": {
-            "default": {},
-            "description": "The action's payload, with the fields of its form.",
-        },
-        "idempotency_key": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 200,
-            "description": "New for each thing that the user does, the same when trying again.",
-        },
-    },
-    "required": ["render_id", "action", "idempotency_key"],
-    "additionalProperties": False,
-}
-_AWAIT = {
-    "type": "object",
-    "properties": {
-        "render_id": {
-            "type": "string",
-            "description": "The id that the widget's result ends with, as r_….",
-        },
-        "after": {
-            "type": "integer",
-            "minimum": 0,
-            "default": 0,
-            "description": "The `next` of the last answer, once its actions are dealt with.",
-        },
-        "timeout_s": {
-            "type": "number",
-            "minimum": 0,
-            "maximum": LONGEST_WAIT_S,
-            "default": 20,
-            "description": "How long to wait for an action.",
-        },
-    },
-    "required": ["render_id"],
-    "additionalProperties": False,
-}
 
-
-def action_tools(rendering: Rendering, store: Store) -> tuple[StandingTool, ...]:
-    """The two ends of an action's way."""
-    return (
-        StandingTool(
-            partial(_act, rendering, store),
-            rendering,
-            name="widget_action",
-            title="Widget action",
-            description="Take an action in a widget that is shown, because the user did.",
-            parameters=_ACT,
-            annotations=ToolAnnotations(
-                read_only_hint=False,
-                idempotent_hint=True,
-                destructive_hint=False,
-                open_world_hint=False,
-            ),
-            meta={"ui": {"visibility": ["app"]}},
-        ),
-        StandingTool(
-            partial(_await, rendering, store),
-            rendering,
-            name="await_widget_action",
-            title="Await widget action",
-            description="Wait for what the user does in a widget that has buttons or fields. "
-            "Ask again with `next` as `after`: until then, no action that you were told is let go.",
-            parameters=_AWAIT,
-            # What is let go of is what the caller has; asking the same again gets the same.
-            annotations=ToolAnnotations(
-                read_only_hint=True,
-                idempotent_hint=True,
-                destructive_hint=False,
-                open_world_hint=False,
-            ),
-        ),
-    )
-
-
-async def _act(
-    rendering: Rendering, store: Store, _caller: Caller, arguments: Mapping[str, Any]
-) -> Result:
+async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"status": "accepted", "next"}`; where the payload does not fit, `validationErrors`."""
-    render_id, key = arguments["render_id"], arguments["idempotency_key"]
+    store, render_id = context.store, arguments["render_id"]
+    key = arguments["idempotency_key"]
     remembered = f"widget_action {render_id} {key}"
     answer = await store.idempotency.recall(remembered)
     if answer is not None:
         return structured_result(dict(answer))
-    render = await rendering.kept(render_id)
+    render = await context.rendering.kept(render_id)
     offered = _offered(actions_of(render.tree), arguments["action"])
     try:
         payload = offered.accept(arguments["payload"])
     except CallError as error:
-        return error_result(error, _validation_errors(error))
+        # By the names of the fields, for the page to show beside them.
+        errors: dict[str, list[str]] = {}
+        for slip in error.slips:
+            errors.setdefault(slip.path, []).append(f"expected {slip.expected}, got {slip.got}")
+        return error_result(error, {"status": "invalid", "validationErrors": errors})
     accepted = await store.actions.append(render_id, offered.type, payload, idempotency_key=key)
     answer = {"status": accepted.status, "next": accepted.seq}
     return structured_result(dict(await store.idempotency.remember(remembered, answer)))
-
-
-async def _await(
-    rendering: Rendering, store: Store, _caller: Caller, arguments: Mapping[str, Any]
-) -> Result:
-    """`{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
-    render_id, after = arguments["render_id"], arguments["after"]
-    if await rendering.hides(render_id):
-        awaited = Awaited(status="expired", next=after)
-    else:
-        patience_s = arguments["timeout_s"]
-        awaited = await store.actions.read(render_id, after=after, timeout_s=patience_s)
-    actions = [
-        {"seq": one.seq, "action": one.action, "payload": one.payload, "at": one.at}
-        for one in awaited.actions
-    ]
-    return structured_result({"actions": actions, "next": awaited.next, "status": awaited.status})
 
 
 def _offered(known: Mapping[str, Offered], action: str) -> Offered:
@@ -170,9 +69,89 @@ def _offered(known: Mapping[str, Offered], action: str) -> Offered:
     )
 
 
-def _validation_errors(error: CallError) -> dict[str, Any]:
-    """What is wrong, by the names of the fields, for the page to show beside them."""
-    errors: dict[str, list[str]] = {}
-    for slip in error.slips:
-        errors.setdefault(slip.path, []).append(f"expected {slip.expected}, got {slip.got}")
-    return {"status": "invalid", "validationErrors": errors}
+async def await_widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
+    render_id, after = arguments["render_id"], arguments["after"]
+    if await context.rendering.hides(render_id):
+        awaited = Awaited(status="expired", next=after)
+    else:
+        awaited = await context.store.actions.read(
+            render_id, after=after, timeout_s=arguments["timeout_s"]
+        )
+    actions = [
+        {"seq": one.seq, "action": one.action, "payload": one.payload, "at": one.at}
+        for one in awaited.actions
+    ]
+    return structured_result({"actions": actions, "next": awaited.next, "status": awaited.status})
+
+
+TOOLS = (
+    BuiltinTool(
+        name="widget_action",
+        description="Take an action in a widget that is shown, because the user did.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "render_id": {
+                    "type": "string",
+                    "description": "The id of the render that is shown.",
+                },
+                "action": {
+                    "type": "string",
+                    "description": "The action's type, as the widget has it.",
+                },
+                "payload": {
+                    "default": {},
+                    "description": "The action's payload, with the fields of its form.",
+                },
+                "idempotency_key": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 200,
+                    "description": "New for each thing that the user does, "
+                    "the same when trying again.",
+                },
+            },
+            "required": ["render_id", "action", "idempotency_key"],
+            "additionalProperties": False,
+        },
+        handler=widget_action,
+        scope=CALL,
+        read_only=False,
+        app_only=True,
+    ),
+    # What is let go of is what the caller has; asking the same again gets the same.
+    BuiltinTool(
+        name="await_widget_action",
+        description="Wait for what the user does in a widget that has buttons or fields. "
+        "Ask again with `next` as `after`: until then, no action that you were told is let go.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "render_id": {
+                    "type": "string",
+                    "description": "The id that the widget's result ends with, as r_….",
+                },
+                "after": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "default": 0,
+                    "description": "The `next` of the last answer, "
+                    "once its actions are dealt with.",
+                },
+                "timeout_s": {
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": LONGEST_WAIT_S,
+                    "default": 20,
+                    "description": "How long to wait for an action.",
+                },
+            },
+            "required": ["render_id"],
+            "additionalProperties": False,
+        },
+        handler=await_widget_action,
+        scope=CALL,
+        waits=True,
+    ),
+)

@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError
+from widgetd.mcp.http_calls import keep_shown
 from widgetd.mcp.result import Policy, tool_result
 from widgetd.mcp.server import Server
 from widgetd.mcp.tokens import CHARACTERS_OF_A_TOKEN
-from widgetd.mcp.viewer import keep_shown
 from widgetd.store.values import StoredRender
 from widgetd.widget.widget import Widget
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from widgetd.mcp.viewer import take_action
+from widgetd.mcp.http_calls import take_action
 from widgetd.web.gallery.detail import widget_json, widget_page
 from widgetd.web.gallery.faults import problem_json, problem_list
 from widgetd.web.gallery.frame import frame_page

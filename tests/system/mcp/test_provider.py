@@ -1,4 +1,4 @@
-"""The tool of each widget is kept as long as the widget is, and no longer."""
+"""FastMCP's tool of each widget is kept as long as the widget is, and no longer."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import pytest
 from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.entry import tool_entry
+from widgetd.mcp.provider import WidgetProvider
 from widgetd.mcp.server import build
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 
 
 async def test_a_widget_that_is_served_no_more_is_kept_by_nobody() -> None:
-    tools = build(Registry(), local_store()).tools
+    provider = WidgetProvider(build(Registry(), local_store()), None)
     made = widget("Greeting")
     tool_entry(made)
     kept = weakref.ref(made)
-    tool = tools.of(made)
-    assert tools.of(made) is tool
+    tool = provider.tool_of_widget(made)
+    assert provider.tool_of_widget(made) is tool
 
     del made
     gc.collect()
@@ -29,7 +30,9 @@ async def test_a_widget_that_is_served_no_more_is_kept_by_nobody() -> None:
 
     assert kept() is None
     assert result.is_error
-    assert "this 'greeting' is not served any more; ask again" in str(result.content)
+    assert "[W2001] name: there is no widget 'greeting'; search_widgets finds what there is" in str(
+        result.content
+    )
 
 
 async def test_a_server_that_starts_makes_no_tool_to_find_out_which_are_tasks(
@@ -37,7 +40,7 @@ async def test_a_server_that_starts_makes_no_tool_to_find_out_which_are_tasks(
 ) -> None:
     server = build(Registry(snapshot_of(widget("Greeting"))), local_store())
     made: list[Widget] = []
-    monkeypatch.setattr(type(server.tools), "of", lambda _, widget: made.append(widget))
+    monkeypatch.setattr(WidgetProvider, "tool_of_widget", lambda _, widget: made.append(widget))
 
     tasks = await server.mcp.get_tasks()
 

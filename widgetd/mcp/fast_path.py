@@ -9,7 +9,7 @@ check, and refuses to know what a widget is.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
@@ -23,11 +23,7 @@ from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from widgetd.mcp.sdk import App, Message, Receive, Scope, Send
 
 Page = Callable[[Any, str], Awaitable[bytes | None]]
 """Who asks, and the cursor, to the JSON of the result; None if the SDK is to say why not."""
@@ -36,7 +32,7 @@ _LONGEST_BODY = 16 * 1024
 """A list request is a few hundred bytes; whatever is longer is something else."""
 
 
-class ReadyLists:
+class FastPath:
     """An ASGI layer that answers regular modern list requests and hands on all others.
 
     Args:
@@ -50,31 +46,47 @@ class ReadyLists:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or hand it on."""
-        headers = _headers(scope)
-        if not _is_candidate(scope, headers):
+        if scope["type"] != "http" or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
-        message = await receive()
-        answer = None if message.get("more_body") else await self._answer(scope, headers, message)
-        if answer is None:
-            await self.app(scope, _first(message, receive), send)
+        pairs = [
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
+        ]
+        headers = dict(pairs)
+        length = headers.get("content-length", "")
+        if not (
+            headers.get("mcp-method") == "tools/list"
+            and headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
+            and "application/json" in headers.get("accept", "")
+            and length.isdecimal()
+            and int(length) <= _LONGEST_BODY
+        ):
+            await self.app(scope, receive, send)
             return
-        length = str(len(answer)).encode()
-        response = [(b"content-type", b"application/json"), (b"content-length", length)]
+        first = await receive()
+        answer = None
+        if not first.get("more_body"):
+            answer = await self._answer(scope, pairs, first.get("body", b""))
+        if answer is None:
+            await self.app(scope, _replayed(first, receive), send)
+            return
+        response = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(answer)).encode()),
+        ]
         await send({"type": "http.response.start", "status": 200, "headers": response})
         await send({"type": "http.response.body", "body": answer})
 
     async def _answer(
-        self, scope: Scope, headers: Mapping[str, str], message: Message
+        self, scope: Scope, headers: list[tuple[str, str]], body: bytes
     ) -> bytes | None:
         try:
-            decoded = orjson.loads(message.get("body", b""))
+            decoded = orjson.loads(body)
             request = JSONRPCRequest.model_validate(decoded)
-            pairs = [
-                (name.decode("latin-1"), value.decode("latin-1"))
-                for name, value in scope["headers"]
-            ]
-            if request.method != "tools/list" or find_duplicated_routing_header(pairs) is not None:
+            if (
+                request.method != "tools/list"
+                or find_duplicated_routing_header(headers) is not None
+            ):
                 return None
             verdict = classify_inbound_request(decoded, headers=dict(headers))
             if isinstance(verdict, InboundLadderRejection):
@@ -85,32 +97,12 @@ class ReadyLists:
         page = await self._page(scope.get("user"), (request.params or {}).get("cursor") or "")
         if page is None:
             return None
-        number = orjson.dumps(request.id)
-        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (number, page)
+        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (orjson.dumps(request.id), page)
 
 
-def _headers(scope: Scope) -> dict[str, str]:
-    if scope["type"] != "http":
-        return {}
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-
-
-def _is_candidate(scope: Scope, headers: Mapping[str, str]) -> bool:
-    length = headers.get("content-length", "")
-    return (
-        scope["type"] == "http"
-        and scope["method"] == "POST"
-        and headers.get("mcp-method") == "tools/list"
-        and headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
-        and "application/json" in headers.get("accept", "")
-        and length.isdecimal()
-        and int(length) <= _LONGEST_BODY
-    )
-
-
-def _first(message: Message, receive: Receive) -> Receive:
+def _replayed(first: Message, receive: Receive) -> Receive:
     """`receive`, with a message that was taken already before all others."""
-    taken = [message]
+    taken = [first]
 
     async def again() -> Message:
         return taken.pop() if taken else await receive()

@@ -1,0 +1,158 @@
+"""The table of built-in tools: each name once, and what a row says holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from tests.making import snapshot_of, widget
+from tests.serving import PATIENCE_S
+from widgetd.catalog.registry import Registry
+from widgetd.errors import ConfigError, WidgetError
+from widgetd.mcp import sdk
+from widgetd.mcp.builtin import CORE_NAMES, CORE_TOOLS
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.principal import ADMIN, CALL, READ, Principal
+from widgetd.mcp.result import Result, structured_result
+from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.store.factory import local_store
+from widgetd.store.values import Bounds
+from widgetd.widget.naming import slug
+
+
+async def tell(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    return structured_result({"caller": context.caller.principal.name, **arguments})
+
+
+TELL = BuiltinTool(
+    name="tell",
+    description="Tell who calls.",
+    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+    handler=tell,
+    toolset="operate",
+)
+
+
+def serving(row: BuiltinTool, *, bounds: Bounds | None = None, **options: Any) -> Server:
+    rows = (*CORE_TOOLS, row)
+    store = local_store(bounds) if bounds else local_store()
+    return build(Registry(snapshot_of(widget())), store, ServerOptions(builtin=rows, **options))
+
+
+async def listed(server: Server) -> set[str]:
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        return {tool.name for tool in (await client.list_tools()).tools}
+
+
+def text(result: CallToolResult) -> str:
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+def test_the_names_are_such_as_widgets_could_have() -> None:
+    assert {slug(name) for name in CORE_NAMES} == CORE_NAMES
+
+
+def test_a_name_that_stands_twice_ends_the_start_and_both_owners_are_named() -> None:
+    with pytest.raises(ConfigError) as raised:
+        serving(replace(TELL, name="show_render", handler=partial(tell)))
+
+    assert raised.value.code == "W0012"
+    assert str(raised.value) == (
+        "two built-in tools are called 'show_render': in widgetd.mcp.builtin.catalog and "
+        f"{__name__}; rename one of them"
+    )
+
+
+async def test_a_toolset_that_is_not_switched_on_is_not_there_and_keeps_its_names() -> None:
+    server = serving(TELL)
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        unknown = await client.call_tool("tell", {})
+
+    assert await listed(server) == {*CORE_NAMES, "greeting"}
+    assert text(unknown).startswith("[W2001] name: there is no widget 'tell'")
+    with pytest.raises(WidgetError) as refused:
+        server.admit(widget("Tell"))
+    assert str(refused.value) == (
+        "Tell.widget#/name: the tool name 'tell' is one of widgetd's own; "
+        "give the widget another name"
+    )
+
+
+async def test_a_toolset_is_listed_and_answers_where_it_is_switched_on() -> None:
+    server = serving(TELL, toolsets=["operate"])
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        told = await client.call_tool("tell", {})
+
+    assert "tell" in await listed(server)
+    assert told.structured_content == {"caller": ""}
+
+
+async def test_a_toolset_is_listed_only_to_those_who_may_use_it() -> None:
+    row = replace(TELL, scope=ADMIN)
+    some = Principal(name="ada", scopes=frozenset({READ, CALL}))
+    server = serving(row, toolsets=["operate"], otherwise=some)
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        refused = await client.call_tool("tell", {})
+
+    assert "tell" not in await listed(server)
+    assert text(refused).startswith("[W2301] this token has no scope 'admin'")
+
+
+async def test_two_toolsets_of_one_snapshot_have_a_list_each() -> None:
+    server = serving(replace(TELL, scope=ADMIN), toolsets=["operate"])
+    snapshot = server.registry.current
+    some, all_ = Principal(scopes=frozenset({READ})), Principal()
+
+    names = [
+        {tool["name"] for tool in server.tools_for(one, snapshot).page()["tools"]}
+        for one in (all_, some, all_)
+    ]
+
+    assert names[0] == names[2] == names[1] | {"tell"}
+    assert "tell" not in names[1]
+    assert server.tools_for(all_, snapshot) is server.tools_for(all_, snapshot)
+
+
+async def test_a_call_takes_its_cost_from_the_callers_rate() -> None:
+    bounds = Bounds(rate_per_s=0.001, burst=9)
+    server = serving(replace(TELL, cost=5), bounds=bounds, toolsets=["operate"])
+    async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
+        first = await client.call_tool("tell", {})
+        second = await client.call_tool("tell", {})
+        third = await client.call_tool("search_widgets", {})
+
+    assert first.structured_content == {"caller": ""}
+    assert text(second).startswith("[W2201]")
+    assert third.structured_content is not None
+
+
+async def test_a_tool_that_waits_holds_no_slot() -> None:
+    entered = anyio.Event()
+
+    async def wait(_context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
+        entered.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    row = replace(TELL, handler=wait, waits=True)
+    server = serving(row, bounds=Bounds(at_once=1), toolsets=["operate"])
+    async with (
+        Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client,
+        anyio.create_task_group() as tasks,
+    ):
+        with anyio.fail_after(PATIENCE_S):
+            tasks.start_soon(client.call_tool, "tell", {})
+            await entered.wait()
+            other = await client.call_tool("greeting", {"who": "Ada"})
+        tasks.cancel_scope.cancel()
+
+    assert not other.is_error

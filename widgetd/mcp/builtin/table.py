@@ -1,0 +1,198 @@
+"""One table of the tools that are always there: what they take, and what a call needs.
+
+A file beside this one holds the rows of one subject as `TOOLS`; the rows of a later room
+stand in its own `toolset.py`, and are handed to the server at assembly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from widgetd.errors import CallError, ConfigError
+from widgetd.limits import Limits
+from widgetd.mcp.calls import Rendering
+from widgetd.mcp.entry import READ_ONLY, entry
+from widgetd.mcp.principal import READ, Caller
+from widgetd.mcp.result import Result, error_result
+from widgetd.mcp.search import Search
+from widgetd.schema.validator import compile_schema
+from widgetd.store.contract import Store
+
+CORE = "core"
+"""The toolset that every server has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a handler may use.
+
+    Attributes:
+        caller: Who calls, and the snapshot that the call is answered from.
+        rendering: Renders widgets.
+        store: What outlives a call.
+        search: Finds widgets.
+    """
+
+    caller: Caller
+    rendering: Rendering
+    store: Store
+    search: Search
+
+
+Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Result]]
+"""Answers a call whose arguments fit and are complete; raises `CallError` where it cannot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinTool:
+    """A tool that is no widget.
+
+    Attributes:
+        name: No widget may take it.
+        description: For the model.
+        input_schema: An object's, closed.
+        handler: Answers.
+        scope: What the caller's token must grant.
+        cost: Of the caller's rate.
+        waits: Whether it waits for somebody, and so holds no slot meanwhile.
+        toolset: Which setting switches it on.
+        read_only: Whether calling it changes nothing.
+        app_only: Whether it is for the page that shows a widget, and hidden from the model.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    handler: Handler
+    scope: str = READ
+    cost: int = 1
+    waits: bool = False
+    toolset: str = CORE
+    read_only: bool = True
+    app_only: bool = False
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def annotations(self) -> Mapping[str, bool]:
+        """Hints for hosts."""
+        return READ_ONLY if self.read_only else {**READ_ONLY, "readOnlyHint": False}
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """Source: MCP Apps 2026-01-26, "Tool visibility"."""
+        return {"ui": {"visibility": ["app"]}} if self.app_only else {}
+
+    def entry(self) -> bytes:
+        """This tool as it stands in `tools/list`."""
+        return entry(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.input_schema,
+            annotations=self.annotations,
+            meta=self.meta,
+        )
+
+
+class BuiltinTools(Mapping[str, BuiltinTool]):
+    """The tools of the toolsets that are switched on, by name.
+
+    Args:
+        rows: Of all toolsets.
+        toolsets: Those that are switched on besides `core`.
+
+    Attributes:
+        reserved: The names of all of them, so that a setting never renames a widget.
+
+    Raises:
+        ConfigError: Two have the same name (W0012).
+    """
+
+    def __init__(self, rows: Iterable[BuiltinTool], toolsets: Iterable[str] = ()) -> None:
+        self._toolsets = frozenset((CORE, *toolsets))
+        named: dict[str, BuiltinTool] = {}
+        for tool in rows:
+            other = named.setdefault(tool.name, tool)
+            if other is not tool:
+                owners = " and ".join(_owner(each) for each in (other, tool))
+                problem = f"two built-in tools are called '{tool.name}': in {owners}"
+                raise ConfigError("W0012", problem, "rename one of them")
+        self.reserved = frozenset(named)
+        self._tools = MappingProxyType(
+            {name: tool for name, tool in named.items() if tool.toolset in self._toolsets}
+        )
+        self._schemas = {
+            name: compile_schema(tool.input_schema, limits=Limits())
+            for name, tool in self._tools.items()
+        }
+        self._entries = {name: tool.entry() for name, tool in self._tools.items()}
+
+    def __getitem__(self, name: str) -> BuiltinTool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def toolsets_for(self, scopes: frozenset[str]) -> frozenset[str]:
+        """The toolsets of which a caller with these scopes may use anything, `core` in any case."""
+        return frozenset(
+            {CORE, *(tool.toolset for tool in self._tools.values() if tool.scope in scopes)}
+        )
+
+    def entries(self, toolsets: frozenset[str]) -> Mapping[str, bytes]:
+        """How the tools of these toolsets stand in a list, as JSON."""
+        return {
+            name: self._entries[name]
+            for name, tool in self._tools.items()
+            if tool.toolset in toolsets
+        }
+
+    async def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> Result:
+        """Check the arguments and answer; errors are results too."""
+        tool, schema = self._tools[name], self._schemas[name]
+        try:
+            checked = schema.check(_with_lists(arguments, tool.input_schema["properties"]))
+            return await tool.handler(context, schema.with_defaults(checked.arguments))
+        except CallError as error:
+            return error_result(error)
+
+
+def _owner(tool: BuiltinTool) -> str:
+    return str(getattr(tool.handler, "func", tool.handler).__module__)
+
+
+def _with_lists(arguments: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, with whatever a caller wrote for a list of strings made one."""
+    return {
+        name: strings(value) if properties.get(name, {}).get("type") == "array" else value
+        for name, value in arguments.items()
+    }
+
+
+def strings(value: object) -> object:
+    """A list of strings from an array, a JSON text, a comma list, one string or nothing.
+
+    Anything else comes back as it is, for the schema to refuse.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return [value]
+    return [part for part in (part.strip() for part in value.split(",")) if part]

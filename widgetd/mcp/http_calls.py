@@ -1,0 +1,103 @@
+"""Calls that come by plain HTTP: a backend's own data, and what is done in a widget on our pages.
+
+They pass the same checks as a call by MCP: scopes, rate, slots, the widgets that the caller
+sees, and only then the arguments. Knows nothing of requests and pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from widgetd.errors import CallError
+from widgetd.mcp.auth import principal_of
+from widgetd.mcp.calls import unknown_widget
+from widgetd.mcp.middleware import call_admitted
+from widgetd.mcp.observer import observed
+from widgetd.mcp.principal import Caller
+from widgetd.mcp.result import error_result, failure, render_uri
+from widgetd.mcp.server import Server
+from widgetd.store.values import StoredRender
+from widgetd.widget.actions import offers_any
+
+Read = Callable[[], Awaitable[Mapping[str, Any]]]
+"""Gets the arguments from whoever sends them; raises `CallError` where they are none."""
+
+
+async def keep_render(server: Server, user: object, name: str, read: Read) -> dict[str, Any]:
+    """Render `name` from data that no model has to type, and keep the render for `show_render`.
+
+    Args:
+        server: What is served.
+        user: Who asks, as the HTTP layer found out.
+        name: The widget's tool name.
+        read: Called only for those who are let in, and for a widget that is there.
+
+    Returns:
+        `{"renderId", "uri", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
+    """
+    principal = principal_of(user, server.otherwise)
+    snapshot = server.views.of(server.registry.current, principal.audience)
+    params: dict[str, Any] = {"name": name}
+
+    async def rendered() -> dict[str, Any]:
+        async with call_admitted(server, principal, name) as refusal:
+            if refusal is not None:
+                raise refusal
+            if name not in snapshot.widgets:
+                raise unknown_widget(name, snapshot.widgets)
+            params["arguments"] = arguments = await read()
+            render = await server.rendering.render(
+                snapshot.widgets[name], arguments, snapshot.generation
+            )
+        return {"renderId": render.id, "uri": render_uri(render.id), "summary": render.text}
+
+    async def answered() -> dict[str, Any]:
+        # As a call would be answered, so that whoever observes calls need not know better.
+        try:
+            return {"structuredContent": await rendered()}
+        except CallError as error:
+            said = failure(error).wire()
+            return {
+                "isError": True,
+                "structuredContent": {"error": said},
+                "_meta": {"widgetd/error": said},
+            }
+
+    caller = Caller(snapshot=snapshot, principal=principal)
+    answer = await observed(answered, params, caller, builtin=(), observers=server.observers)
+    content: dict[str, Any] = answer["structuredContent"]
+    return content
+
+
+async def keep_shown(server: Server, render: StoredRender) -> bool:
+    """Keep what a page shows where something can be done in it, and say whether it can."""
+    offered = offers_any(render.tree)
+    if offered:
+        await server.store.renders.put(render)
+    return offered
+
+
+async def take_action(server: Server, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What `widget_action` answers to whoever looks at the page.
+
+    Args:
+        server: What is served.
+        arguments: Of `widget_action`, as they came.
+
+    Returns:
+        The result as it goes to clients: `{"content", "structuredContent", "isError", "_meta"}`.
+    """
+    caller, tool = server.rendering.caller, "widget_action"
+
+    async def taken() -> dict[str, Any]:
+        async with call_admitted(server, caller.principal, tool) as refusal:
+            if refusal is not None:
+                return error_result(refusal)
+            return await server.call(tool, arguments)
+
+    params = {"name": tool, "arguments": arguments}
+    answer: dict[str, Any] = await observed(
+        taken, params, caller, builtin=(tool,), observers=server.observers
+    )
+    return answer
