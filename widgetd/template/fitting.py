@@ -78,7 +78,7 @@ def truncate(  # noqa: PLR0917 - the filter takes them by position
     if len(shown) <= most + slack:
         return shown
     kept = shown[: most - len(end)]
-    return (kept if killwords else kept.rsplit(" ", 1)[0]) + str(end)
+    return (kept if killwords else kept.rsplit(" ", 1)[0]) + end
 
 
 def wordwrap(  # noqa: PLR0917 - the filter takes them by position

@@ -63,21 +63,29 @@ def title(budget: Budget, value: Value) -> str:
 
 def trim(budget: Budget, value: Value, chars: Value = None) -> str:
     """Without white space, or without `chars`, at both ends."""
-    return paid(budget, value).strip(_chars(chars))
+    shown = paid(budget, value)
+    return shown.strip(_chars(budget, shown, chars))
 
 
 def lstrip(budget: Budget, value: Value, chars: Value = None) -> str:
     """Without white space, or without `chars`, at the start."""
-    return paid(budget, value).lstrip(_chars(chars))
+    shown = paid(budget, value)
+    return shown.lstrip(_chars(budget, shown, chars))
 
 
 def rstrip(budget: Budget, value: Value, chars: Value = None) -> str:
     """Without white space, or without `chars`, at the end."""
-    return paid(budget, value).rstrip(_chars(chars))
+    shown = paid(budget, value)
+    return shown.rstrip(_chars(budget, shown, chars))
 
 
-def _chars(chars: Value) -> str | None:
-    return None if is_nothing(chars) else str(chars)
+def _chars(budget: Budget, shown: str, chars: Value) -> str | None:
+    """What to strip from `shown`; Python looks each character up among all of them."""
+    if is_nothing(chars):
+        return None
+    stripped = text(budget, chars)
+    budget.scan(len(shown) * len(stripped))
+    return stripped
 
 
 def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value = None) -> str:
@@ -163,7 +171,7 @@ def join_with(budget: Budget, separator: str, values: Value) -> str:
 def split(budget: Budget, value: Value, separator: Value = None, most: Value = -1) -> Value:
     """The parts between white space, or between each `separator`."""
     shown = paid(budget, value)
-    between = None if is_nothing(separator) else str(separator)
+    between = None if is_nothing(separator) else text(budget, separator)
     count = len(shown) // 2 + 1 if between is None else shown.count(between) + 1
     budget.step(count)
     return Made(shown.split(between, whole(most, "maxsplit")))
@@ -182,30 +190,35 @@ def count(budget: Budget, value: Value, part: Value) -> int:
     """How often `part` occurs."""
     shown = text(budget, value)
     budget.scan(len(shown))
-    return shown.count(str(part))
+    return shown.count(text(budget, part))
 
 
 def find(budget: Budget, value: Value, part: Value) -> int:
     """Where `part` first occurs; -1 where it does not."""
     shown = text(budget, value)
     budget.scan(len(shown))
-    return shown.find(str(part))
+    return shown.find(text(budget, part))
 
 
-def startswith(_budget: Budget, value: Value, part: Value) -> bool:
+def startswith(budget: Budget, value: Value, part: Value) -> bool:
     """Whether it starts with `part`."""
-    return str(value).startswith(str(part))
+    end = text(budget, part)
+    budget.scan(len(end))
+    return text(budget, value).startswith(end)
 
 
-def endswith(_budget: Budget, value: Value, part: Value) -> bool:
+def endswith(budget: Budget, value: Value, part: Value) -> bool:
     """Whether it ends with `part`."""
-    return str(value).endswith(str(part))
+    end = text(budget, part)
+    budget.scan(len(end))
+    return text(budget, value).endswith(end)
 
 
 def isdigit(budget: Budget, value: Value) -> bool:
     """Whether it is digits only."""
-    budget.scan(len(value))
-    return str(value).isdigit()
+    shown = text(budget, value)
+    budget.scan(len(shown))
+    return shown.isdigit()
 
 
 def string(budget: Budget, value: Value) -> str:

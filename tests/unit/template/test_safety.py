@@ -79,6 +79,26 @@ MACROS = "".join(
     f"{{% macro m{n}() %}}{{{{ m{n - 1}() }}}}{{{{ m{n - 1}() }}}}{{% endmacro %}}"
     for n in range(1, 40)
 )
+DOUBLING_NAMESPACE = "{% set ns = namespace(a=[1]) %}{% for i in range(40) %}{% set ns.a = [ns.a, ns.a] %}{% endfor %}"
+LIST_ASKED_OFTEN = "{% set ns = namespace(a=range(30000)) %}{% for i in range(1000) %}"
+ASKING = [
+    *(
+        f"'a'.{method}(ns.a)"
+        for method in (
+            "startswith",
+            "endswith",
+            "count",
+            "find",
+            "split",
+            "strip",
+            "lstrip",
+            "rstrip",
+        )
+    ),
+    "'a'|trim(ns.a)",
+    "'a'|replace(ns.a, 'b')",
+    "'abc def'|truncate(5, false, ns.a)",
+]
 
 BOMBS = [
     "{{ 'a' * 10**9 }}",
@@ -178,6 +198,12 @@ BOMBS = [
     "{% set big = 'x' * 900000 %}{% for a in range(99999) %}{{ big is lower }}{% endfor %}",
     "{% for a in range(99999) %}" + "{{ 'xxxxxxxxxxxxxxxxxxxx' }}" * 20 + "{% endfor %}",
     "[" + "{% for a in range(90000) %}{},{% endfor %}",
+    *(DOUBLING_NAMESPACE + "{% if " + asks + " %}{% endif %}" for asks in ASKING),
+    *(LIST_ASKED_OFTEN + "{% if " + asks + " %}{% endif %}{% endfor %}" for asks in ASKING),
+    (
+        "{% set c = 'abcdefghij' * 20000 %}{% for a in range(99) %}{{ ('z' * 1000)|trim(c)|length }}{% endfor %}"
+        "{{ ('j' * 100000)|trim(c)|length }}"
+    ),
 ]
 
 
