@@ -13,8 +13,15 @@ if TYPE_CHECKING:
     from widgetd.limits import Limits
 
 # A comparison or search of text runs through about this many characters in the
-# time that a step takes.
+# time that a step takes; a walk over values in Python through about this many values.
 CHARACTERS_PER_STEP = 64
+VALUES_PER_STEP = 8
+
+# A loop's turn or a macro's call evaluates about this many nodes of its body in that time.
+NODES_PER_STEP = 32
+
+# Below this, Python's search compares at every place; above, it is linear.
+_SHORT_TEXT, _LONG_PART = 30_000, 1_250
 
 # Python's own stack holds 1,000 frames; a macro may be called from deep inside one.
 MAX_DEPTH = 400
@@ -53,15 +60,21 @@ class Budget:
         steps: Loop turns, calls and elements of lists.
         chars: Characters of text made, whether or not they reach the output.
         depth: How deep calls of macros nest, in nodes of the template's syntax tree.
+        weights: What each list and object of the arguments was found to weigh, by its
+            identity; the value stands beside it, so that no other can come to have that.
+        loose: Whether something changed that another value holds, so that no weight
+            kept with a value can be believed any more.
     """
 
-    __slots__ = ("chars", "depth", "limits", "steps")
+    __slots__ = ("chars", "depth", "limits", "loose", "steps", "weights")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.steps = limits.steps
         self.chars = limits.output_bytes
         self.depth = 0
+        self.weights: dict[int, tuple[object, int, int]] = {}
+        self.loose = False
 
     def step(self, count: int = 1) -> None:
         """Pay for `count` loop turns, calls or elements."""
@@ -78,6 +91,11 @@ class Budget:
     def scan(self, length: int) -> None:
         """Pay for running through `length` characters without keeping any."""
         self.step(1 + length // CHARACTERS_PER_STEP)
+
+    def search(self, length: int, part: int) -> None:
+        """Pay for looking through `length` characters for a text of `part` characters."""
+        work = length * min(part, _LONG_PART) if length < _SHORT_TEXT else 0
+        self.step(1 + length // CHARACTERS_PER_STEP + work // 2**14)
 
     def enter(self, height: int) -> None:
         """Go into a macro or a recursive loop whose body is `height` nodes high."""

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from widgetd.template import calls, dialect
 from widgetd.template.functions import known_filter, known_test
-from widgetd.template.literals import made_dict, made_list, made_tuple
+from widgetd.template.literals import dict_of, list_of, tuple_of
 from widgetd.template.loops import LOOP_MEMBERS
 from widgetd.template.operations import applied, binary, chained, joined, sliced, unary
 from widgetd.template.operators import BINARY, COMPARISONS, negative, positive
 from widgetd.template.parser import fault, nodes
-from widgetd.template.scope import Evaluate, Frame, Scope
+from widgetd.template.scope import BUDGET, Evaluate, Frame, Scope
 from widgetd.template.values import ABSENT, Value, member
 
 
@@ -26,6 +26,7 @@ def expression(node: nodes.Node, scope: Scope) -> Evaluate:
     Raises:
         WidgetError: `W1302`, where the expression is not available in templates.
     """
+    scope.layout.nodes += 1
     make = _MAKERS.get(type(node))
     if make is None:
         word = type(node).__name__.lower()
@@ -91,7 +92,14 @@ def _getitem(node: nodes.Getitem, scope: Scope) -> Evaluate:
     if isinstance(node.arg, nodes.Slice):
         return _slice(node.arg, subject, scope)
     key = expression(node.arg, scope)
-    return lambda frame: member(subject(frame), key(frame))
+
+    def item(frame: Frame) -> Value:
+        value, at = subject(frame), key(frame)
+        if type(at) is str:
+            frame[BUDGET].scan(len(at))
+        return member(value, at)
+
+    return item
 
 
 def _slice(node: nodes.Slice, subject: Evaluate, scope: Scope) -> Evaluate:
@@ -216,15 +224,15 @@ def _compared(left: Evaluate, operand: nodes.Operand, scope: Scope) -> Evaluate:
 
 
 def _list(node: nodes.List, scope: Scope) -> Evaluate:
-    return made_list([expression(each, scope) for each in node.items])
+    return list_of([expression(each, scope) for each in node.items])
 
 
 def _tuple(node: nodes.Tuple, scope: Scope) -> Evaluate:
-    return made_tuple([expression(each, scope) for each in node.items])
+    return tuple_of([expression(each, scope) for each in node.items])
 
 
 def _dict(node: nodes.Dict, scope: Scope) -> Evaluate:
-    return made_dict(node, lambda each: expression(each, scope))
+    return dict_of(node, lambda each: expression(each, scope))
 
 
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Evaluate]]] = MappingProxyType(

@@ -6,21 +6,20 @@ test, and `is filter` asks for a filter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from widgetd.template import fitting, listing, numeric, textual
+from widgetd.template import listing, numeric, textual
 from widgetd.template.budget import Failure
 from widgetd.template.predicates import PREDICATES
+from widgetd.template.prices import EACH, FREE, READ, Function, priced
 from widgetd.template.printf import formatted
 from widgetd.template.text import indented, text, tojson
-from widgetd.template.values import ABSENT, Made, Value, elements, is_nothing
+from widgetd.template.values import ABSENT, Value, is_nothing, listed, made
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
-
-Filter = Callable[..., Value]
 
 
 def _default(
@@ -46,31 +45,32 @@ def _format(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> str:
 def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
     if not args and "attribute" in kwargs:
         default = kwargs.get("default")
-        read = listing.getter(kwargs["attribute"], ABSENT if default is None else default)
-        return Made(read(each) for each in elements(budget, value))
+        read = listing.getter(budget, kwargs["attribute"], ABSENT if default is None else default)
+        return made(budget, map(read, listed(value)))
     if not args:
         raise Failure("map needs the name of a filter, or attribute='…'")
     function = _named("filter", args[0], FILTERS)
-    return Made(function(budget, each, *args[1:], **kwargs) for each in elements(budget, value))
+    return made(budget, [function(budget, each, *args[1:], **kwargs) for each in listed(value)])
 
 
-def _named(sort: str, name: Value, functions: Mapping[str, Filter]) -> Filter:
+def _named(sort: str, name: Value, functions: Mapping[str, Function]) -> Function:
     if not isinstance(name, str) or name not in functions:
         # Not named, for the name may be what a caller sent.
         raise Failure(f"there is no {sort} of this name")
     return functions[name]
 
 
-def _chooser(*, keep: bool, by_attribute: bool) -> Filter:
+def _chooser(*, keep: bool, by_attribute: bool) -> Function:
     def choose(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
         given = list(args)
-        read = listing.getter(given.pop(0) if by_attribute and given else None)
+        read = listing.getter(budget, given.pop(0) if by_attribute and given else None)
         function = _named("test", given.pop(0), TESTS) if given else _truth
-        return Made(
+        chosen = [
             each
-            for each in elements(budget, value)
+            for each in listed(value)
             if bool(function(budget, read(each), *given, **kwargs)) is keep
-        )
+        ]
+        return made(budget, chosen)
 
     return choose
 
@@ -80,68 +80,68 @@ def _truth(_budget: Budget, value: Value) -> bool:
 
 
 def _is_filter(_budget: Budget, value: Value) -> bool:
-    return value in FILTERS
+    return isinstance(value, str) and value in FILTERS
 
 
 def _is_test(_budget: Budget, value: Value) -> bool:
-    return value in TESTS
+    return isinstance(value, str) and value in TESTS
 
 
-TESTS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
-    {**PREDICATES, "filter": _is_filter, "test": _is_test}
+TESTS: Final[Mapping[str, Function]] = priced(
+    {**PREDICATES, "filter": (READ, _is_filter), "test": (READ, _is_test)}
 )
 
-FILTERS: Final[Mapping[str, Filter]] = MappingProxyType(
+FILTERS: Final[Mapping[str, Function]] = priced(
     {
-        "abs": numeric.absolute,
-        "batch": listing.batch,
-        "capitalize": textual.capitalize,
-        "center": fitting.center,
-        "count": listing.length_of,
-        "d": _default,
-        "default": _default,
-        "dictsort": listing.dictsort,
-        "e": textual.escape,
-        "escape": textual.escape,
-        "filesizeformat": numeric.filesizeformat,
-        "first": listing.first,
-        "float": numeric.floating,
-        "forceescape": textual.escape,
-        "format": _format,
-        "groupby": listing.groupby,
-        "indent": fitting.indent,
-        "int": numeric.integer,
-        "items": listing.items,
-        "join": listing.join,
-        "last": listing.last,
-        "length": listing.length_of,
-        "list": listing.listed,
-        "lower": textual.lower,
-        "map": _map,
-        "max": listing.largest,
-        "min": listing.smallest,
-        "reject": _chooser(keep=False, by_attribute=False),
-        "rejectattr": _chooser(keep=False, by_attribute=True),
-        "replace": textual.replace,
-        "reverse": listing.reverse,
-        "round": numeric.rounded,
-        "safe": textual.plain,
-        "select": _chooser(keep=True, by_attribute=False),
-        "selectattr": _chooser(keep=True, by_attribute=True),
-        "slice": listing.slices,
-        "sort": listing.sort,
-        "string": textual.string,
-        "striptags": textual.striptags,
-        "sum": listing.total,
-        "title": textual.title,
-        "tojson": _tojson,
-        "trim": textual.trim,
-        "truncate": fitting.truncate,
-        "unique": listing.unique,
-        "upper": textual.upper,
-        "urlencode": textual.urlencode,
-        "wordcount": textual.wordcount,
-        "wordwrap": fitting.wordwrap,
+        "abs": (READ, numeric.absolute),
+        "batch": (EACH, listing.batch),
+        "capitalize": (READ, textual.capitalize),
+        "center": (READ, textual.center),
+        "count": (FREE, listing.length_of),
+        "d": (FREE, _default),
+        "default": (FREE, _default),
+        "dictsort": (EACH, listing.dictsort),
+        "e": (READ, textual.escape),
+        "escape": (READ, textual.escape),
+        "filesizeformat": (READ, numeric.filesizeformat),
+        "first": (FREE, listing.first),
+        "float": (READ, numeric.floating),
+        "forceescape": (READ, textual.escape),
+        "format": (READ, _format),
+        "groupby": (EACH, listing.groupby),
+        "indent": (READ, textual.indent),
+        "int": (READ, numeric.integer),
+        "items": (EACH, listing.items),
+        "join": (FREE, listing.join),
+        "last": (FREE, listing.last),
+        "length": (FREE, listing.length_of),
+        "list": (EACH, listing.listing),
+        "lower": (READ, textual.lower),
+        "map": (EACH, _map),
+        "max": (EACH, listing.largest),
+        "min": (EACH, listing.smallest),
+        "reject": (EACH, _chooser(keep=False, by_attribute=False)),
+        "rejectattr": (EACH, _chooser(keep=False, by_attribute=True)),
+        "replace": (READ, textual.replace),
+        "reverse": (FREE, listing.reverse),
+        "round": (READ, numeric.rounded),
+        "safe": (FREE, textual.plain),
+        "select": (EACH, _chooser(keep=True, by_attribute=False)),
+        "selectattr": (EACH, _chooser(keep=True, by_attribute=True)),
+        "slice": (EACH, listing.slices),
+        "sort": (EACH, listing.sort),
+        "string": (FREE, textual.string),
+        "striptags": (READ, textual.striptags),
+        "sum": (EACH, listing.total),
+        "title": (READ, textual.title),
+        "tojson": (FREE, _tojson),
+        "trim": (READ, textual.trim),
+        "truncate": (READ, textual.truncate),
+        "unique": (EACH, listing.unique),
+        "upper": (READ, textual.upper),
+        "urlencode": (READ, textual.urlencode),
+        "wordcount": (READ, textual.wordcount),
+        "wordwrap": (READ, textual.wordwrap),
     }
 )
 

@@ -1,29 +1,34 @@
-"""What filters do to lists and objects, each turn paid for.
+"""What filters do to lists and objects.
 
-`attribute` means a key, or keys joined by dots; never anything of Python's.
+`attribute` means a key, or keys joined by dots; never anything of Python's. The
+elements are paid for by the table of filters, what is read in each of them here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import groupby as runs
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import CHARACTERS_PER_STEP, Failure
+from widgetd.template.numbers import MAX_INTEGER
 from widgetd.template.operators import add
 from widgetd.template.text import text
 from widgetd.template.textual import join_with, whole
 from widgetd.template.values import (
     ABSENT,
-    Group,
     Made,
     Value,
     elements,
+    group,
     is_nothing,
     kind,
     length,
+    listed,
+    made,
+    made_tuple,
     member,
-    weigh,
+    weight,
 )
 
 if TYPE_CHECKING:
@@ -32,11 +37,19 @@ if TYPE_CHECKING:
 Key = Callable[[Value], Any]
 
 
-def getter(attribute: Value, default: Value = ABSENT) -> Key:
+def getter(budget: Budget, attribute: Value, default: Value = ABSENT) -> Key:
     """The function from an element to what it holds under the dotted `attribute`."""
-    parts = _parts(attribute)
+    if is_nothing(attribute):
+        return lambda value: default if value is ABSENT else value
+    parts, cost = [attribute], 0
+    if isinstance(attribute, str):
+        budget.scan(_PART_CHARACTERS * len(attribute))
+        parts = [int(part) if part.isdecimal() else part for part in attribute.split(".")]
+        cost = _PART_CHARACTERS * len(attribute) // CHARACTERS_PER_STEP
 
     def read(value: Value) -> Value:
+        if cost:
+            budget.step(cost)
         for part in parts:
             value = member(value, part)
         return default if value is ABSENT else value
@@ -44,28 +57,29 @@ def getter(attribute: Value, default: Value = ABSENT) -> Key:
     return read
 
 
-def _parts(attribute: Value) -> list[Value]:
-    if isinstance(attribute, str):
-        return [int(part) if part.isdecimal() else part for part in attribute.split(".")]
-    return [] if is_nothing(attribute) else [attribute]
+# A part of a path may be but a dot, and to follow it takes as long as to read so many characters.
+_PART_CHARACTERS: Final = 2
 
 
-def _folded(key: Key, case_sensitive: Value) -> Key:
+def _folded(budget: Budget, key: Key, case_sensitive: Value) -> Key:
     if case_sensitive:
         return key
 
     def fold(value: Value) -> Value:
         held = key(value)
-        return held.lower() if isinstance(held, str) else held
+        if not isinstance(held, str):
+            return held
+        budget.text(len(held))
+        return held.lower()
 
     return fold
 
 
 def _ordered(budget: Budget, values: Any, key: Key, *, reverse: bool = False) -> list[Value]:
-    """Sorted, nothing last; paid for by the number of comparisons."""
+    """Sorted, nothing last; paid for by what the comparisons read."""
     keyed = [(_rank(key(value)), value) for value in values]
-    weigh(budget, *(rank for rank, _ in keyed))
-    budget.step(len(keyed) * len(keyed).bit_length() // 4)
+    read = sum([weight(budget, rank[-1]) for rank, _ in keyed]) + 2 * len(keyed)
+    budget.scan(read * len(keyed).bit_length())
     try:
         keyed.sort(key=lambda pair: pair[0], reverse=reverse)
     except TypeError:
@@ -95,10 +109,11 @@ def sort(
 ) -> Value:
     """In rising order, or falling; by `attribute`, or several with commas between them."""
     names = attribute.split(",") if isinstance(attribute, str) else [attribute]
-    keys = [_folded(getter(name), case_sensitive) for name in names]
-    values = elements(budget, value)
+    values = listed(value)
+    budget.step(len(names) + (len(names) - 1) * len(values))
+    keys = [_folded(budget, getter(budget, name), case_sensitive) for name in names]
     key = keys[0] if len(keys) == 1 else lambda each: _Keys(one(each) for one in keys)
-    return Made(_ordered(budget, values, key, reverse=bool(reverse)))
+    return made(budget, _ordered(budget, values, key, reverse=bool(reverse)))
 
 
 def dictsort(
@@ -111,8 +126,8 @@ def dictsort(
     """The entries of an object as pairs, in the order of their keys or values."""
     if by not in {"key", "value"}:
         raise Failure("an object can only be sorted by 'key' or 'value'")
-    key = _folded(getter(int(by == "value")), case_sensitive)
-    return Made(_ordered(budget, items(budget, value), key, reverse=bool(reverse)))
+    key = _folded(budget, getter(budget, int(by == "value")), case_sensitive)
+    return made(budget, _ordered(budget, items(budget, value), key, reverse=bool(reverse)))
 
 
 def items(budget: Budget, value: Value) -> Value:
@@ -121,54 +136,68 @@ def items(budget: Budget, value: Value) -> Value:
         return Made()
     if not isinstance(value, dict):
         raise Failure(f"{kind(value)} has no entries")
-    budget.step(2 * len(value))
-    return Made(value.items())
+    budget.step(len(value))
+    return made(budget, [made_tuple(budget, entry) for entry in value.items()])
 
 
 def unique(
     budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
 ) -> Value:
     """Each element once, where it first came."""
-    key = _folded(getter(attribute), case_sensitive)
+    key = _folded(budget, getter(budget, attribute), case_sensitive)
     seen: set[Value] = set()
-    kept = Made()
-    for each in elements(budget, value):
-        held = key(each)
-        mark = text(budget, held) if isinstance(held, list | dict) else held
+    kept = []
+    for each in listed(value):
+        mark = _mark(budget, key(each))
         if mark not in seen:
             seen.add(mark)
             kept.append(each)
-    return kept
+    return made(budget, kept)
+
+
+def _mark(budget: Budget, held: Value) -> Value:
+    """What tells `held` from others in a set.
+
+    As text, what cannot be looked up in a set at all; and a large number, of
+    which a caller can find thousands that meet in one place of it.
+    """
+    if isinstance(held, str):
+        budget.scan(len(held))
+        return held
+    large = type(held) is int and held.bit_length() > MAX_INTEGER.bit_length()
+    return (text(budget, held),) if large or isinstance(held, list | dict | tuple) else held
 
 
 def smallest(
     budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
 ) -> Value:
     """The least element."""
-    return _extreme(budget, value, _folded(getter(attribute), case_sensitive), reverse=False)
+    return _extreme(
+        budget, value, _folded(budget, getter(budget, attribute), case_sensitive), reverse=False
+    )
 
 
 def largest(
     budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
 ) -> Value:
     """The greatest element."""
-    return _extreme(budget, value, _folded(getter(attribute), case_sensitive), reverse=True)
+    return _extreme(
+        budget, value, _folded(budget, getter(budget, attribute), case_sensitive), reverse=True
+    )
 
 
 def _extreme(budget: Budget, value: Value, key: Key, *, reverse: bool) -> Value:
-    values = elements(budget, value)
-    known = [each for each in values if not is_nothing(key(each))]
+    known = [each for each in listed(value) if not is_nothing(key(each))]
     ordered = _ordered(budget, known, key, reverse=reverse)
     return ordered[0] if ordered else ABSENT
 
 
 def join(budget: Budget, value: Value, d: Value = "", attribute: Value = None) -> str:
     """The texts of a list, with `d` between them."""
-    values = elements(budget, value)
-    if attribute is not None:
-        read = getter(attribute)
-        values = [read(each) for each in values]
-    return join_with(budget, text(budget, d), values)
+    if is_nothing(attribute):
+        return join_with(budget, text(budget, d), value)
+    read = getter(budget, attribute)
+    return join_with(budget, text(budget, d), [read(each) for each in elements(budget, value)])
 
 
 def first(budget: Budget, value: Value) -> Value:
@@ -188,9 +217,9 @@ def _end(budget: Budget, value: Value, at: int) -> Value:
     return values[at] if values else ABSENT
 
 
-def listed(budget: Budget, value: Value) -> Value:
+def listing(budget: Budget, value: Value) -> Value:
     """A list of its own, of the elements, keys or characters."""
-    return Made(elements(budget, value))
+    return made(budget, listed(value))
 
 
 def reverse(budget: Budget, value: Value) -> Value:
@@ -198,7 +227,7 @@ def reverse(budget: Budget, value: Value) -> Value:
     if isinstance(value, str):
         budget.text(len(value))
         return value[::-1]
-    return Made(elements(budget, value)[::-1])
+    return made(budget, elements(budget, value)[::-1])
 
 
 def length_of(_budget: Budget, value: Value) -> int:
@@ -208,33 +237,31 @@ def length_of(_budget: Budget, value: Value) -> int:
 
 def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None) -> Value:
     """In `slices` lists of nearly the same length."""
-    values, count = list(elements(budget, value)), whole(slices, "slices")
+    values, count = listed(value), whole(slices, "slices")
     if count < 1:
         raise Failure("'slices' must be at least 1")
     budget.step(count)
     each, extra = divmod(len(values), count)
-    made, start = Made(), 0
+    parts, start = [], 0
     for number in range(count):
         end = start + each + (number < extra)
-        part = Made(values[start:end])
-        if fill_with is not None and number >= extra:
-            part.append(fill_with)
-        made.append(part)
+        fill = [fill_with] if fill_with is not None and number >= extra else []
+        parts.append(made(budget, [*values[start:end], *fill]))
         start = end
-    return made
+    return made(budget, parts)
 
 
 def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = None) -> Value:
     """In lists of `linecount`, the last one filled up."""
-    values, count = list(elements(budget, value)), whole(linecount, "linecount")
+    values, count = listed(value), whole(linecount, "linecount")
     if count < 1:
         raise Failure("'linecount' must be at least 1")
-    made = Made(Made(values[start : start + count]) for start in range(0, len(values), count))
-    if made and fill_with is not None:
-        missing = count - len(made[-1])
+    if fill_with is not None:
+        missing = -len(values) % count
         budget.step(missing)
-        made[-1].extend([fill_with] * missing)
-    return made
+        values = [*values, *[fill_with] * missing]
+    starts = range(0, len(values), count)
+    return made(budget, [made(budget, values[start : start + count]) for start in starts])
 
 
 def groupby(
@@ -245,18 +272,18 @@ def groupby(
     case_sensitive: Value = False,
 ) -> Value:
     """Pairs of a key and the elements that hold it under `attribute`, in the order of the keys."""
-    read = getter(attribute, ABSENT if default is None else default)
-    key = _folded(read, case_sensitive)
-    ordered = _ordered(budget, elements(budget, value), key)
-    groups = [Made(run) for _, run in runs(ordered, lambda each: _rank(key(each)))]
-    return Made(Group((read(group[0]), group)) for group in groups)
+    read = getter(budget, attribute, ABSENT if default is None else default)
+    key = _folded(budget, read, case_sensitive)
+    ordered = _ordered(budget, listed(value), key)
+    groups = [made(budget, run) for _, run in runs(ordered, lambda each: _rank(key(each)))]
+    return made(budget, [group(budget, read(each[0]), each) for each in groups])
 
 
 def total(budget: Budget, value: Value, attribute: Value = None, start: Value = 0) -> Value:
     """The sum of the elements, or of what they hold under `attribute`."""
-    read = getter(attribute)
+    read = getter(budget, attribute)
     result = start
-    for each in elements(budget, value):
+    for each in listed(value):
         held = read(each)
         result = result if is_nothing(held) else add(budget, result, held)
     return result

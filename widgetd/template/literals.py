@@ -8,50 +8,60 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from widgetd.template.budget import Failure
 from widgetd.template.parser import nodes
 from widgetd.template.scope import BUDGET, Evaluate, Frame
-from widgetd.template.values import Made, MadeDict, Value, kind
+from widgetd.template.values import (
+    MadeDict,
+    Value,
+    dict_key,
+    hold,
+    made,
+    made_dict,
+    made_tuple,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def made_list(items: list[Evaluate]) -> Evaluate:
+def list_of(items: list[Evaluate]) -> Evaluate:
     """The closure of a list."""
     count = len(items)
 
-    def made(frame: Frame) -> Value:
+    def make(frame: Frame) -> Value:
         frame[BUDGET].step(count)
-        return Made([each(frame) for each in items])
+        return made(frame[BUDGET], [each(frame) for each in items])
 
-    return made
+    return make
 
 
-def made_tuple(items: list[Evaluate]) -> Evaluate:
+def tuple_of(items: list[Evaluate]) -> Evaluate:
     """The closure of a tuple."""
     count = len(items)
 
-    def made(frame: Frame) -> Value:
+    def make(frame: Frame) -> Value:
         frame[BUDGET].step(count)
-        return tuple([each(frame) for each in items])
+        return made_tuple(frame[BUDGET], [each(frame) for each in items])
 
-    return made
+    return make
 
 
-def made_dict(node: nodes.Dict, evaluate: Callable[[nodes.Expr], Evaluate]) -> Evaluate:
+def dict_of(node: nodes.Dict, evaluate: Callable[[nodes.Expr], Evaluate]) -> Evaluate:
     """The closure of an object, of which `evaluate` gives the closures of keys and values."""
     keys = [each.key.value for each in node.items if isinstance(each.key, nodes.Const)]
     values = [each.value for each in node.items]
     if len(keys) == len(values):
-        return _with_constant_keys([dict_key(key) for key in keys], values, evaluate)
+        return _with_constant_keys(keys, values, evaluate)
     pairs = [(evaluate(each.key), evaluate(each.value)) for each in node.items]
 
-    def made(frame: Frame) -> Value:
-        frame[BUDGET].step(len(pairs))
-        return MadeDict((dict_key(key(frame)), value(frame)) for key, value in pairs)
+    def make(frame: Frame) -> Value:
+        budget = frame[BUDGET]
+        budget.step(len(pairs))
+        return made_dict(
+            budget, [(dict_key(budget, key(frame)), value(frame)) for key, value in pairs]
+        )
 
-    return made
+    return make
 
 
 def _with_constant_keys(
@@ -66,18 +76,13 @@ def _with_constant_keys(
             computed[key] = evaluate(value)
     count, pairs = len(keys), list(computed.items())
 
-    def made(frame: Frame) -> Value:
+    def make(frame: Frame) -> Value:
         frame[BUDGET].step(count)
         new = MadeDict(constant)
         for key, value in pairs:
             new[key] = value(frame)
+        if pairs:
+            hold(frame[BUDGET], new, new.values())
         return new
 
-    return made
-
-
-def dict_key(key: Value) -> Value:
-    """`key`, if an object may have it."""
-    if isinstance(key, str | int | float) or key is None:
-        return key
-    raise Failure(f"{kind(key)} cannot be the key of an object")
+    return make

@@ -21,6 +21,7 @@ class Turns:
     Attributes:
         line: Where it stands.
         items: What it runs through.
+        cost: The steps that a turn takes beside its own, as its body has many nodes.
         chooser: The condition under which an element takes part.
         bind: Gives the element of a turn to the loop's target.
         place: Where the target lives, if it is one name.
@@ -31,6 +32,7 @@ class Turns:
     """
 
     line: int
+    cost: int
     items: Evaluate
     chooser: Evaluate | None
     bind: Bind
@@ -44,6 +46,8 @@ class Turns:
         """The elements of `value` that take part."""
         try:
             values = elements(frame[BUDGET], value)
+            if self.cost:
+                frame[BUDGET].step(self.cost * len(values))
         except Failure as failure:
             raise failure.at(self.line) from None
         if self.chooser is None:

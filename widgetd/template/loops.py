@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import Failure
 from widgetd.template.operators import equal
-from widgetd.template.values import ABSENT, Routine, Value
+from widgetd.template.values import ABSENT, Routine, Value, made_tuple
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -62,8 +62,8 @@ def _cycle(_budget: Budget, loop: Loop, *values: Value) -> Value:
 
 
 def _changed(budget: Budget, loop: Loop, *values: Value) -> bool:
-    before, loop.changed = loop.changed, values
-    return before is _NEVER or not equal(budget, before, values)
+    before, loop.changed = loop.changed, made_tuple(budget, values)
+    return before is _NEVER or not equal(budget, before, loop.changed)
 
 
 _NEVER: Final = object()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from widgetd.template.budget import Failure
-from widgetd.template.values import ABSENT, MadeDict, Routine, Value
+from widgetd.template.budget import NODES_PER_STEP, Failure
+from widgetd.template.values import ABSENT, Routine, Value, made_dict, made_tuple
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -24,6 +24,7 @@ class Blueprint:
         kwargs: The place of the named arguments beyond the parameters, where used.
         caller: The place of the `call` block's body, where used.
         height: How many nodes high the body is, which bounds recursion.
+        nodes: How many nodes it has, which a call evaluates.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Blueprint:
     defaults: dict[str, Evaluate]
     body: Execute
     height: int
+    nodes: int
     varargs: int | None
     kwargs: int | None
     caller: int | None
@@ -54,15 +56,21 @@ class Macro(Routine):
         blueprint = self.blueprint
         frame = self.frame.copy()
         budget.enter(blueprint.height)
-        budget.step(len(frame) // 16)
-        _bind(blueprint, frame, args, kwargs)
+        budget.step(len(frame) // 16 + blueprint.nodes // NODES_PER_STEP)
+        _bind(budget, blueprint, frame, args, kwargs)
         out: list[str] = []
         blueprint.body(frame, out)
         budget.leave(blueprint.height)
         return "".join(out)
 
 
-def _bind(blueprint: Blueprint, frame: Frame, args: list[Value], kwargs: dict[str, Value]) -> None:
+def _bind(
+    budget: Budget,
+    blueprint: Blueprint,
+    frame: Frame,
+    args: list[Value],
+    kwargs: dict[str, Value],
+) -> None:
     _bind_caller(blueprint, frame, kwargs)
     named = list(blueprint.places.items())
     for at, (name, place) in enumerate(named):
@@ -74,7 +82,7 @@ def _bind(blueprint: Blueprint, frame: Frame, args: list[Value], kwargs: dict[st
             frame[place] = ABSENT
             default = blueprint.defaults.get(name)
             frame[place] = ABSENT if default is None else default(frame)
-    _bind_rest(blueprint, frame, args[len(named) :], kwargs)
+    _bind_rest(budget, blueprint, frame, args[len(named) :], kwargs)
 
 
 def _bind_caller(blueprint: Blueprint, frame: Frame, kwargs: dict[str, Value]) -> None:
@@ -83,14 +91,18 @@ def _bind_caller(blueprint: Blueprint, frame: Frame, kwargs: dict[str, Value]) -
 
 
 def _bind_rest(
-    blueprint: Blueprint, frame: Frame, args: list[Value], kwargs: dict[str, Value]
+    budget: Budget,
+    blueprint: Blueprint,
+    frame: Frame,
+    args: list[Value],
+    kwargs: dict[str, Value],
 ) -> None:
     if blueprint.varargs is not None:
-        frame[blueprint.varargs] = tuple(args)
+        frame[blueprint.varargs] = made_tuple(budget, args)
     elif args:
         count = len(blueprint.places)
         raise Failure(f"the macro '{blueprint.name}' takes at most {count} arguments")
     if blueprint.kwargs is not None:
-        frame[blueprint.kwargs] = MadeDict(kwargs)
+        frame[blueprint.kwargs] = made_dict(budget, kwargs)
     elif kwargs:
         raise Failure(f"the macro '{blueprint.name}' takes no argument '{next(iter(kwargs))}'")

@@ -5,19 +5,30 @@ Only what a template made can be changed by one; an argument stays as it came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from widgetd.template import fitting, textual
+from widgetd.template import textual
 from widgetd.template.budget import Failure
 from widgetd.template.operators import equal
-from widgetd.template.values import ABSENT, Made, MadeDict, Value, is_nothing
+from widgetd.template.prices import EACH, FREE, READ, Function, priced
+from widgetd.template.values import (
+    ABSENT,
+    Made,
+    MadeDict,
+    Value,
+    dict_key,
+    elements,
+    grow,
+    kind,
+    made,
+    made_dict,
+    made_tuple,
+    shrink,
+)
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
-
-Method = Callable[..., Value]
 
 
 def _made(budget: Budget, subject: list[Value], method: str) -> Made:
@@ -28,58 +39,58 @@ def _made(budget: Budget, subject: list[Value], method: str) -> Made:
 
 
 def _append(budget: Budget, subject: list[Value], value: Value) -> None:
-    _made(budget, subject, "append").append(value)
+    changed = _made(budget, subject, "append")
+    grow(budget, changed, [value])
+    changed.append(value)
 
 
 def _extend(budget: Budget, subject: list[Value], values: Value) -> None:
-    budget.step(len(values))
-    _made(budget, subject, "extend").extend(list(values))
+    changed, added = _made(budget, subject, "extend"), list(elements(budget, values))
+    grow(budget, changed, added)
+    changed.extend(added)
 
 
-def _insert(budget: Budget, subject: list[Value], at: int, value: Value) -> None:
-    budget.step(len(subject))
-    _made(budget, subject, "insert").insert(at, value)
+def _insert(budget: Budget, subject: list[Value], at: Value, value: Value) -> None:
+    changed, place = _made(budget, subject, "insert"), textual.whole(at, "index")
+    grow(budget, changed, [value])
+    changed.insert(place, value)
 
 
-def _pop(budget: Budget, subject: list[Value], at: int = -1) -> Value:
-    budget.step(len(subject))
-    made = _made(budget, subject, "pop")
-    return made.pop(at) if -len(made) <= at < len(made) else ABSENT
+def _pop(budget: Budget, subject: list[Value], at: Value = -1) -> Value:
+    changed, place = _made(budget, subject, "pop"), textual.whole(at, "index")
+    if not -len(changed) <= place < len(changed):
+        return ABSENT
+    removed = changed.pop(place)
+    shrink(budget, changed, removed)
+    return removed
 
 
 def _count(budget: Budget, subject: list[Value], value: Value) -> int:
-    return sum(equal(budget, value, each) for each in _walked(budget, subject))
+    return sum([equal(budget, value, each) for each in subject])
 
 
 def _index(budget: Budget, subject: list[Value], value: Value) -> int:
-    for at, each in enumerate(_walked(budget, subject)):
+    for at, each in enumerate(subject):
         if equal(budget, value, each):
             return at
     raise Failure("the list does not hold this value")
 
 
-def _walked(budget: Budget, subject: list[Value]) -> list[Value]:
-    budget.step(len(subject))
-    return subject
-
-
-def _get(_budget: Budget, subject: dict[Value, Value], key: Value, default: Value = None) -> Value:
-    return subject.get(key, default)
+def _get(budget: Budget, subject: dict[Value, Value], key: Value, default: Value = None) -> Value:
+    return subject.get(dict_key(budget, key), default)
 
 
 def _items(budget: Budget, subject: dict[Value, Value]) -> Value:
-    budget.step(2 * len(subject))
-    return Made(subject.items())
+    budget.step(len(subject))
+    return made(budget, [made_tuple(budget, entry) for entry in subject.items()])
 
 
 def _keys(budget: Budget, subject: dict[Value, Value]) -> Value:
-    budget.step(len(subject))
-    return Made(subject)
+    return made(budget, subject)
 
 
 def _values(budget: Budget, subject: dict[Value, Value]) -> Value:
-    budget.step(len(subject))
-    return Made(subject.values())
+    return made(budget, subject.values())
 
 
 def _update(
@@ -87,60 +98,67 @@ def _update(
 ) -> None:
     if not isinstance(subject, MadeDict):
         raise Failure("update works on an object the template made")
-    added = {} if is_nothing(other) else dict(other)
-    budget.step(1 + len(added) + len(named))
-    subject.update(added, **named)
+    pairs = other.items() if isinstance(other, dict) else elements(budget, other)
+    budget.step(1 + len(pairs) + len(named))
+    added = {dict_key(budget, key): value for key, value in [*map(_pair, pairs), *named.items()]}
+    grow(budget, subject, [*added, *added.values()])
+    subject.update(added)
+
+
+def _pair(value: Value) -> tuple[Value, Value]:
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return value[0], value[1]
+    raise Failure(f"an object is made of pairs, not of {kind(value)}")
 
 
 def _copied(budget: Budget, subject: Value) -> Value:
-    budget.step(len(subject))
-    return MadeDict(subject) if isinstance(subject, dict) else Made(subject)
+    return made_dict(budget, subject) if isinstance(subject, dict) else made(budget, subject)
 
 
-LIST_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
+LIST_METHODS: Final[Mapping[str, Function]] = priced(
     {
-        "append": _append,
-        "copy": _copied,
-        "count": _count,
-        "extend": _extend,
-        "index": _index,
-        "insert": _insert,
-        "pop": _pop,
+        "append": (FREE, _append),
+        "copy": (EACH, _copied),
+        "count": (EACH, _count),
+        "extend": (FREE, _extend),
+        "index": (EACH, _index),
+        "insert": (EACH, _insert),
+        "pop": (EACH, _pop),
     }
 )
 
-DICT_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
+DICT_METHODS: Final[Mapping[str, Function]] = priced(
     {
-        "copy": _copied,
-        "get": _get,
-        "items": _items,
-        "keys": _keys,
-        "update": _update,
-        "values": _values,
+        "copy": (EACH, _copied),
+        "get": (FREE, _get),
+        "items": (EACH, _items),
+        "keys": (EACH, _keys),
+        "update": (FREE, _update),
+        "values": (EACH, _values),
     }
 )
 
-TEXT_METHODS: Final[Mapping[str, Method]] = MappingProxyType(
+TEXT_METHODS: Final[Mapping[str, Function]] = priced(
     {
-        "capitalize": textual.capitalize,
-        "center": fitting.center,
-        "count": textual.count,
-        "endswith": textual.endswith,
-        "find": textual.find,
-        "isdigit": textual.isdigit,
-        "join": textual.join_with,
-        "ljust": fitting.ljust,
-        "lower": textual.lower,
-        "lstrip": textual.lstrip,
-        "replace": textual.replace,
-        "rjust": fitting.rjust,
-        "rstrip": textual.rstrip,
-        "split": textual.split,
-        "splitlines": textual.splitlines,
-        "startswith": textual.startswith,
-        "strip": textual.trim,
-        "title": textual.str_title,
-        "upper": textual.upper,
-        "zfill": fitting.zfill,
+        "capitalize": (READ, textual.capitalize),
+        "center": (READ, textual.center),
+        "count": (READ, textual.count),
+        "endswith": (READ, textual.endswith),
+        "find": (READ, textual.find),
+        "isdigit": (READ, textual.isdigit),
+        "join": (READ, textual.join_with),
+        "ljust": (READ, textual.ljust),
+        "lower": (READ, textual.lower),
+        "lstrip": (READ, textual.lstrip),
+        "replace": (READ, textual.replace),
+        "rjust": (READ, textual.rjust),
+        "rstrip": (READ, textual.rstrip),
+        "split": (READ, textual.split),
+        "splitlines": (READ, textual.splitlines),
+        "startswith": (READ, textual.startswith),
+        "strip": (READ, textual.trim),
+        "title": (READ, textual.str_title),
+        "upper": (READ, textual.upper),
+        "zfill": (READ, textual.zfill),
     }
 )

@@ -14,8 +14,6 @@ from widgetd.template.values import ABSENT, Value, is_nothing, kind
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
 
-# More digits than any number that JSON's readers agree on has.
-MAX_DIGITS: Final = 400
 MAX_PRECISION: Final = 30
 
 
@@ -49,19 +47,19 @@ def integer(_budget: Budget, value: Value, default: Value = 0, base: Value = 10)
     """A whole number, or `default` where the value reads as none."""
     try:
         if isinstance(value, str):
-            return _read(value, whole(base, "base"))
+            return int(checked(_read(value, whole(base, "base"))))
         return int(checked(value))
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError):
         return default
 
 
-def _read(value: str, base: int) -> int:
-    if len(value) > MAX_DIGITS:
-        raise ValueError(value)
+def _read(value: str, base: int) -> Value:
     try:
-        number = int(value, base)
-    except ValueError:
-        number = int(float(value))
+        return int(value, base)
+    except ValueError:  # a float, or more digits than Python reads
+        number = float(value)
+    if value.strip().lstrip("+-")[:1].isalpha():
+        raise ValueError(value)  # float also reads "inf" and "nan"
     return int(checked(number))
 
 

@@ -15,7 +15,7 @@ from widgetd.template.budget import Failure
 from widgetd.template.numbers import MAX_INTEGER, checked, is_number
 from widgetd.template.printf import formatted
 from widgetd.template.text import text
-from widgetd.template.values import ABSENT, Made, Value, is_nothing, kind, weigh
+from widgetd.template.values import ABSENT, Value, is_nothing, kind, made, weigh
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -40,7 +40,7 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
         return ABSENT
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         budget.step(len(left) + len(right))
-        return Made([*left, *right])
+        return made(budget, [*left, *right])
     raise Failure(f"cannot add {kind(left)} and {kind(right)}")
 
 
@@ -67,7 +67,7 @@ def multiply(budget: Budget, left: Value, right: Value) -> Value:
             return left * count
         if isinstance(left, list):
             budget.step(len(left) * count)
-            return Made(left * count)
+            return made(budget, left * count)
     raise Failure(f"cannot multiply {kind(left)} and {kind(right)}")
 
 
@@ -137,6 +137,8 @@ def positive(value: Value) -> Value:
 def equal(budget: Budget, left: Value, right: Value) -> bool:
     """Whether two values are the same; lists and objects pay for being compared."""
     if isinstance(left, list | dict | tuple) and isinstance(right, list | dict | tuple):
+        if len(left) != len(right):
+            return False
         weigh(budget, left, right)
     elif isinstance(left, str) and isinstance(right, str):
         budget.scan(min(len(left), len(right)))
@@ -173,6 +175,8 @@ def contains(budget: Budget, left: Value, right: Value) -> bool:
     if isinstance(right, str):
         return _within(budget, left, right)
     if isinstance(right, dict):
+        if isinstance(left, str):
+            budget.scan(len(left))
         return isinstance(left, str | int | float | None) and left in right
     if not isinstance(right, list | tuple):
         raise Failure(f"cannot look into {kind(right)}")
@@ -185,7 +189,7 @@ def _within(budget: Budget, left: Value, right: str) -> bool:
         return False
     if not isinstance(left, str):
         raise Failure(f"cannot look for {kind(left)} in a text")
-    budget.scan(len(right))
+    budget.search(len(right), len(left))
     return left in right
 
 

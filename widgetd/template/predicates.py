@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.numbers import is_number
 from widgetd.template.operators import BINARY, COMPARISONS
+from widgetd.template.prices import FREE, READ, Function, Price
 from widgetd.template.text import text
 from widgetd.template.values import ABSENT, Absent, Routine, Value, is_nothing
 
@@ -65,15 +66,11 @@ def _number(_budget: Budget, value: Value) -> bool:
 
 
 def _lower(budget: Budget, value: Value) -> bool:
-    shown = text(budget, value)
-    budget.scan(len(shown))
-    return shown.islower()
+    return text(budget, value).islower()
 
 
 def _upper(budget: Budget, value: Value) -> bool:
-    shown = text(budget, value)
-    budget.scan(len(shown))
-    return shown.isupper()
+    return text(budget, value).isupper()
 
 
 def _string(_budget: Budget, value: Value) -> bool:
@@ -104,35 +101,35 @@ def _escaped(_budget: Budget, value: Value) -> bool:  # noqa: ARG001 - nothing e
     return False
 
 
-PREDICATES: Final[Mapping[str, Callable[..., bool]]] = MappingProxyType(
+PREDICATES: Final[Mapping[str, tuple[Price, Function]]] = MappingProxyType(
     {
-        "odd": _odd,
-        "even": _even,
-        "divisibleby": _divisibleby,
-        "defined": _defined,
-        "undefined": _undefined,
-        "none": _none,
-        "boolean": _boolean,
-        "false": _false,
-        "true": _true,
-        "integer": _integer,
-        "float": _float,
-        "number": _number,
-        "lower": _lower,
-        "upper": _upper,
-        "string": _string,
-        "mapping": _mapping,
-        "sequence": _sequence,
-        "iterable": _iterable,
-        "callable": _callable,
-        "sameas": _sameas,
-        "escaped": _escaped,
-        "in": COMPARISONS["in"],
-        **dict.fromkeys(("==", "eq", "equalto"), COMPARISONS["eq"]),
-        **dict.fromkeys(("!=", "ne"), COMPARISONS["ne"]),
-        **dict.fromkeys((">", "gt", "greaterthan"), COMPARISONS["gt"]),
-        **dict.fromkeys((">=", "ge"), COMPARISONS["gteq"]),
-        **dict.fromkeys(("<", "lt", "lessthan"), COMPARISONS["lt"]),
-        **dict.fromkeys(("<=", "le"), COMPARISONS["lteq"]),
+        "odd": (FREE, _odd),
+        "even": (FREE, _even),
+        "divisibleby": (FREE, _divisibleby),
+        "defined": (FREE, _defined),
+        "undefined": (FREE, _undefined),
+        "none": (FREE, _none),
+        "boolean": (FREE, _boolean),
+        "false": (FREE, _false),
+        "true": (FREE, _true),
+        "integer": (FREE, _integer),
+        "float": (FREE, _float),
+        "number": (FREE, _number),
+        "lower": (READ, _lower),
+        "upper": (READ, _upper),
+        "string": (FREE, _string),
+        "mapping": (FREE, _mapping),
+        "sequence": (FREE, _sequence),
+        "iterable": (FREE, _iterable),
+        "callable": (FREE, _callable),
+        "sameas": (FREE, _sameas),
+        "escaped": (FREE, _escaped),
+        "in": (FREE, COMPARISONS["in"]),
+        **dict.fromkeys(("==", "eq", "equalto"), (FREE, COMPARISONS["eq"])),
+        **dict.fromkeys(("!=", "ne"), (FREE, COMPARISONS["ne"])),
+        **dict.fromkeys((">", "gt", "greaterthan"), (FREE, COMPARISONS["gt"])),
+        **dict.fromkeys((">=", "ge"), (FREE, COMPARISONS["gteq"])),
+        **dict.fromkeys(("<", "lt", "lessthan"), (FREE, COMPARISONS["lt"])),
+        **dict.fromkeys(("<=", "le"), (FREE, COMPARISONS["lteq"])),
     }
 )

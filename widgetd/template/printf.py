@@ -7,6 +7,7 @@ conversion is read here, its width bounded, and only then handed to Python.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -63,10 +64,21 @@ def _converted(budget: Budget, match: re.Match[str], conversion: str, value: Val
         raise Failure(f"a format cannot be wider than {MAX_WIDTH}")
     if conversion in "sr":
         value = text(budget, value)
-    elif not (is_number(checked(value)) or conversion == "c"):
+    elif conversion == "c":
+        if not _is_character(value):
+            raise Failure("a format writes one character, or the number of one, at '%c'")
+    elif not is_number(checked(value)):
         raise Failure(f"a format cannot write {kind(value)} as a number")
+    elif conversion in "xXo" and not isinstance(value, int):
+        raise Failure(f"a format writes only whole numbers at '%{conversion}'")
     precision = f".{match['precision']}" if match["precision"] is not None else ""
     return f"%{match['flags']}{match['width']}{precision}{conversion}" % (value,)
+
+
+def _is_character(value: Value) -> bool:
+    if isinstance(value, str):
+        return len(value) == 1
+    return isinstance(value, int) and 0 <= value <= sys.maxunicode
 
 
 def _size(digits: str | None) -> int:

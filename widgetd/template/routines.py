@@ -10,13 +10,13 @@ from widgetd.template.budget import Failure
 from widgetd.template.numbers import checked
 from widgetd.template.values import (
     ABSENT,
-    Made,
-    MadeDict,
     Namespace,
     Routine,
     Value,
     is_nothing,
     kind,
+    made,
+    made_dict,
 )
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _range(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value
         raise Failure("range cannot have steps of zero")
     turns = range(*numbers)
     budget.step(len(turns))
-    return Made(turns)
+    return made(budget, turns)
 
 
 def _whole(value: Value) -> int:
@@ -94,14 +94,13 @@ def _namespace(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> V
 
 
 def _dict(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    made = MadeDict()
-    for each in args:
+    entries: dict[Value, Value] = {}
+    for each in [*args, kwargs]:
         if not isinstance(each, dict):
             raise Failure(f"an object cannot be made of {kind(each)}")
-        made.update(each)
-    made.update(kwargs)
-    budget.step(len(made))
-    return made
+        budget.step(len(each))
+        entries.update(each)
+    return made_dict(budget, entries)
 
 
 def _cycler(_budget: Budget, args: list[Value], _kwargs: dict[str, Value]) -> Value:

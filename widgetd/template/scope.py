@@ -29,11 +29,13 @@ class Layout:
         flow: What surrounds each output, and which set-blocks only strip a comma.
         size: How long a frame is.
         arguments: The place of each name that comes from the arguments.
+        nodes: How many expressions and statements were compiled so far.
     """
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.size = 1
+        self.nodes = 0
         self.arguments: dict[str, int] = {}
 
     def place(self) -> int:

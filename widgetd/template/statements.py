@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from widgetd.template.assignments import assignment
-from widgetd.template.budget import Failure
+from widgetd.template.budget import NODES_PER_STEP, Failure
 from widgetd.template.captures import captured, stripped, writing
 from widgetd.template.expressions import call, expression, filtered
 from widgetd.template.looping import Turns, loop
@@ -62,6 +62,7 @@ def statement(node: nodes.Node, scope: Scope) -> Execute:
     """
     if type(node) in _REFUSED:
         raise fault("W1302", node.lineno, *_REFUSED[type(node)])
+    scope.layout.nodes += 1
     make = _MAKERS.get(type(node))
     if make is None:
         word = type(node).__name__.lower()
@@ -117,6 +118,7 @@ def _branching(branches: list[tuple[Evaluate, Execute]], otherwise: Execute) -> 
 
 
 def _for(node: nodes.For, scope: Scope) -> Execute:
+    before = scope.layout.nodes
     turn = Scope(scope.layout, scope, loops=True)
     bind = assignment(node.target, turn)
     chooser = None
@@ -125,9 +127,11 @@ def _for(node: nodes.For, scope: Scope) -> Execute:
         apart.names.update(turn.names)
         chooser = expression(node.test, apart)
     body = _within(node.body, turn)
+    nodes_of_turn = scope.layout.nodes - before
     return loop(
         Turns(
             line=node.lineno,
+            cost=nodes_of_turn // NODES_PER_STEP,
             items=expression(node.iter, scope),
             chooser=chooser,
             bind=bind,
@@ -200,6 +204,7 @@ def _macro(node: nodes.Macro, scope: Scope) -> Execute:
 
 
 def _blueprint(node: nodes.Macro | nodes.CallBlock, name: str, around: Scope) -> Blueprint:
+    before = around.layout.nodes
     scope = Scope(around.layout, around)
     scope.is_macro = True
     places = {each.name: scope.bind(each.name) for each in node.args}
@@ -209,12 +214,14 @@ def _blueprint(node: nodes.Macro | nodes.CallBlock, name: str, around: Scope) ->
     }
     with_default = [each.name for each in node.args][len(node.args) - len(node.defaults) :]
     values = [expression(each, scope) for each in node.defaults]
+    body = _within(node.body, scope)
     return Blueprint(
         name=name,
         places=places,
         defaults=dict(zip(with_default, values, strict=True)),
-        body=_within(node.body, scope),
+        body=body,
         height=height(node),
+        nodes=around.layout.nodes - before,
         **special,
     )
 

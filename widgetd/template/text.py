@@ -16,7 +16,8 @@ from widgetd.template.values import (
     Routine,
     Value,
     kind,
-    weigh,
+    measured,
+    weight,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ MAX_BITS = 4096
 
 # A valid escape, or a character that JSON's strings must not hold as it is.
 _UNESCAPED = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\\x00-\x1f]')
+
+# An absent value in a list shows as less than it weighs.
+_SLACK = 64
 
 quote = encode_basestring
 """A text as a JSON string, with its quotes."""
@@ -50,9 +54,19 @@ def text(budget: Budget, value: Value) -> str:
     if isinstance(value, Routine):
         raise Failure(f"cannot show {kind(value)} as text")
     if isinstance(value, list | dict | tuple):
-        weigh(budget, value)
-        return _shown(budget, value)
+        _afford(budget, value)
+        parts: list[str] = []
+        _show(budget, value, parts)
+        return "".join(parts)
     return str(value)
+
+
+def _afford(budget: Budget, value: Value) -> None:
+    """Pay for reading all that `value` reaches, if its text can be paid for at all."""
+    heavy = weight(budget, value)
+    budget.scan(heavy)
+    if heavy > budget.chars + _SLACK:
+        raise budget.out_of_text()
 
 
 def integer(value: int) -> str:
@@ -69,29 +83,42 @@ def number(value: float) -> str:
     return str(value)
 
 
-def _shown(budget: Budget, value: Value) -> str:
+def _show(budget: Budget, value: Value, parts: list[str]) -> None:
+    """Add the text of `value` to `parts`, each part paid for, as Python shows it inside another."""
+    budget.step()
     if isinstance(value, dict):
-        shown = (f"{_shown(budget, k)}: {_shown(budget, v)}" for k, v in value.items())
-        return _joined(budget, "{", shown, "}")
-    if isinstance(value, tuple):
-        end = ",)" if len(value) == 1 else ")"
-        return _joined(budget, "(", (_shown(budget, item) for item in value), end)
-    if isinstance(value, list):
-        return _joined(budget, "[", (_shown(budget, item) for item in value), "]")
-    return repr(text(budget, value)) if isinstance(value, str) else text(budget, value)
+        _show_all(budget, value, parts, "{}")
+    elif isinstance(value, list):
+        _show_all(budget, value, parts, "[]")
+    elif isinstance(value, tuple):
+        _show_all(budget, value, parts, "()")
+        if len(value) == 1:
+            parts[-1] = ",)"
+    else:
+        shown = repr(value) if isinstance(value, str) else text(budget, value)
+        budget.text(len(shown) + len(", "))
+        parts.append(shown)
 
 
-def _joined(budget: Budget, start: str, parts: Iterable[str], end: str) -> str:
-    joined = f"{start}{', '.join(parts)}{end}"
-    budget.text(len(joined))
-    return joined
+def _show_all(budget: Budget, value: Value, parts: list[str], brackets: str) -> None:
+    start, end = brackets[0], brackets[1]
+    budget.text(2)
+    between = start
+    for each in value:
+        parts.append(between)
+        _show(budget, each, parts)
+        if isinstance(value, dict):
+            parts.append(": ")
+            _show(budget, value[each], parts)
+        between = ", "
+    parts += (end,) if value else (start, end)
 
 
 def tojson(budget: Budget, value: Value) -> str:
     """`value` as JSON, without spaces; the caller pays for the text.
 
     An argument is a tree and costs what it prints; what the template made may
-    hold one list a million times, so it is weighed before it is printed.
+    hold one list a million times, so it pays for that before it is printed.
     """
     kind_of = type(value)
     if kind_of is str:
@@ -105,18 +132,20 @@ def tojson(budget: Budget, value: Value) -> str:
     if kind_of is float:
         return number(value)
     if kind_of is not list and kind_of is not dict:
-        weigh(budget, value)
-    return _dumped(value)
-
-
-def _dumped(value: Value) -> str:
+        _afford(budget, value)
     try:
         return orjson.dumps(value, _stand_in).decode()
     except TypeError:  # a number beyond 64 bits, a key that is a number, a nest beyond orjson's
-        return "".join(_slowly(value, indent=None))
+        return "".join(_slowly(budget, value, indent=None))
 
 
-def _slowly(value: Value, *, indent: int | str | None) -> Iterable[str]:
+def _slowly(budget: Budget, value: Value, *, indent: int | str | None) -> Iterable[str]:
+    """The JSON of `value` in parts, by an encoder that hands each part through every level."""
+    heavy, height = measured(budget, value) if isinstance(value, list | dict | tuple) else (0, 0)
+    budget.step(heavy // 8)
+    budget.scan(heavy * height)
+    if indent is not None:
+        budget.text(height * (max(0, indent) if isinstance(indent, int) else len(indent)))
     separators = (",", ":") if indent is None else None
     encoder = json.JSONEncoder(
         ensure_ascii=False, default=_stand_in, separators=separators, indent=indent
@@ -127,18 +156,19 @@ def _slowly(value: Value, *, indent: int | str | None) -> Iterable[str]:
         raise Failure("this value cannot be shown as JSON") from error
 
 
-def _stand_in(value: Value) -> None:
+def _stand_in(value: Value) -> list[Value] | None:
+    if isinstance(value, tuple):
+        return list(value)
     if value is not ABSENT:
         raise TypeError(kind(value))
+    return None
 
 
 def indented(budget: Budget, value: Value, indent: int | str) -> str:
     """`value` as JSON over many lines, paid for line by line."""
-    if isinstance(indent, int):
-        budget.text(indent)
-    weigh(budget, value)
+    _afford(budget, value)
     parts = []
-    for part in _slowly(value, indent=indent):
+    for part in _slowly(budget, value, indent=indent):
         budget.text(len(part))
         parts.append(part)
     return "".join(parts)

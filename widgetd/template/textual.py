@@ -1,26 +1,31 @@
-"""What filters and methods do to text, each paid for before it is made.
+"""What filters and methods do to text: change it, search it, and fit it into a width.
 
 A value that is no text is taken as it would print. Every function takes the
-budget first and the text second, so that filters and methods share them.
+budget first and the text second, so that filters and methods share them. What
+they read is paid for by the tables that hold them; what they make, they pay.
 """
 
 from __future__ import annotations
 
 import html
 import re
+import textwrap
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote as _quote
 from urllib.parse import quote_plus as _quote_plus
 
 from widgetd.template.budget import Failure
 from widgetd.template.text import text
-from widgetd.template.values import Made, Value, elements, is_nothing
+from widgetd.template.values import Value, elements, is_nothing, made
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
 
 # Filters that change each character on its own at most triple a text ("ß", "ﬃ").
 GROWTH: Final = 3
+
+# So many lines are told apart in the time of a step.
+LINES_PER_STEP: Final = 8
 
 _WORD_STARTS: Final = re.compile(r"([-\s({\[<]+)")
 _WORDS: Final = re.compile(r"\w+")
@@ -91,7 +96,7 @@ def _chars(budget: Budget, shown: str, chars: Value) -> str | None:
 def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value = None) -> str:
     """Each `old` made `new`; at most `count` of them."""
     shown, old, new = text(budget, value), text(budget, old), text(budget, new)
-    budget.scan(len(shown))
+    budget.search(len(shown), len(old))
     found = shown.count(old)
     most = -1 if count is None else whole(count, "count")
     turns = found if most < 0 else min(found, most)
@@ -172,53 +177,51 @@ def split(budget: Budget, value: Value, separator: Value = None, most: Value = -
     """The parts between white space, or between each `separator`."""
     shown = paid(budget, value)
     between = None if is_nothing(separator) else text(budget, separator)
-    count = len(shown) // 2 + 1 if between is None else shown.count(between) + 1
-    budget.step(count)
-    return Made(shown.split(between, whole(most, "maxsplit")))
+    if between is None:
+        parts = len(shown) // 2 + 1
+    else:
+        budget.search(len(shown), len(between))
+        parts = shown.count(between) + 1
+    budget.step(parts)
+    return made(budget, shown.split(between, whole(most, "maxsplit")))
 
 
 def splitlines(budget: Budget, value: Value) -> Value:
     """The lines."""
     shown = paid(budget, value)
-    budget.step(1 + len(shown) // 8)
+    budget.step(len(shown) // LINES_PER_STEP)
     lines = shown.splitlines()
     budget.step(len(lines))
-    return Made(lines)
+    return made(budget, lines)
 
 
 def count(budget: Budget, value: Value, part: Value) -> int:
     """How often `part` occurs."""
-    shown = text(budget, value)
-    budget.scan(len(shown))
-    return shown.count(text(budget, part))
+    shown, sought = text(budget, value), text(budget, part)
+    budget.search(len(shown), len(sought))
+    return shown.count(sought)
 
 
 def find(budget: Budget, value: Value, part: Value) -> int:
     """Where `part` first occurs; -1 where it does not."""
-    shown = text(budget, value)
-    budget.scan(len(shown))
-    return shown.find(text(budget, part))
+    shown, sought = text(budget, value), text(budget, part)
+    budget.search(len(shown), len(sought))
+    return shown.find(sought)
 
 
 def startswith(budget: Budget, value: Value, part: Value) -> bool:
     """Whether it starts with `part`."""
-    end = text(budget, part)
-    budget.scan(len(end))
-    return text(budget, value).startswith(end)
+    return text(budget, value).startswith(text(budget, part))
 
 
 def endswith(budget: Budget, value: Value, part: Value) -> bool:
     """Whether it ends with `part`."""
-    end = text(budget, part)
-    budget.scan(len(end))
-    return text(budget, value).endswith(end)
+    return text(budget, value).endswith(text(budget, part))
 
 
 def isdigit(budget: Budget, value: Value) -> bool:
     """Whether it is digits only."""
-    shown = text(budget, value)
-    budget.scan(len(shown))
-    return shown.isdigit()
+    return text(budget, value).isdigit()
 
 
 def string(budget: Budget, value: Value) -> str:
@@ -229,3 +232,103 @@ def string(budget: Budget, value: Value) -> str:
 def plain(_budget: Budget, value: Value) -> Value:
     """As it is: nothing is escaped, so nothing has to be marked as safe."""
     return value
+
+
+def center(budget: Budget, value: Value, width: Value = 80) -> str:
+    """In the middle of `width` characters."""
+    return _filled(budget, value, width).center(whole(width, "width"))
+
+
+def ljust(budget: Budget, value: Value, width: Value) -> str:
+    """At the left of `width` characters."""
+    return _filled(budget, value, width).ljust(whole(width, "width"))
+
+
+def rjust(budget: Budget, value: Value, width: Value) -> str:
+    """At the right of `width` characters."""
+    return _filled(budget, value, width).rjust(whole(width, "width"))
+
+
+def zfill(budget: Budget, value: Value, width: Value) -> str:
+    """With zeros in front, up to `width` characters."""
+    return _filled(budget, value, width).zfill(whole(width, "width"))
+
+
+def _filled(budget: Budget, value: Value, width: Value) -> str:
+    shown = text(budget, value)
+    budget.text(max(whole(width, "width"), len(shown)))
+    return shown
+
+
+def indent(
+    budget: Budget, value: Value, width: Value = 4, first: Value = False, blank: Value = False
+) -> str:
+    """Each line but the first moved right by `width` spaces, or by the text `width`."""
+    shown = text(budget, value)
+    size = len(width) if isinstance(width, str) else max(0, whole(width, "width"))
+    lines = len(shown) + 1 if "\n" not in shown else shown.count("\n") + 2
+    budget.step(lines // LINES_PER_STEP)
+    budget.text(len(shown) + size * min(lines, len(shown) + 1))
+    margin = width if isinstance(width, str) else " " * size
+    indented = _indented((shown + "\n").splitlines(), margin, blank=bool(blank))
+    return margin + indented if first else indented
+
+
+def _indented(lines: list[str], margin: str, *, blank: bool) -> str:
+    head, *rest = lines
+    return "\n".join([head, *(margin + line if line or blank else line for line in rest)])
+
+
+def truncate(  # noqa: PLR0917 - the filter takes them by position
+    budget: Budget,
+    value: Value,
+    length: Value = 255,
+    killwords: Value = False,
+    end: Value = "...",
+    leeway: Value = 5,
+) -> str:
+    """At most `length` characters (and `leeway` more), cut at a word, with `end` in place."""
+    shown = paid(budget, value)
+    most, ending, slack = (
+        whole(length, "length"),
+        text(budget, end),
+        5 if leeway is None else leeway,
+    )
+    if most < len(ending) or whole(slack, "leeway") < 0:
+        raise Failure("truncate needs a length at least as long as its ending")
+    if len(shown) <= most + slack:
+        return shown
+    kept = shown[: most - len(ending)]
+    return (kept if killwords else kept.rsplit(" ", 1)[0]) + ending
+
+
+def wordwrap(  # noqa: PLR0917 - the filter takes them by position
+    budget: Budget,
+    value: Value,
+    width: Value = 79,
+    break_long_words: Value = True,
+    wrapstring: Value = None,
+    break_on_hyphens: Value = True,
+) -> str:
+    """In lines of at most `width` characters, with `wrapstring` between them."""
+    shown = text(budget, value)
+    between = "\n" if wrapstring is None else text(budget, wrapstring)
+    budget.step(len(shown))
+    # textwrap copies what is left of a long word for every piece that it breaks off.
+    for word in shown.split():
+        budget.scan(len(word) ** 2 // max(1, whole(width, "width")))
+    lines = [
+        wrapped
+        for line in shown.splitlines()
+        for wrapped in textwrap.wrap(
+            line,
+            width=whole(width, "width"),
+            expand_tabs=False,
+            replace_whitespace=False,
+            break_long_words=bool(break_long_words),
+            break_on_hyphens=bool(break_on_hyphens),
+        )
+        or [""]
+    ]
+    budget.text(sum(map(len, lines)) + len(lines) * len(between))
+    return between.join(lines)

@@ -1,16 +1,22 @@
 """The values a template works with: JSON's, the absent one, and what the template makes.
 
-An argument's lists and objects are plain `list` and `dict`: trees, never changed.
-What a template makes is `Made` or `MadeDict` (or a tuple): it may be appended
-to, and may hold one value many times over, so whoever walks it pays per step.
+An argument's lists and objects are plain `list` and `dict`: trees, never changed,
+and no larger than what was sent. What a template makes is `Made`, `MadeDict` or
+`MadeTuple`: it may hold one value many times over, so it knows what it weighs.
+
+The weight of a value is the number of characters that its text has at least,
+what it holds twice counted twice. A builtin pays for the weight of what it reads
+before it begins; what weighs more than all steps could pay for cannot be made,
+and nothing can come to hold itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from widgetd.template.budget import Failure
+from widgetd.template.budget import CHARACTERS_PER_STEP, VALUES_PER_STEP, Failure
+from widgetd.template.numbers import checked
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -18,6 +24,9 @@ if TYPE_CHECKING:
 Value = Any
 
 MAX_NESTING: Final = 200
+
+# The least text that a value has, and the comma after it.
+_LEAF: Final = 2
 
 
 class Absent:
@@ -51,21 +60,41 @@ ABSENT: Final = Absent()
 
 
 class Made(list[Value]):
-    """A list the template made."""
+    """A list the template made.
 
-    __slots__ = ()
+    Attributes:
+        weight: What it weighs, or 0 where nobody asked yet: then it holds nothing
+            but numbers, texts and arguments.
+        height: How deep it nests, once it is weighed.
+        held: Whether another value holds it, whose weight changes with this one's.
+    """
+
+    weight = 0
+    height = 0
+    held = False
 
 
 class MadeDict(dict[Value, Value]):
-    """An object the template made."""
+    """An object the template made; its attributes are those of `Made`."""
 
-    __slots__ = ()
+    weight = 0
+    height = 0
+    held = False
 
 
-class Group(tuple[Value, Value]):
+class MadeTuple(tuple[Value, ...]):  # noqa: SLOT001 - Python allows a tuple none
+    """A tuple the template made; its attributes are those of `Made`."""
+
+    weight = 0
+    height = 0
+    held = False
+
+
+class Group(MadeTuple):
     """One group of `groupby`: its key and its list, by position or as `.grouper` and `.list`."""
 
-    __slots__ = ()
+
+_MADE: Final = frozenset({Made, MadeDict, MadeTuple, Group})
 
 
 class Routine:
@@ -125,10 +154,7 @@ def member(value: Value, key: Value) -> Value:
 
 
 def _entry(value: dict[Value, Value], key: Value) -> Value:
-    try:
-        return value.get(key, ABSENT)
-    except TypeError:  # a list or an object is no key
-        return ABSENT
+    return value.get(key, ABSENT) if isinstance(key, str | int | float | None) else ABSENT
 
 
 def _element(value: list[Value] | tuple[Value, ...] | str, key: Value) -> Value:
@@ -138,7 +164,7 @@ def _element(value: list[Value] | tuple[Value, ...] | str, key: Value) -> Value:
         return value[key] if -len(value) <= key < len(value) else ABSENT
     if key == "length":
         return len(value)
-    if isinstance(value, Group) and key in {"grouper", "list"}:
+    if isinstance(value, Group) and isinstance(key, str) and key in {"grouper", "list"}:
         return value[key == "list"]
     return ABSENT
 
@@ -148,11 +174,24 @@ def elements(budget: Budget, value: Value) -> list[Value] | tuple[Value, ...]:
     if type(value) is list:
         budget.step(len(value))
         return value
+    count(budget, value)
+    return listed(value)
+
+
+def count(budget: Budget, value: Value) -> None:
+    """Pay one step for each element of `value`, which something is about to run through."""
+    if isinstance(value, list | tuple | dict | str):
+        budget.step(len(value))
+
+
+def listed(value: Value) -> list[Value] | tuple[Value, ...]:
+    """The elements of `value`, which were paid for; a list the caller must not change."""
+    if type(value) is list:
+        return value
     if is_nothing(value):
         return ()
     if not isinstance(value, list | tuple | dict | str):
         raise Failure(f"cannot loop over {kind(value)}")
-    budget.step(len(value))
     return list(value)
 
 
@@ -166,31 +205,177 @@ def length(value: Value) -> int:
 
 
 def weigh(budget: Budget, *values: Value) -> None:
-    """Pay one step for each node inside `values`, before something walks them unpaid.
+    """Pay for all that `values` reach, before something reads it."""
+    budget.scan(sum([weight(budget, value) for value in values]))
 
-    What nests deeper than any JSON reader would follow is refused, so that no
-    walk depends on how much of Python's stack is left.
+
+def weight(budget: Budget, value: Value) -> int:
+    """How many characters the text of `value` has at least, and a comma after it."""
+    if type(value) is str:
+        return len(value) + _LEAF
+    if isinstance(value, list | dict | tuple):
+        return measured(budget, value)[0]
+    # An argument's integer may have thousands of digits, each worth more than three bits.
+    return _LEAF + value.bit_length() // 4 if type(value) is int else _LEAF
+
+
+def measured(
+    budget: Budget, value: list[Value] | dict[Value, Value] | tuple[Value, ...]
+) -> tuple[int, int]:
+    """The weight of a list or object, and how deep it nests; kept with it, or in the budget.
+
+    Raises:
+        Failure: where it weighs more than all steps could pay for, or nests more
+            deeply than any JSON reader would follow, so that no walk depends on
+            how much of Python's stack is left.
     """
-    level = list(values)
-    characters = count = depth = 0
+    if isinstance(value, Made | MadeDict | MadeTuple):
+        if budget.loose:
+            return _walked(budget, value)
+        if not value.weight:
+            value.weight, value.height = _walked(budget, value)
+        return value.weight, value.height
+    if type(value) is tuple:  # of ours, and gone before the render is over
+        return _walked(budget, value)
+    known = budget.weights.get(id(value))
+    if known is None:
+        known = budget.weights[id(value)] = (value, *_walked(budget, value))
+    return known[1:]
+
+
+def _walked(budget: Budget, root: Value) -> tuple[int, int]:
+    """The weight and height of `root`, by a walk that believes what it meets of itself."""
+    most = budget.limits.steps * CHARACTERS_PER_STEP
+    reach = budget.steps * VALUES_PER_STEP
+    believed = frozenset() if budget.loose else _MADE
+    level: list[Value] = [root]
+    total = height = tallest = seen = 0
     while level:
+        height += 1
         inside: list[Value] = []
         for value in level:
-            if isinstance(value, str):
-                characters += len(value)
-            elif isinstance(value, dict):
-                inside += value.values()
-            elif isinstance(value, list | tuple):
+            if not isinstance(value, list | dict | tuple):
+                total += weight(budget, value)
+            elif type(value) in believed and (kept := getattr(value, "weight", 0)):
+                total += kept
+                tallest = max(tallest, height - 1 + getattr(value, "height", 0))
+            else:
+                total += 1
                 inside += value
-        count += len(level)
-        depth += 1
-        if count + len(inside) > budget.steps:
+                if isinstance(value, dict):
+                    inside += value.values()
+                if seen + len(inside) > reach:
+                    raise budget.out_of_steps()
+        if total > most:
             raise budget.out_of_steps()
-        if depth > MAX_NESTING:
+        if max(height, tallest) > MAX_NESTING:
             raise Failure("lists and objects nest too deeply")
+        seen += len(level)
         level = inside
-    budget.step(count)
-    budget.scan(characters)
+    budget.step(seen // VALUES_PER_STEP)
+    return total, max(height, tallest)
+
+
+def made(budget: Budget, values: Iterable[Value]) -> Made:
+    """A list of `values`, each paid for."""
+    new = Made(values)
+    hold(budget, new, new)
+    return new
+
+
+def made_dict(budget: Budget, entries: Any) -> MadeDict:
+    """An object of `entries`, each paid for."""
+    new = MadeDict(entries)
+    hold(budget, new, new.values())
+    return new
+
+
+def made_tuple(budget: Budget, values: Iterable[Value]) -> MadeTuple:
+    """A tuple of `values`, each paid for."""
+    new = MadeTuple(values)
+    hold(budget, new, new)
+    return new
+
+
+def group(budget: Budget, key: Value, values: Made) -> Group:
+    """A group of `groupby`."""
+    new = Group((key, values))
+    hold(budget, new, new)
+    return new
+
+
+def hold(budget: Budget, holder: Made | MadeDict | MadeTuple, values: Collection[Value]) -> None:
+    """Weigh `holder` at once where it holds other made values, else when somebody asks."""
+    if _MADE.isdisjoint(map(type, values)):
+        return
+    for value in values:
+        if type(value) in _MADE:
+            value.held = True
+    measured(budget, holder)
+
+
+def dict_key(budget: Budget, key: Value) -> Value:
+    """`key`, if an object may have it, paid for.
+
+    A large integer may not: a caller can find thousands that meet in one place of a table.
+    """
+    if isinstance(key, str):
+        budget.scan(len(key))
+    elif isinstance(key, int | float):
+        return checked(key)
+    elif key is not None:
+        raise Failure(f"{kind(key)} cannot be the key of an object")
+    return key
+
+
+def grow(budget: Budget, holder: Made | MadeDict, added: Collection[Value]) -> None:
+    """Make `holder` weigh what it does with `added`, which is about to go into it.
+
+    Raises:
+        Failure: where it would come to hold itself, or to weigh too much.
+    """
+    new = [value for value in added if type(value) in _MADE]
+    for value in new:
+        if value is holder or (holder.held and _reaches(budget, value, holder)):
+            raise Failure("a list or an object cannot hold itself")
+    if holder.held:
+        budget.loose = True
+    if not budget.loose and (new or holder.weight):
+        heavy, height = measured(budget, holder)
+        heavy += sum([weight(budget, value) for value in added])
+        if heavy > budget.limits.steps * CHARACTERS_PER_STEP:
+            raise budget.out_of_steps()
+        for value in added:
+            if isinstance(value, list | dict | tuple):
+                height = max(height, 1 + measured(budget, value)[1])
+        if height > MAX_NESTING:
+            raise Failure("lists and objects nest too deeply")
+        holder.weight, holder.height = heavy, height
+    for value in new:
+        value.held = True
+
+
+def shrink(budget: Budget, holder: Made, removed: Value) -> None:
+    """Make `holder` weigh what it does without `removed`."""
+    if holder.weight and not budget.loose:
+        holder.weight -= weight(budget, removed)
+
+
+def _reaches(budget: Budget, value: Value, sought: Made | MadeDict) -> bool:
+    """Whether `value` holds `sought`, however deep; each value it holds is looked at once."""
+    level, seen = [value], {id(value)}
+    while level:
+        inside: list[Value] = []
+        for each in level:
+            budget.step(len(each) // VALUES_PER_STEP)
+            for held in each.values() if isinstance(each, dict) else each:
+                if held is sought:
+                    return True
+                if type(held) in _MADE and id(held) not in seen:
+                    seen.add(id(held))
+                    inside.append(held)
+        level = inside
+    return False
 
 
 def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -> Value:
@@ -202,12 +387,12 @@ def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -
     cut = slice(_bound(start), _bound(stop), _bound(step))
     if cut.step == 0:
         raise Failure("a slice cannot have steps of zero")
-    count = len(range(*cut.indices(len(value))))
+    size = len(range(*cut.indices(len(value))))
     if isinstance(value, str):
-        budget.text(count)
+        budget.text(size)
         return value[cut]
-    budget.step(count)
-    return Made(value[cut])
+    budget.step(size)
+    return made(budget, value[cut])
 
 
 def _bound(value: Value) -> int | None:
