@@ -60,19 +60,21 @@ class Budget:
         steps: Loop turns, calls and elements of lists.
         chars: Characters of text made, whether or not they reach the output.
         depth: How deep calls of macros nest, in nodes of the template's syntax tree.
+        heaviest: What a value may weigh at most: what all steps could pay for.
         weights: What each list and object of the arguments was found to weigh, by its
             identity; the value stands beside it, so that no other can come to have that.
         loose: Whether something changed that another value holds, so that no weight
             kept with a value can be believed any more.
     """
 
-    __slots__ = ("chars", "depth", "limits", "loose", "steps", "weights")
+    __slots__ = ("chars", "depth", "heaviest", "limits", "loose", "steps", "weights")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.steps = limits.steps
         self.chars = limits.output_bytes
         self.depth = 0
+        self.heaviest = limits.steps * CHARACTERS_PER_STEP
         self.weights: dict[int, tuple[object, int, int]] = {}
         self.loose = False
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from widgetd.template import calls, dialect
 from widgetd.template.functions import known_filter, known_test
-from widgetd.template.literals import dict_of, list_of, tuple_of
+from widgetd.template.literals import literal
 from widgetd.template.loops import LOOP_MEMBERS
 from widgetd.template.operations import applied, binary, chained, joined, sliced, unary
 from widgetd.template.operators import BINARY, COMPARISONS, negative, positive
@@ -223,16 +223,8 @@ def _compared(left: Evaluate, operand: nodes.Operand, scope: Scope) -> Evaluate:
     return binary(COMPARISONS[operand.op], left, right, operand.lineno)
 
 
-def _list(node: nodes.List, scope: Scope) -> Evaluate:
-    return list_of([expression(each, scope) for each in node.items])
-
-
-def _tuple(node: nodes.Tuple, scope: Scope) -> Evaluate:
-    return tuple_of([expression(each, scope) for each in node.items])
-
-
-def _dict(node: nodes.Dict, scope: Scope) -> Evaluate:
-    return dict_of(node, lambda each: expression(each, scope))
+def _literal(node: nodes.List | nodes.Tuple | nodes.Dict, scope: Scope) -> Evaluate:
+    return literal(node, lambda each: expression(each, scope))
 
 
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Evaluate]]] = MappingProxyType(
@@ -253,9 +245,7 @@ _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Evaluate]]] = Ma
         nodes.Pos: _unary,
         nodes.Concat: _concat,
         nodes.Compare: _compare,
-        nodes.List: _list,
-        nodes.Tuple: _tuple,
-        nodes.Dict: _dict,
+        **dict.fromkeys((nodes.List, nodes.Tuple, nodes.Dict), _literal),
         **dict.fromkeys(
             (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow),
             _binary,

@@ -15,7 +15,16 @@ from widgetd.template.budget import Failure
 from widgetd.template.numbers import MAX_INTEGER, checked, is_number
 from widgetd.template.printf import formatted
 from widgetd.template.text import text
-from widgetd.template.values import ABSENT, Value, is_nothing, kind, made, weigh
+from widgetd.template.values import (
+    ABSENT,
+    Made,
+    Value,
+    is_nothing,
+    kind,
+    measured,
+    weigh,
+    weighed,
+)
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -40,7 +49,8 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
         return ABSENT
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         budget.step(len(left) + len(right))
-        return made(budget, [*left, *right])
+        (heavy, height), (more, tall) = measured(budget, left), measured(budget, right)
+        return weighed(budget, Made([*left, *right]), heavy + more, max(height, tall))
     raise Failure(f"cannot add {kind(left)} and {kind(right)}")
 
 
@@ -67,7 +77,8 @@ def multiply(budget: Budget, left: Value, right: Value) -> Value:
             return left * count
         if isinstance(left, list):
             budget.step(len(left) * count)
-            return made(budget, left * count)
+            heavy, height = measured(budget, left)
+            return weighed(budget, Made(left * count), max(1, heavy * count), height)
     raise Failure(f"cannot multiply {kind(left)} and {kind(right)}")
 
 

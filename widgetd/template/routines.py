@@ -90,17 +90,21 @@ def _whole(value: Value) -> int:
 
 
 def _namespace(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    return Namespace(dict(_dict(budget, args, kwargs)))
+    return Namespace(_entries(budget, args, kwargs))
 
 
 def _dict(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    return made_dict(budget, _entries(budget, args, kwargs))
+
+
+def _entries(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> dict[Value, Value]:
     entries: dict[Value, Value] = {}
     for each in [*args, kwargs]:
         if not isinstance(each, dict):
             raise Failure(f"an object cannot be made of {kind(each)}")
         budget.step(len(each))
         entries.update(each)
-    return made_dict(budget, entries)
+    return entries
 
 
 def _cycler(_budget: Budget, args: list[Value], _kwargs: dict[str, Value]) -> Value:

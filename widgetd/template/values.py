@@ -13,9 +13,9 @@ and nothing can come to hold itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from widgetd.template.budget import CHARACTERS_PER_STEP, VALUES_PER_STEP, Failure
+from widgetd.template.budget import VALUES_PER_STEP, Failure
 from widgetd.template.numbers import checked
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Value = Any
 MAX_NESTING: Final = 200
 
 # The least text that a value has, and the comma after it.
-_LEAF: Final = 2
+LEAF: Final = 2
 
 
 class Absent:
@@ -63,15 +63,15 @@ class Made(list[Value]):
     """A list the template made.
 
     Attributes:
-        weight: What it weighs, or 0 where nobody asked yet: then it holds nothing
-            but numbers, texts and arguments.
+        weight: What it weighs, or 0 as long as nobody asked: then it is a part of a
+            literal that was weighed, or holds elements that were picked from one value.
         height: How deep it nests, once it is weighed.
-        held: Whether another value holds it, whose weight changes with this one's.
+        alone: Whether no other value holds it, whose weight would change with its own.
     """
 
     weight = 0
     height = 0
-    held = False
+    alone = False
 
 
 class MadeDict(dict[Value, Value]):
@@ -79,7 +79,7 @@ class MadeDict(dict[Value, Value]):
 
     weight = 0
     height = 0
-    held = False
+    alone = False
 
 
 class MadeTuple(tuple[Value, ...]):  # noqa: SLOT001 - Python allows a tuple none
@@ -87,7 +87,7 @@ class MadeTuple(tuple[Value, ...]):  # noqa: SLOT001 - Python allows a tuple non
 
     weight = 0
     height = 0
-    held = False
+    alone = False
 
 
 class Group(MadeTuple):
@@ -95,6 +95,7 @@ class Group(MadeTuple):
 
 
 _MADE: Final = frozenset({Made, MadeDict, MadeTuple, Group})
+HOLDERS: Final = _MADE | {list, dict, tuple}
 
 
 class Routine:
@@ -212,11 +213,11 @@ def weigh(budget: Budget, *values: Value) -> None:
 def weight(budget: Budget, value: Value) -> int:
     """How many characters the text of `value` has at least, and a comma after it."""
     if type(value) is str:
-        return len(value) + _LEAF
+        return len(value) + LEAF
     if isinstance(value, list | dict | tuple):
         return measured(budget, value)[0]
     # An argument's integer may have thousands of digits, each worth more than three bits.
-    return _LEAF + value.bit_length() // 4 if type(value) is int else _LEAF
+    return LEAF + value.bit_length() // 4 if type(value) is int else LEAF
 
 
 def measured(
@@ -245,7 +246,7 @@ def measured(
 
 def _walked(budget: Budget, root: Value) -> tuple[int, int]:
     """The weight and height of `root`, by a walk that believes what it meets of itself."""
-    most = budget.limits.steps * CHARACTERS_PER_STEP
+    most = budget.heaviest
     reach = budget.steps * VALUES_PER_STEP
     believed = frozenset() if budget.loose else _MADE
     level: list[Value] = [root]
@@ -269,7 +270,7 @@ def _walked(budget: Budget, root: Value) -> tuple[int, int]:
         if total > most:
             raise budget.out_of_steps()
         if max(height, tallest) > MAX_NESTING:
-            raise Failure("lists and objects nest too deeply")
+            raise too_deep()
         seen += len(level)
         level = inside
     budget.step(seen // VALUES_PER_STEP)
@@ -277,41 +278,64 @@ def _walked(budget: Budget, root: Value) -> tuple[int, int]:
 
 
 def made(budget: Budget, values: Iterable[Value]) -> Made:
-    """A list of `values`, each paid for."""
-    new = Made(values)
-    hold(budget, new, new)
-    return new
+    """A list of `values`, each paid for, no value of which is held by any other of them."""
+    return _holding(budget, Made(values))
 
 
 def made_dict(budget: Budget, entries: Any) -> MadeDict:
     """An object of `entries`, each paid for."""
-    new = MadeDict(entries)
-    hold(budget, new, new.values())
-    return new
+    return _holding(budget, MadeDict(entries))
 
 
 def made_tuple(budget: Budget, values: Iterable[Value]) -> MadeTuple:
     """A tuple of `values`, each paid for."""
-    new = MadeTuple(values)
-    hold(budget, new, new)
-    return new
+    return _holding(budget, MadeTuple(values))
 
 
 def group(budget: Budget, key: Value, values: Made) -> Group:
     """A group of `groupby`."""
-    new = Group((key, values))
-    hold(budget, new, new)
-    return new
+    return _holding(budget, Group((key, values)))
 
 
-def hold(budget: Budget, holder: Made | MadeDict | MadeTuple, values: Collection[Value]) -> None:
-    """Weigh `holder` at once where it holds other made values, else when somebody asks."""
-    if _MADE.isdisjoint(map(type, values)):
-        return
-    for value in values:
-        if type(value) in _MADE:
-            value.held = True
-    measured(budget, holder)
+_Holder = TypeVar("_Holder", Made, MadeDict, MadeTuple, Group)
+
+
+def _holding(budget: Budget, holder: _Holder) -> _Holder:
+    """`holder`, weighed at once if it holds what the template made, else when somebody asks."""
+    values: Collection[Value] = holder.values() if isinstance(holder, MadeDict) else holder  # type: ignore[redundant-expr]  # one of four types each time
+    if not _MADE.isdisjoint(map(type, values)):
+        for value in values:
+            if type(value) in _MADE:
+                value.alone = False
+        measured(budget, holder)
+    holder.alone = True
+    return holder
+
+
+def weighed(budget: Budget, holder: _Holder, heavy: int, height: int) -> _Holder:
+    """`holder`, just made, which is known to weigh `heavy` and to nest `height` deep.
+
+    Raises:
+        Failure: as `measured` does.
+    """
+    if heavy > budget.heaviest:
+        raise budget.out_of_steps()
+    if height > MAX_NESTING:
+        raise too_deep()
+    holder.weight, holder.height, holder.alone = heavy, height, True
+    return holder
+
+
+def placed(budget: Budget, value: Value) -> tuple[int, int]:
+    """The weight and height of a list or object that is about to be held by another."""
+    if type(value) in _MADE:
+        value.alone = False
+    return measured(budget, value)
+
+
+def too_deep() -> Failure:
+    """The failure of making or reading what nests too deeply."""
+    return Failure("lists and objects nest too deeply")
 
 
 def dict_key(budget: Budget, key: Value) -> Value:
@@ -334,25 +358,27 @@ def grow(budget: Budget, holder: Made | MadeDict, added: Collection[Value]) -> N
     Raises:
         Failure: where it would come to hold itself, or to weigh too much.
     """
-    new = [value for value in added if type(value) in _MADE]
-    for value in new:
-        if value is holder or (holder.held and _reaches(budget, value, holder)):
-            raise Failure("a list or an object cannot hold itself")
-    if holder.held:
+    for value in added:
+        if type(value) in _MADE:
+            if value is holder or (not holder.alone and _reaches(budget, value, holder)):
+                raise Failure("a list or an object cannot hold itself")
+            value.alone = False
+    if not holder.alone:
         budget.loose = True
-    if not budget.loose and (new or holder.weight):
-        heavy, height = measured(budget, holder)
-        heavy += sum([weight(budget, value) for value in added])
-        if heavy > budget.limits.steps * CHARACTERS_PER_STEP:
-            raise budget.out_of_steps()
-        for value in added:
-            if isinstance(value, list | dict | tuple):
-                height = max(height, 1 + measured(budget, value)[1])
-        if height > MAX_NESTING:
-            raise Failure("lists and objects nest too deeply")
-        holder.weight, holder.height = heavy, height
-    for value in new:
-        value.held = True
+    if budget.loose:
+        return
+    heavy, height = measured(budget, holder)
+    for value in added:
+        if type(value) in HOLDERS:
+            more, tall = measured(budget, value)
+            heavy, height = heavy + more, max(height, tall + 1)
+        else:
+            heavy += weight(budget, value)
+    if heavy > budget.heaviest:
+        raise budget.out_of_steps()
+    if height > MAX_NESTING:
+        raise too_deep()
+    holder.weight, holder.height = heavy, height
 
 
 def shrink(budget: Budget, holder: Made, removed: Value) -> None:
