@@ -9,6 +9,7 @@ import os
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -29,9 +30,10 @@ from widgetd.store.delivery.forward import Forwarding
 from widgetd.store.delivery.webhook import webhook
 from widgetd.store.factory import open_store
 from widgetd.store.values import Bounds
-from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.gallery.problems import Problems
 from widgetd.web.metrics import Metrics
+
+if TYPE_CHECKING:
+    from widgetd.web.gallery.gallery import Gallery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +156,10 @@ def gallery_of(parts: Parts, server: Server, loader: Loader, url: str) -> Galler
         loader: Makes the widgets of files that are put there.
         url: Where MCP is served.
     """
+    # Most daemons have no gallery, and start sooner without it.
+    from widgetd.web.gallery.gallery import Gallery  # noqa: PLC0415
+    from widgetd.web.gallery.problems import Problems  # noqa: PLC0415
+
     settings = parts.settings
     return Gallery(
         server=server,

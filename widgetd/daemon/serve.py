@@ -31,18 +31,13 @@ from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.tracing import tracing
 from widgetd.mcp import sdk
-from widgetd.mcp.principal import ADMIN, GALLERY, METRICS, Principal
+from widgetd.mcp.principal import Principal
 from widgetd.mcp.server import Server
 from widgetd.settings import Settings
 from widgetd.web.app import MCP_PATH, app
-from widgetd.web.gallery.history import remember
-from widgetd.web.gallery.routes import gallery_routes
-from widgetd.web.guard import guarded
-from widgetd.web.health import health_routes
+from widgetd.web.guard import Guard
 from widgetd.web.http_server import Port, bind, url_of
-from widgetd.web.metrics import metrics_app, metrics_route
-from widgetd.web.render import render_route
-from widgetd.web.status import status_route
+from widgetd.web.pages import Daemon, daemon_routes, metrics_app
 
 LEAVE_S = 0.1
 """How long answers have to reach the pipe when the daemon was told to end over stdio."""
@@ -136,21 +131,17 @@ async def _over_http(
     scraped: socket.socket | None,
 ) -> None:
     settings = parts.settings
-    guard = partial(guarded, server, parts.entry.access)
-    gallery = gallery_of(parts, server, loader, url_of(listener) + MCP_PATH)
-    shown = gallery_routes(gallery) if settings.gallery else []
-    measured = [metrics_route(parts.metrics)] if scraped is None else []
+    guard = Guard(server, parts.entry.access)
+    daemon = Daemon(server=server, vitals=parts.vitals, metrics=parts.metrics)
+    shown = daemon_routes(daemon, guard, metrics=scraped is None)
+    gallery = None
+    if settings.gallery:
+        from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415 - most daemons have none
+
+        gallery = gallery_of(parts, server, loader, url_of(listener) + MCP_PATH)
+        shown += gallery_routes(gallery, guard)
     served = app(
-        server,
-        [
-            *health_routes(parts.registry, parts.vitals),
-            render_route(server),
-            *guard({ADMIN}, [status_route(parts.registry, parts.vitals)]),
-            *guard({ADMIN, METRICS}, measured),
-            *guard({ADMIN, GALLERY}, shown),
-        ],
-        allowed_hosts=settings.allowed_host,
-        cors_origins=settings.cors_origin,
+        server, shown, allowed_hosts=settings.allowed_host, cors_origins=settings.cors_origin
     )
     sdk.own_the_shutdown()
     _watch_numbers(parts, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
@@ -171,11 +162,11 @@ async def _over_http(
     port = Port(served, after_start=announce, before_end=end_streams)
     ports = {port: listener}
     if scraped is not None:
-        ports[Port(metrics_app(parts.metrics))] = scraped
+        ports[Port(metrics_app(daemon))] = scraped
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_ports, parts, ports)
-        if settings.gallery:
-            tasks.start_soon(remember, parts.registry, gallery.history)
+        if gallery is not None:
+            tasks.start_soon(gallery.history.follow, parts.registry)
         async with anyio.create_task_group() as serving:
             for each, on in ports.items():
                 serving.start_soon(each.serve, [on])

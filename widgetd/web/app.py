@@ -1,17 +1,120 @@
-"""The ASGI app: MCP at `/mcp`, and beside it what people and probes look at."""
+"""The ASGI app: MCP at `/mcp`, and beside it the pages that people and probes look at.
+
+Pages stand in tables: a new one is a view, its row, and its template.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
+import orjson
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import BaseRoute
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from widgetd.mcp.server import Server
+from widgetd.web.guard import Guard
+from widgetd.web.templating import html
 
 MCP_PATH = "/mcp"
+
+PAGE_HEADERS = {
+    "content-security-policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self' data:",
+            "connect-src 'self'",
+            "frame-src 'self'",
+            "form-action 'self'",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""A page runs only our own files, talks only to us, and cannot be framed."""
+
+App = TypeVar("App")
+
+
+class RefusedError(Exception):
+    """A request that is answered with `status` and a JSON `body` that says why."""
+
+    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+        super().__init__(status, body)
+        self.status = status
+        self.body = body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[App]):
+    """One page, or what a page fetches.
+
+    Attributes:
+        path: Where it is, as Starlette writes paths.
+        view: Answers a request: with a response, with what fills the template in, or, where there
+            is none, with what is sent as JSON.
+        scopes: Whoever has one of them sees the page; None where everybody does.
+        template: A file of `templates/`.
+        methods: The HTTP methods; whoever may GET may HEAD.
+        headers: Of responses that the view does not make itself.
+    """
+
+    path: str
+    view: Callable[[App, Request], Awaitable[Any]]
+    scopes: frozenset[str] | None
+    template: str = ""
+    methods: tuple[str, ...] = ("GET",)
+    headers: Mapping[str, str] = field(default_factory=lambda: PAGE_HEADERS)
+
+
+def routes(pages: Iterable[Page[App]], shown: App, guard: Guard | None = None) -> list[Route]:
+    """A route for each of `pages`.
+
+    Args:
+        pages: Rows of a table.
+        shown: What their views show.
+        guard: Lets only those in whose token has a page's scope; None for everybody.
+    """
+
+    def route(page: Page[App]) -> Route:
+        async def answer(request: Request) -> Response:
+            try:
+                found = await page.view(shown, request)
+            except RefusedError as error:
+                return json_response(error.body, error.status, page.headers)
+            if isinstance(found, Response):
+                return found
+            if page.template:
+                return HTMLResponse(html(page.template, found), headers=page.headers)
+            return json_response(found, headers=page.headers)
+
+        made = Route(page.path, answer, methods=page.methods)
+        if guard is not None and page.scopes is not None:
+            made.app = guard.around(made.app, page.scopes)
+        return made
+
+    return [route(page) for page in pages]
+
+
+def json_response(
+    value: Mapping[str, Any] | list[Any],
+    status: int = 200,
+    headers: Mapping[str, str] = PAGE_HEADERS,
+) -> Response:
+    """`value` as JSON, sent as pages are."""
+    content = orjson.dumps(value, default=dict)
+    return Response(content, status, headers, media_type="application/json")
 
 
 def app(

@@ -9,13 +9,11 @@ from __future__ import annotations
 import time
 from base64 import b64decode
 from binascii import Error as Undecodable
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection
 
 import anyio
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
-from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from widgetd.mcp.auth import Access, principal_of
@@ -26,53 +24,42 @@ _ASK = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer real
 _NEEDED = PlainTextResponse("a token is needed\n", 401, headers=_ASK)
 
 
-def guarded(
-    server: Server, access: Access | None, scopes: Iterable[str], routes: Iterable[Any]
-) -> list[Any]:
-    """`routes`, for whoever has one of `scopes`, and with the widgets that they may see.
+class Guard:
+    """Lets those in whose token has a page's scope, with the widgets that they may see.
 
     Args:
         server: What is served.
         access: Finds out whose a token is; None where nobody needs one.
-        scopes: One of them is enough.
-        routes: The pages.
     """
-    kept = list(routes)
-    for route in kept:
-        if isinstance(route, Route | Mount):
-            route.app = _Guard(route.app, server, access, frozenset(scopes))
-    return kept
 
-
-class _Guard:
-    """An ASGI layer around one page."""
-
-    def __init__(
-        self, app: ASGIApp, server: Server, access: Access | None, scopes: frozenset[str]
-    ) -> None:
-        self.app = app
+    def __init__(self, server: Server, access: Access | None) -> None:
         self._server = server
         self._access = access
-        self._scopes = scopes
         self._open: dict[anyio.CancelScope, Principal] = {}
         if access is not None:
             access.watch(self._end)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 to whoever has no token, 403 to whoever has another."""
-        principal = await self._principal(scope)
-        if principal is NOBODY:
-            answer: ASGIApp = _NEEDED
-        elif principal.scopes.isdisjoint(self._scopes):
-            needed = " or ".join(sorted(self._scopes))
-            answer = PlainTextResponse(f"this token has no scope {needed}\n", 403)
-        else:
-            answer = self.app
-        token = CALLER.set(self._caller(principal))
-        try:
-            await self._while_good(principal, answer, scope, receive, send)
-        finally:
-            CALLER.reset(token)
+    def around(self, app: ASGIApp, scopes: frozenset[str]) -> ASGIApp:
+        """`app`, which answers 401 to whoever has no token, 403 to whoever has none of `scopes`."""
+
+        async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+            principal = await self._principal(scope)
+            if principal is NOBODY:
+                answer: ASGIApp = _NEEDED
+            elif principal.scopes.isdisjoint(scopes):
+                needed = " or ".join(sorted(scopes))
+                answer = PlainTextResponse(f"this token has no scope {needed}\n", 403)
+            else:
+                answer = app
+            views, registry = self._server.views, self._server.registry
+            snapshot = views.of(registry.current, principal.audience)
+            token = CALLER.set(Caller(snapshot=snapshot, principal=principal))
+            try:
+                await self._while_good(principal, answer, scope, receive, send)
+            finally:
+                CALLER.reset(token)
+
+        return guarded
 
     async def _while_good(
         self, principal: Principal, answer: ASGIApp, scope: Scope, receive: Receive, send: Send
@@ -101,24 +88,15 @@ class _Guard:
             if principal in gone:
                 good.cancel()
 
-    def _caller(self, principal: Principal) -> Caller:
-        server = self._server
-        snapshot = server.views.of(server.registry.current, principal.audience)
-        return Caller(snapshot=snapshot, principal=principal)
-
     async def _principal(self, scope: Scope) -> Principal:
         if self._access is None:
             return self._server.otherwise
         said = HTTPConnection(scope).headers.get("authorization", "")
         if not said.lower().startswith("basic "):
             return principal_of(scope.get("user"), NOBODY)
-        token = _password(said[6:])
+        try:
+            token = b64decode(said[6:], validate=True).decode().partition(":")[2]
+        except (Undecodable, UnicodeDecodeError):
+            token = ""
         proven = await self._access.verify_token(token) if token else None
         return NOBODY if proven is None else proven.principal
-
-
-def _password(encoded: str) -> str:
-    try:
-        return b64decode(encoded, validate=True).decode().partition(":")[2]
-    except (Undecodable, UnicodeDecodeError):
-        return ""

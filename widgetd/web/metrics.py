@@ -13,10 +13,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
@@ -118,6 +114,11 @@ class Metrics:
         gauge = Gauge(f"widgetd_{name}", meaning, registry=self.collected)
         gauge.set_function(number)
 
+    def written(self, accept: str) -> tuple[bytes, str]:
+        """The numbers in the dialect that a scraper accepts, and its media type."""
+        encode, media_type = choose_encoder(accept)
+        return encode(self.collected), media_type
+
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"widgetd_{name}", meaning, labels, registry=self.collected)
 
@@ -156,18 +157,3 @@ class _States(Collector):
             ("file_events", "Whether file events arrive.", self._vitals.watch == "native"),
         ):
             yield GaugeMetricFamily(f"widgetd_{name}", meaning, value=int(holds))
-
-
-def metrics_route(metrics: Metrics) -> Route:
-    """`/metrics`, in the dialect that the scraper asks for."""
-
-    async def answer(request: Request) -> Response:
-        encode, content_type = choose_encoder(request.headers.get("accept", ""))
-        return Response(encode(metrics.collected), headers={"content-type": content_type})
-
-    return Route("/metrics", answer, methods=["GET"])
-
-
-def metrics_app(metrics: Metrics) -> Starlette:
-    """`/metrics` and nothing else, for a port of its own."""
-    return Starlette(routes=[metrics_route(metrics)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import anyio
@@ -43,6 +44,19 @@ async def test_whatever_a_file_says_is_text_on_the_page(tmp_path: Path) -> None:
     assert "&lt;script&gt;alert" in pages[0]
     assert missing.status_code == 404
     assert "<script>alert" not in missing.text
+
+
+async def test_what_a_script_reads_cannot_be_ended_from_within(tmp_path: Path) -> None:
+    ending = "</script><script>alert('x')</script>"
+    schema = {"type": "object", "properties": {"who": {"type": "string", "default": ending}}}
+    (tmp_path / "Evil.widget").write_text(widget_file("Evil", schema=schema))
+    async with serving(tmp_path, gallery=True) as url, client(url) as asking:
+        page = (await asking.get("/w/evil")).text
+
+    _, _, rest = page.partition('<script type="application/json" id="shown">')
+    block, _, _ = rest.partition("</script>")
+    assert json.loads(block)["schema"]["properties"]["who"]["default"] == ending
+    assert not set("<>&'").intersection(block)
 
 
 async def test_a_page_runs_only_our_own_scripts(tmp_path: Path) -> None:

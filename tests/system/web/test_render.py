@@ -12,7 +12,7 @@ from mcp_types import ResourceLink, TextContent, TextResourceContents
 
 from tests.raw import exchange
 from tests.serving import connected, greeting, serving, widget_file
-from widgetd.web.render import MOST_BYTES
+from widgetd.web.pages import MOST_BYTES
 
 BACKEND = "a-token-of-the-backend-0123456789"
 READER = "a-token-of-the-reader-0123456789ab"

@@ -1,69 +1,137 @@
-"""The page of one widget: the picture, what may be changed in it, and what is known of it."""
+"""The page of one widget: what a model sees of it, what that costs, and what is known of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import orjson
 from starlette.datastructures import QueryParams
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.tokens import tokens_of_tool
-from widgetd.web.gallery.faults import fault_card, problem_json
+from widgetd.errors import CallError, nearest
+from widgetd.mcp.http_calls import keep_shown
+from widgetd.mcp.result import Policy, tool_result
+from widgetd.mcp.server import Server
+from widgetd.mcp.tokens import CHARACTERS_OF_A_TOKEN, tokens_of_tool
+from widgetd.store.values import StoredRender
+from widgetd.web.app import PAGE_HEADERS
+from widgetd.web.gallery.changes import changes_between
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.gallery.layout import bar, choice, copy_button, kept, page, theme_of
-from widgetd.web.gallery.markup import Markup, data_block, el, fragment
-from widgetd.web.gallery.panels import facets
-from widgetd.web.gallery.preview import Told, entry, told
-from widgetd.web.gallery.problems import Problem
+from widgetd.web.gallery.problems import problem_json
+from widgetd.web.templating import html
 from widgetd.widget.states import SAMPLE, State, arguments_of, states
 from widgetd.widget.widget import Widget
 
-WIDTHS = ("320", "400", "768")
-WIDTH = "400"
-"""A chat column on a desktop; 320 is the narrowest phone, 768 a tablet."""
-
-CARRIED = ("state", "theme", "width", "tab")
-"""What of the address goes along to the next widget."""
+TABS = ("arguments", "model", "problems", "actions", "source", "changes")
 
 
-async def widget_page(gallery: Gallery, widget: Widget, query: QueryParams) -> Response:
-    """One widget as a page."""
-    snapshot = gallery.snapshot
-    shown = _state(widget, query)
-    call = await told(gallery.server, widget, arguments_of(widget, shown.key))
-    fault = gallery.problems.fault(snapshot, widget.definition.path)
-    body = fragment(
-        bar(_trail(gallery, widget, query), query=query, mark=gallery.mark),
-        el(
-            "main",
-            el(
-                "section",
-                _heading(widget),
-                _toolbar(widget, shown, query),
-                _stage(fault),
-                class_="workbench",
-                aria_label="Preview",
-            ),
-            facets(gallery, widget, call, chosen=query.get("tab", "")),
-            id="main",
-            class_="detail",
-            data_page="widget",
-            data_tool=widget.tool,
-            data_title=widget.definition.title,
-            data_state=shown.key,
-        ),
-        data_block(orjson.dumps(_client(snapshot, widget, call), default=dict), id="shown"),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """One call of a widget, as its caller would get it.
+
+    Attributes:
+        arguments: What it was called with.
+        result: `{"content", "structuredContent", "_meta"}` for whoever draws it; None if it failed.
+        error: `{"code", "message", "path", "slips"}`; None if it did not.
+        summary: What the model reads of the result.
+        ms: How long rendering took.
+        mended: What was mended in the arguments, as sentences.
+        tokens: What the model pays for a result, by profile.
+        render_id: By which what is done in it can be waited for; empty where nothing can be done.
+    """
+
+    arguments: Mapping[str, Any]
+    result: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
+    summary: str = ""
+    ms: float = 0.0
+    mended: tuple[str, ...] = ()
+    tokens: Mapping[str, int] | None = None
+    render_id: str = ""
+
+    def json(self, snapshot: Snapshot, widget: Widget) -> dict[str, Any]:
+        """What the page's script draws from."""
+        return {
+            "schema": widget.schema.advertised,
+            "arguments": self.arguments,
+            "result": self.result,
+            "error": self.error,
+            "summary": self.summary,
+            "ms": self.ms,
+            "mended": self.mended,
+            "tokens": self.tokens,
+            "renderId": self.render_id,
+            "generation": snapshot.generation,
+        }
+
+
+async def preview(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> Preview:
+    """Call `widget` for somebody who looks at what comes of it, and may act in it."""
+    try:
+        render = server.rendering.make(widget, arguments, server.registry.current.generation)
+    except CallError as error:
+        return Preview(arguments=arguments, error=_error(error))
+    results = {profile: _result(render, profile) for profile in ("chatkit", "split")}
+    return Preview(
+        arguments=arguments,
+        result=results["split"],
+        summary=render.text,
+        ms=render.mark["ms"],
+        mended=tuple(render.mark.get("mended") or ()),
+        tokens={profile: _tokens(result) for profile, result in results.items()},
+        render_id=render.id if await keep_shown(server, render) else "",
     )
-    return page(widget.definition.title, body, script="widget.js", query=query)
+
+
+def thumbnail(server: Server, widget: Widget) -> dict[str, Any]:
+    """`{"result", "error"}` of the sample, for a small picture that nobody can act in."""
+    arguments = arguments_of(widget, SAMPLE)
+    try:
+        render = server.rendering.make(widget, arguments, server.registry.current.generation)
+    except CallError as error:
+        return {"result": None, "error": _error(error)}
+    return {"result": _result(render, "split"), "error": None}
+
+
+async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
+    """One widget for people; where there is none of that name, the one most likely meant."""
+    snapshot, query, tool = gallery.snapshot, request.query_params, request.path_params["tool"]
+    layout = gallery.layout(request)
+    if tool not in snapshot.widgets:
+        missing = {**layout, "tool": tool, "match": nearest(tool, tuple(snapshot.widgets))}
+        return HTMLResponse(html("missing.html", missing), 404, PAGE_HEADERS)
+    widget = snapshot.widgets[tool]
+    state = _state(widget, query)
+    shown = await preview(gallery.server, widget, arguments_of(widget, state.key))
+    earlier = gallery.history.before(widget)
+    tools, tab = tuple(snapshot.widgets), query.get("tab")
+    at = tools.index(tool)
+    return {
+        **layout,
+        "widget": widget,
+        "definition": widget.definition,
+        "before": tools[max(at - 1, 0)],
+        "after": tools[min(at + 1, len(tools) - 1)],
+        "state": state,
+        "states": states(widget),
+        "fault": gallery.problems.fault(snapshot, widget.definition.path),
+        "tabs": TABS,
+        "tab": tab if tab in TABS else TABS[0],
+        "preview": shown,
+        "tool_tokens": tokens_of_tool(widget),
+        "changes": earlier and changes_between(earlier, widget),
+        "shown": shown.json(snapshot, widget),
+    }
 
 
 async def widget_json(
     gallery: Gallery, widget: Widget, query: QueryParams, arguments: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Everything the page says, but for the warnings, which take longer to find.
+    """The same for programs, but for the warnings, which take longer to find.
 
     Args:
         gallery: Where the widget is shown.
@@ -71,40 +139,23 @@ async def widget_json(
         query: The address's query; it holds the state.
         arguments: Instead of those of the state.
     """
-    snapshot = gallery.snapshot
-    definition = widget.definition
+    snapshot, definition = gallery.snapshot, widget.definition
     given = arguments_of(widget, _state(widget, query).key) if arguments is None else arguments
-    fault = gallery.problems.fault(snapshot, definition.path)
+    shown = await preview(gallery.server, widget, given)
     return {
-        **_client(snapshot, widget, await told(gallery.server, widget, given)),
+        **shown.json(snapshot, widget),
         "name": widget.tool,
         "title": definition.title,
         "description": widget.description,
         "path": definition.path,
         "tags": definition.tags,
         "digest": widget.key,
-        "tool": entry(gallery.server, widget),
+        "tool": orjson.loads(gallery.server.listings.entry(widget)),
         "toolTokens": tokens_of_tool(widget),
         "states": [{"key": one.key, "label": one.label} for one in states(widget)],
-        "fault": None if fault is None else problem_json(fault),
+        "fault": problem_json(gallery.problems.fault(snapshot, definition.path)),
         "view": definition.studio.view if definition.studio else None,
         "problems": f"/w/{widget.tool}/problems.json",
-    }
-
-
-def _client(snapshot: Snapshot, widget: Widget, call: Told) -> dict[str, Any]:
-    """What the script draws from."""
-    return {
-        "schema": widget.schema.advertised,
-        "arguments": call.arguments,
-        "result": call.result,
-        "error": call.error,
-        "summary": call.summary,
-        "ms": call.ms,
-        "mended": call.mended,
-        "tokens": call.tokens,
-        "renderId": call.render_id,
-        "generation": snapshot.generation,
     }
 
 
@@ -113,100 +164,23 @@ def _state(widget: Widget, query: QueryParams) -> State:
     return offered.get(query.get("state", ""), offered[SAMPLE])
 
 
-def _trail(gallery: Gallery, widget: Widget, query: QueryParams) -> Markup:
-    before, after = gallery.neighbours(widget)
-    return el(
-        "nav",
-        el("a", "All widgets", href=kept("/", query, "theme"), class_="back"),
-        _step("Previous", "prev", before, "k", query) if before != widget.tool else None,
-        _step("Next", "next", after, "j", query) if after != widget.tool else None,
-        class_="trail",
-        aria_label="Widgets",
-    )
+def _result(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
+    policy = Policy(inline_max_bytes=render.size_bytes)
+    return tool_result(render, profile, policy=policy, protocol="")
 
 
-def _step(label: str, rel: str, tool: str, key: str, query: QueryParams) -> Markup:
-    href = kept(f"/w/{tool}", query, *(name for name in CARRIED if name != "state"))
-    return el("a", label, " ", el("kbd", key, aria_hidden="true"), href=href, rel=rel)
+def _tokens(result: Mapping[str, Any]) -> int:
+    """What of a result stands before the model, where its host shows structured content to it."""
+    text = "".join(block.get("text", "") for block in result["content"])
+    return (len(text) + len(orjson.dumps(result["structuredContent"]))) // CHARACTERS_OF_A_TOKEN
 
 
-def _heading(widget: Widget) -> Markup:
-    definition = widget.definition
-    return el(
-        "div",
-        el("h1", definition.title),
-        el(
-            "p",
-            el("code", widget.tool),
-            copy_button("Copy name", widget.tool),
-            *(
-                el("a", tag, href=kept("/", QueryParams({"tag": tag}), "tag"), class_="tag")
-                for tag in definition.tags
-            ),
-            class_="marks",
-        ),
-        class_="heading",
-        data_part="heading",
-    )
-
-
-def _toolbar(widget: Widget, shown: State, query: QueryParams) -> Markup:
-    theme = query.get("theme", "")
-    width = query.get("width", WIDTH)
-    return el(
-        "form",
-        el(
-            "label",
-            el("span", "State"),
-            el(
-                "select",
-                *(
-                    el(
-                        "option",
-                        state.label,
-                        value=state.key,
-                        selected=state.key == shown.key,
-                        data_locale=state.locale or None,
-                    )
-                    for state in states(widget)
-                ),
-                el("option", "Edited", value="edited", hidden=True),
-                name="state",
-                id="state",
-            ),
-            class_="picked",
-        ),
-        choice(
-            "Width in pixels",
-            "width",
-            tuple((one, one) for one in WIDTHS),
-            width if width in WIDTHS else WIDTH,
-        ),
-        choice(
-            "Theme",
-            "theme",
-            (("", "Auto"), ("light", "Light"), ("dark", "Dark"), ("both", "Both")),
-            "both" if theme == "both" else theme_of(query),
-        ),
-        class_="toolbar",
-        action=f"/w/{widget.tool}",
-    )
-
-
-def _stage(fault: Problem | None) -> Markup:
-    return el(
-        "div",
-        el("h2", "Preview", class_="hidden"),
-        el("div", class_="frames", id="frames"),
-        el(
-            "div",
-            fault_card(fault, "This file broke; the last good version is shown") if fault else None,
-            class_="overlay",
-            id="fault",
-            role="alert",
-            data_part="fault",
-            hidden=fault is None,
-        ),
-        el("div", class_="overlay", id="refusal", role="alert", hidden=True),
-        class_="stage",
-    )
+def _error(error: CallError) -> dict[str, Any]:
+    return {
+        "code": error.code,
+        "message": error.message,
+        "path": error.path,
+        "slips": [
+            {"path": slip.path, "expected": slip.expected, "got": slip.got} for slip in error.slips
+        ],
+    }

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import anyio
+from starlette.requests import Request
 
 from widgetd.catalog.loader import Load
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.search import Search
 from widgetd.mcp.server import Server
-from widgetd.web.gallery.history import History
+from widgetd.web.app import RefusedError
+from widgetd.web.gallery.changes import History
 from widgetd.web.gallery.problems import Problems
 from widgetd.widget.widget import Widget
-
-
-def mark_of(snapshot: Snapshot) -> str:
-    """Another one for each snapshot that looks otherwise: what is served, and what is broken."""
-    return f"{snapshot.generation}.{snapshot.files}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,21 +49,32 @@ class Gallery:
 
     @property
     def snapshot(self) -> Snapshot:
-        """What is being served; take it once per request."""
+        """What is being served, as whoever asks may see it; take it once per request."""
         return self.server.rendering.caller.snapshot
 
-    @property
-    def mark(self) -> str:
-        """Another one for each snapshot that looks otherwise."""
-        return mark_of(self.snapshot)
+    def layout(self, request: Request) -> dict[str, Any]:
+        """What fills in what every page has around it."""
+        query = request.query_params
+        theme = query.get("theme", "")
+        return {
+            "query": query,
+            "theme": theme if theme in ("light", "dark") else "",
+            "mark": mark_of(self.snapshot),
+        }
 
-    def view(self) -> Callable[[Snapshot], Snapshot]:
-        """What whoever asks may see of any snapshot."""
-        audience = self.server.rendering.caller.principal.audience
-        return lambda snapshot: self.server.views.of(snapshot, audience)
+    def widget(self, request: Request) -> Widget:
+        """The widget that the address names.
 
-    def neighbours(self, widget: Widget) -> tuple[str, str]:
-        """The tools before and after `widget` in the index; itself at the ends."""
-        tools = tuple(self.snapshot.widgets)
-        at = tools.index(widget.tool) if widget.tool in tools else 0
-        return tools[max(at - 1, 0)], tools[min(at + 1, len(tools) - 1)]
+        Raises:
+            RefusedError: There is none.
+        """
+        tool = request.path_params["tool"]
+        found = self.snapshot.widgets.get(tool)
+        if found is None:
+            raise RefusedError(404, {"error": f"there is no widget '{tool}'"})
+        return found
+
+
+def mark_of(snapshot: Snapshot) -> str:
+    """Another one for each snapshot that looks otherwise: what is served, and what is broken."""
+    return f"{snapshot.generation}.{snapshot.files}"

@@ -6,7 +6,7 @@ some fetches the same things once.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import anyio
 import orjson
@@ -37,7 +37,18 @@ async def events(registry: Registry, view: View, stop: anyio.Event) -> AsyncIter
         if served is known:
             yield b": still here\n\n"
         else:
-            yield _event("swap", _told(view(known), view(served)))
+            before, after = view(known), view(served)
+            change = difference(before, after)
+            data = {
+                "added": change.added,
+                "changed": change.changed,
+                "removed": change.removed,
+                "faults": [
+                    one for one in after.widgets if _fault(before, one) != _fault(after, one)
+                ],
+                "mark": mark_of(after),
+            }
+            yield _event("swap", data)
             known = served
 
 
@@ -57,21 +68,10 @@ async def _next(registry: Registry, known: Snapshot, stop: anyio.Event) -> Snaps
     return newer
 
 
-def _told(before: Snapshot, after: Snapshot) -> dict[str, object]:
-    change = difference(before, after)
-    return {
-        "added": change.added,
-        "changed": change.changed,
-        "removed": change.removed,
-        "faults": [tool for tool in after.widgets if _fault(before, tool) != _fault(after, tool)],
-        "mark": mark_of(after),
-    }
-
-
 def _fault(snapshot: Snapshot, tool: str) -> object:
     widget = snapshot.widgets.get(tool)
     return None if widget is None else snapshot.faults.get(widget.definition.path)
 
 
-def _event(name: str, told: dict[str, object]) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps(told))
+def _event(name: str, data: Mapping[str, object]) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps(data))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 import anyio.to_thread
@@ -93,6 +93,24 @@ def _warnings(widget: Widget) -> tuple[Problem, ...]:
     text = widget.definition.content.decode(errors="replace")
     path = widget.definition.path
     return tuple(located(one, text if one.path == path else None) for one in findings(widget))
+
+
+def problem_json(problem: Problem | None) -> dict[str, Any] | None:
+    """`{"path", "line", "column", "level", "code", "at", "problem", "advice", "excerpt"}`."""
+    if problem is None:
+        return None
+    finding = problem.finding
+    return {
+        "path": finding.path,
+        "line": problem.line,
+        "column": problem.column,
+        "level": finding.level,
+        "code": finding.code,
+        "at": finding.at,
+        "problem": finding.problem,
+        "advice": finding.advice,
+        "excerpt": problem.excerpt,
+    }
 
 
 def located(finding: Finding, text: str | None) -> Problem:

@@ -8,42 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.atomic_write import place
 from widgetd.files.folder import Folder, opened
 from widgetd.files.source import Source, read
 from widgetd.limits import Limits
+from widgetd.web.app import RefusedError
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.widget.sidecar import SUFFIX
 
-_NAME = re.compile(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget)({re.escape(SUFFIX)})?")
-"""A plain name: no folder, nothing hidden, nothing that a shell or a terminal would obey."""
-
 LIMITS = Limits()
 
-
-class RefusedError(Exception):
-    """Nothing was taken; `status` is the response's, and `replaceable` whether to ask again."""
-
-    def __init__(self, status: int, finding: Finding, *, replaceable: bool = False) -> None:
-        super().__init__(status, finding)
-        self.status = status
-        self.finding = finding
-        self.replaceable = replaceable
-
-    def wire(self) -> dict[str, Any]:
-        """`{"path", "at", "code", "problem", "advice", "replaceable"}`."""
-        finding = self.finding
-        return {
-            "path": finding.path,
-            "at": finding.at,
-            "code": finding.code,
-            "problem": finding.problem,
-            "advice": finding.advice,
-            "replaceable": self.replaceable,
-        }
+_NAME = re.compile(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget)({re.escape(SUFFIX)})?")
+"""A plain name: no folder, nothing hidden, nothing that a shell or a terminal would obey."""
 
 
 def take(gallery: Gallery, files: Mapping[str, bytes], *, replace: bool) -> str:
@@ -61,7 +39,8 @@ def take(gallery: Gallery, files: Mapping[str, bytes], *, replace: bool) -> str:
     name = _widget_of(files)
     for one, content in files.items():
         if len(content) > LIMITS.file_bytes:
-            raise too_long(one)
+            problem = f"it is longer than {LIMITS.file_bytes:,} bytes"
+            raise _refused(413, one, problem, "leave out what it does not need", code="W1002")
     with opened(gallery.folder) as folder:
         source = _source(folder, name, files)
         if source is None:
@@ -71,9 +50,16 @@ def take(gallery: Gallery, files: Mapping[str, bytes], *, replace: bool) -> str:
         # A sidecar without its widget is nothing yet, so nobody sees the one without the other.
         for one in sorted(files, reverse=True):
             if not replace and _source(folder, one, {}) is not None:
-                raise _standing(one)
+                raise _exists(one)
         for one in sorted(files, reverse=True):
-            _place(folder, one, files[one], replace=replace)
+            try:
+                place(folder, one, files[one], replace=replace)
+            except FileExistsError:
+                raise _exists(one) from None
+            except OSError as error:
+                problem = f"it cannot be written ({error.strerror})"
+                advice = "let the user who runs widgetd write it"
+                raise _refused(403, one, problem, advice) from None
     return tool
 
 
@@ -98,50 +84,44 @@ def _source(folder: Folder, name: str, files: Mapping[str, bytes]) -> Source | N
     except FileNotFoundError:
         return None
     except WidgetError as error:
-        raise RefusedError(422, error.finding) from None
-
-
-def _place(folder: Folder, name: str, content: bytes, *, replace: bool) -> None:
-    try:
-        place(folder, name, content, replace=replace)
-    except FileExistsError:
-        raise _standing(name) from None
-    except OSError as error:
-        problem = f"it cannot be written ({error.strerror})"
-        raise _refused(403, name, problem, "let the user who runs widgetd write it") from None
+        raise _refusal(422, error.finding) from None
 
 
 def _tool(gallery: Gallery, source: Source, sidecar: Source | None) -> str:
     try:
         made = gallery.load(source, sidecar)
     except WidgetError as error:
-        raise RefusedError(422, error.finding) from None
+        raise _refusal(422, error.finding) from None
     owner = gallery.server.registry.current.widgets.get(made.tool)
     if owner is not None and owner.definition.path != source.path:
-        finding = Finding(
-            code="W1108",
-            path=source.path,
-            problem=f"the tool name '{made.tool}' belongs to '{owner.definition.path}'",
-            advice="give this widget another name",
-        )
-        raise RefusedError(409, finding)
+        problem = f"the tool name '{made.tool}' belongs to '{owner.definition.path}'"
+        raise _refused(409, source.path, problem, "give this widget another name", code="W1108")
     return made.tool
 
 
-def too_long(name: str) -> RefusedError:
-    """The refusal of a file that is longer than a widget may be."""
-    problem = f"it is longer than {LIMITS.file_bytes:,} bytes"
-    advice = "leave out what it does not need"
-    return RefusedError(413, Finding(code="W1002", path=name, problem=problem, advice=advice))
-
-
-def _standing(name: str) -> RefusedError:
-    advice = "replace it, or give the file another name"
-    return _refused(409, name, "there is a file of this name", advice, replaceable=True)
+def _exists(name: str) -> RefusedError:
+    finding = Finding(
+        code="W1006",
+        path=name,
+        problem="there is a file of this name",
+        advice="replace it, or give the file another name",
+    )
+    return _refusal(409, finding, replaceable=True)
 
 
 def _refused(
-    status: int, path: str, problem: str, advice: str, *, replaceable: bool = False
+    status: int, path: str, problem: str, advice: str, *, code: str = "W1006"
 ) -> RefusedError:
-    finding = Finding(code="W1006", path=path, problem=problem, advice=advice)
-    return RefusedError(status, finding, replaceable=replaceable)
+    return _refusal(status, Finding(code=code, path=path, problem=problem, advice=advice))
+
+
+def _refusal(status: int, finding: Finding, *, replaceable: bool = False) -> RefusedError:
+    body = {
+        "path": finding.path,
+        "at": finding.at,
+        "code": finding.code,
+        "problem": finding.problem,
+        "advice": finding.advice,
+        "replaceable": replaceable,
+    }
+    return RefusedError(status, body)

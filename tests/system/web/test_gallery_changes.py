@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.making import snapshot_of, widget
-from widgetd.web.gallery.compare import compared
-from widgetd.web.gallery.history import History
+from widgetd.web.gallery.changes import History, changes_between
 
 REQUIRED = {
     "type": "object",
@@ -14,7 +13,7 @@ REQUIRED = {
 
 
 def test_only_the_parts_that_differ_are_told() -> None:
-    difference = compared(widget(text="Hello"), widget(text="Bye"))
+    difference = changes_between(widget(text="Hello"), widget(text="Bye"))
 
     assert [name for name, _ in difference.parts] == ["What it draws", "Template"]
     drawn = dict(difference.parts)["What it draws"]
@@ -23,14 +22,14 @@ def test_only_the_parts_that_differ_are_told() -> None:
 
 
 def test_what_breaks_callers_is_told() -> None:
-    difference = compared(widget(), widget(schema=REQUIRED))
+    difference = changes_between(widget(), widget(schema=REQUIRED))
 
     assert [finding.code for finding in difference.breaking] == ["W1502"]
     assert "Schema" in dict(difference.parts)
 
 
 def test_equal_versions_do_not_differ() -> None:
-    assert compared(widget(), widget()).parts == ()
+    assert changes_between(widget(), widget()).parts == ()
 
 
 def test_the_version_before_is_remembered_until_the_widget_goes() -> None:

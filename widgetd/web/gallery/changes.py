@@ -1,0 +1,101 @@
+"""What changed in a widget since the version before it, line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import unified_diff
+from typing import Any
+
+import orjson
+
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.checks import breaking
+from widgetd.errors import CallError, Finding
+from widgetd.widget.states import SAMPLE, arguments_of
+from widgetd.widget.widget import Widget
+
+# White space is taken where it begins and not given back: nothing is tried twice.
+_LINE_ENDS = re.compile(
+    r'(?:(?<!\s)\s++)?(\{%.*?(?:%\}|\Z),?|(?<=[\]}]),(?=[{"]))\s*+',
+    re.DOTALL,
+)
+"""Where a template, one long line, is cut into lines that can be compared."""
+
+CONTEXT = 3
+"""Lines that are shown around those that differ."""
+
+
+class History:
+    """The version of each widget before the present one, for as long as the widget is served."""
+
+    def __init__(self) -> None:
+        self._previous: dict[str, Widget] = {}
+
+    def before(self, widget: Widget) -> Widget | None:
+        """The version that `widget` took the place of; None where it is the first."""
+        return self._previous.get(widget.tool)
+
+    def note(self, before: Snapshot, after: Snapshot) -> None:
+        """Remember what `after` took the place of."""
+        for tool in self._previous.keys() - after.widgets.keys():
+            del self._previous[tool]
+        for tool, widget in after.widgets.items():
+            earlier = before.widgets.get(tool)
+            if earlier is not None and earlier.key != widget.key:
+                self._previous[tool] = earlier
+
+    async def follow(self, registry: Registry) -> None:
+        """Note every swap of `registry`, until cancelled."""
+        known = registry.current
+        while True:
+            served = await registry.newer_than(known)
+            self.note(known, served)
+            known = served
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What differs between two versions of one widget.
+
+    Attributes:
+        parts: For each part that differs, its name and the lines of a unified diff.
+        breaking: What callers of the earlier version may stumble over.
+    """
+
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+    breaking: tuple[Finding, ...]
+
+
+def changes_between(before: Widget, after: Widget) -> Changes:
+    """What was changed to make `after` of `before`."""
+    parts = []
+    for (name, was), (_, now) in zip(_texts(before), _texts(after), strict=True):
+        diff = unified_diff(was.splitlines(), now.splitlines(), lineterm="", n=CONTEXT)
+        lines = tuple(line for line in diff if not line.startswith(("---", "+++")))
+        if lines:
+            parts.append((name, lines))
+    return Changes(
+        parts=tuple(parts), breaking=tuple(breaking(before.definition, after.definition))
+    )
+
+
+def _texts(widget: Widget) -> Iterator[tuple[str, str]]:
+    definition = widget.definition
+    try:
+        yield "What it draws", _pretty(widget.call(arguments_of(widget, SAMPLE)).tree)
+    except CallError as error:
+        yield "What it draws", str(error)
+    template = _LINE_ENDS.sub(
+        lambda end: ",\n" if end[1] == "," else f"\n{end[1]}\n", definition.template
+    )
+    yield "Template", template
+    yield "Schema", _pretty(widget.schema.advertised)
+    yield "What the model is told", f"{definition.title}\n{widget.description}"
+    yield "Sidecar", _pretty(definition.sidecar.model_dump(mode="json", exclude_defaults=True))
+
+
+def _pretty(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2, default=dict).decode()

@@ -1,0 +1,196 @@
+"""The gallery's pages in one table: what each shows, and who may do what there."""
+
+from __future__ import annotations
+
+import mimetypes
+from base64 import b64decode
+from binascii import Error as Undecodable
+from collections.abc import Mapping
+from functools import cache, partial
+from hashlib import blake2b
+from importlib.resources import files
+from typing import Any
+
+import anyio.to_thread
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from widgetd.limits import Limits
+from widgetd.mcp.http_calls import take_action
+from widgetd.mcp.principal import ADMIN, GALLERY
+from widgetd.mcp.view import view_html
+from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, json_response, routes
+from widgetd.web.gallery.detail import thumbnail, widget_json, widget_page
+from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.gallery.index import index_json, index_page
+from widgetd.web.gallery.live import events
+from widgetd.web.gallery.problems import problem_json
+from widgetd.web.gallery.upload import take
+from widgetd.web.guard import Guard
+from widgetd.widget.origins import origins
+
+MOST_BYTES = 4 * Limits().file_bytes
+"""Of a body: a widget and its sidecar in base64, or arguments as long."""
+
+FRAME_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'unsafe-inline'",
+        "style-src 'unsafe-inline'",
+        "img-src data: {images}",
+        "connect-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+        # Opened by itself, it is as far from our origin as in its frame.
+        "sandbox allow-scripts allow-forms",
+    )
+)
+"""What the view in a frame may do: run itself, and load images from where its widget has them.
+
+Source: MCP Apps 2026-01-26, "Host Behavior", the default policy.
+"""
+
+
+_NO_OBJECT = {"error": "the body is no JSON object, or too long"}
+
+
+async def widget_posted(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """One widget for programs, with the arguments that are posted."""
+    shown = gallery.widget(request)
+    arguments = await _json_object(request) if request.method == "POST" else None
+    return await widget_json(gallery, shown, request.query_params, arguments)
+
+
+async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """The warnings of one widget, as a piece of a page."""
+    return {"problems": await gallery.problems.warnings(gallery.widget(request))}
+
+
+async def problems_as_json(gallery: Gallery, request: Request) -> list[Any]:
+    """The same for programs."""
+    return [problem_json(one) for one in await gallery.problems.warnings(gallery.widget(request))]
+
+
+async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """What was done in a widget goes the way of every action."""
+    gallery.widget(request)
+    _demand_own_page(request, "may act in a widget")
+    return await take_action(gallery.server, await _json_object(request))
+
+
+async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """What the index draws of one widget."""
+    return thumbnail(gallery.server, gallery.widget(request))
+
+
+async def frame(gallery: Gallery, request: Request) -> Response:
+    """The view that MCP hosts get, allowed to load the images that the widget may load in one."""
+    shown = gallery.widget(request)
+    images = " ".join(sorted({*origins(shown.definition.template), *gallery.image_origins}))
+    headers = {
+        "content-security-policy": FRAME_POLICY.replace(" {images}", images and f" {images}"),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+    }
+    return _cacheable(request, view_html().encode(), "text/html", headers)
+
+
+async def live(gallery: Gallery, _request: Request) -> Response:
+    """Which widgets changed, as Server-Sent Events."""
+    server = gallery.server
+    audience = server.rendering.caller.principal.audience
+    stream = events(server.registry, lambda now: server.views.of(now, audience), gallery.stop)
+    # nginx would hold the events back until it has a page of them.
+    headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+async def static(_gallery: Gallery, request: Request) -> Response:
+    """A file of the gallery's own."""
+    name = request.path_params["name"]
+    try:
+        content = _static(name)
+    except FileNotFoundError:
+        return Response(status_code=404)
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return _cacheable(request, content, kind, PAGE_HEADERS)
+
+
+async def upload(gallery: Gallery, request: Request) -> Response:
+    """A widget that was dropped onto a page."""
+    _demand_own_page(request, "may put files here")
+    sent = await _json_object(request)
+    try:
+        given = {name: b64decode(text, validate=True) for name, text in sent.items()}
+    except (Undecodable, ValueError, TypeError):
+        given = {}
+    if not given:
+        raise RefusedError(400, _NO_OBJECT)
+    replace = request.query_params.get("replace") == "1"
+    tool = await anyio.to_thread.run_sync(partial(take, gallery, given, replace=replace))
+    return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
+
+
+_Page = partial(Page, scopes=frozenset({ADMIN, GALLERY}))
+
+PAGES = (
+    _Page(path="/", view=index_page, template="index.html"),
+    _Page(path="/index.json", view=index_json),
+    _Page(path="/w/{tool}.json", view=widget_posted, methods=("GET", "POST")),
+    _Page(path="/w/{tool}/problems.json", view=problems_as_json),
+    _Page(path="/w/{tool}/problems", view=problems, template="problems.html"),
+    _Page(path="/w/{tool}", view=widget_page, template="widget.html"),
+    _Page(path="/w/{tool}/action", view=action, methods=("POST",)),
+    _Page(path="/gallery/tile/{tool}", view=tile),
+    _Page(path="/gallery/frame/{tool}", view=frame),
+    _Page(path="/gallery/live", view=live),
+    _Page(path="/gallery/static/{name}", view=static),
+)
+
+UPLOAD = _Page(path="/gallery/files", view=upload, methods=("POST",))
+
+
+def gallery_routes(gallery: Gallery, guard: Guard) -> list[Route]:
+    """The gallery's routes; files are taken only where they may be put into the folder."""
+    return routes((*PAGES, UPLOAD) if gallery.upload else PAGES, gallery, guard)
+
+
+def _demand_own_page(request: Request, what: str) -> None:
+    """Refuse whatever no page of this very origin asks; other loopback ports may look."""
+    host = request.headers.get("host", "")
+    if request.headers.get("origin") not in (f"http://{host}", f"https://{host}"):
+        raise RefusedError(403, {"error": f"only this gallery's own pages {what}"})
+
+
+async def _json_object(request: Request) -> dict[str, Any]:
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            raise RefusedError(400, _NO_OBJECT)
+    try:
+        given = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        given = None
+    if not isinstance(given, dict):
+        raise RefusedError(400, _NO_OBJECT)
+    return given
+
+
+@cache
+def _static(name: str) -> bytes:
+    if name == "host.js":
+        return (files("widgetd.view") / name).read_bytes()
+    return (files("widgetd.web.gallery") / "static" / name).read_bytes()
+
+
+def _cacheable(request: Request, content: bytes, kind: str, headers: Mapping[str, str]) -> Response:
+    """`content`, or word that the browser has it already; it asks each time, so none is stale."""
+    tag = f'"{blake2b(content, digest_size=8).hexdigest()}"'
+    headers = {**headers, "cache-control": "no-cache", "etag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=kind, headers=headers)

@@ -1,0 +1,141 @@
+"""What programs fetch beside MCP, in one table: probes, status, metrics, renders for backends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import orjson
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from widgetd.errors import CallError
+from widgetd.mcp.http_calls import keep_render
+from widgetd.mcp.principal import ADMIN, METRICS
+from widgetd.mcp.server import Server
+from widgetd.mcp.status import Vitals, readiness, status
+from widgetd.schema.json_values import kind
+from widgetd.web.app import Page, routes
+from widgetd.web.guard import Guard
+from widgetd.web.metrics import Metrics
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Of a body: four times what a widget may come to."""
+
+_STATUS: Mapping[str, int] = {
+    "W2001": 404,
+    "W2008": 413,
+    "W2009": 400,
+    "W2201": 429,
+    "W2202": 429,
+    "W2301": 403,
+}
+_DOES_NOT_FIT = 422
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """What the pages tell of.
+
+    Attributes:
+        server: What is served; it renders, and keeps renders.
+        vitals: What the daemon knows of itself.
+        metrics: What it counted.
+    """
+
+    server: Server
+    vitals: Vitals
+    metrics: Metrics
+
+
+async def livez(_daemon: Daemon, _request: Request) -> Response:
+    """Whether widgetd lives."""
+    return JSONResponse({"status": "ok"})
+
+
+async def readyz(daemon: Daemon, _request: Request) -> Response:
+    """Whether clients may be sent here."""
+    ready = readiness(daemon.server.registry, daemon.vitals)
+    return JSONResponse(ready, status_code=200 if ready["ready"] else 503)
+
+
+async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, Any]:
+    """How widgetd is, fault by fault: HTML for a browser, JSON for everybody else."""
+    facts = status(daemon.server.registry, daemon.vitals)
+    if "text/html" not in request.headers.get("accept", ""):
+        return JSONResponse(facts)
+    return {"faults": facts.pop("faults"), "facts": facts}
+
+
+async def metrics_page(daemon: Daemon, request: Request) -> Response:
+    """Numbers for Prometheus, in the dialect that the scraper asks for."""
+    numbers, media_type = daemon.metrics.written(request.headers.get("accept", ""))
+    return Response(numbers, headers={"content-type": media_type})
+
+
+async def render(daemon: Daemon, request: Request) -> Response:
+    """A backend has its data rendered, and a model shows it by its id.
+
+    The body is the widget's arguments. Rows that a model should never type, and need not see,
+    take this way.
+    """
+
+    async def arguments() -> Mapping[str, Any]:
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                raise CallError("W2008", f"expected a body of at most {MOST_BYTES} bytes, got more")
+        try:
+            given = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise CallError("W2009", f"expected a JSON object, got no JSON ({error})") from None
+        if not isinstance(given, dict):
+            raise CallError("W2009", f"expected a JSON object, got {kind(given)}")
+        return given
+
+    user, name = request.scope.get("user"), request.path_params["name"]
+    answer = await keep_render(daemon.server, user, name, arguments)
+    error = answer.get("error", {})
+    code, headers = error.get("code"), {}
+    http_status = 201 if code is None else _STATUS.get(code, _DOES_NOT_FIT)
+    if code == "W2301" and "authorization" not in request.headers:
+        http_status, headers["www-authenticate"] = 401, "Bearer"
+    if "retryAfterS" in error:
+        headers["retry-after"] = str(ceil(error["retryAfterS"]))  # whole seconds
+    return JSONResponse(answer, status_code=http_status, headers=headers)
+
+
+PAGES = (
+    Page(path="/livez", view=livez, scopes=None),
+    Page(path="/readyz", view=readyz, scopes=None),
+    # Whoever lacks the scope of a call is told so the way a call tells.
+    Page(path="/render/{name}", view=render, scopes=None, methods=("POST",)),
+    Page(
+        path="/status",
+        view=status_page,
+        scopes=frozenset({ADMIN}),
+        template="status.html",
+        headers={
+            "content-security-policy": (
+                "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+            )
+        },
+    ),
+)
+
+METRICS_PAGE = Page(path="/metrics", view=metrics_page, scopes=frozenset({ADMIN, METRICS}))
+
+
+def daemon_routes(daemon: Daemon, guard: Guard, *, metrics: bool) -> list[Route]:
+    """The routes beside MCP, with or without `/metrics`."""
+    return routes((*PAGES, METRICS_PAGE) if metrics else PAGES, daemon, guard)
+
+
+def metrics_app(daemon: Daemon) -> Starlette:
+    """`/metrics` and nothing else, for whoever reaches a port of its own."""
+    return Starlette(routes=routes([METRICS_PAGE], daemon))
