@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from widgetd.errors import Finding
-from widgetd.schema.describe import alternatives, shown, types
+from widgetd.schema.describe import alternatives, shown
 from widgetd.schema.json_values import Json, pointer
+from widgetd.schema.types import type_names
 from widgetd.widget.definition import Definition
 
 _DEEPEST = 8
@@ -135,7 +136,7 @@ def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterat
 
 
 def _narrower_types(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
-    was, now = types(before), types(after)
+    was, now = type_names(before), type_names(after)
     gone = [one for one in was if one not in now and not (one == "integer" and "number" in now)]
     if now and gone:
         yield f"is {alternatives(now)} now, no longer {alternatives(gone)}"
@@ -174,10 +175,10 @@ def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
         plain = {**target, **plain}
     for keyword in ("anyOf", "oneOf"):
         branches = [one for one in _listed(plain, keyword) if isinstance(one, Mapping)]
-        something = [one for one in branches if types(one) != ("null",)]
+        something = [one for one in branches if type_names(one) != ("null",)]
         if len(something) == 1 and len(branches) == 2:
             inner = _plain(something[0], root)
-            plain = {**plain, **inner, "type": [*types(inner), "null"]}
+            plain = {**plain, **inner, "type": [*type_names(inner), "null"]}
     return plain
 
 

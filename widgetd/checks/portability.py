@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from widgetd.errors import Finding
-from widgetd.schema.describe import types
 from widgetd.schema.document import Document
 from widgetd.schema.json_values import Json
+from widgetd.schema.types import type_names
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -25,7 +25,7 @@ def portability(document: Document) -> Iterator[Finding]:
                     "some hosts do not follow references",
                     "write the schema out where it is used",
                 )
-        if "array" in types(schema) and not schema.keys() & {"items", "prefixItems"}:
+        if "array" in type_names(schema) and not schema.keys() & {"items", "prefixItems"}:
             yield _finding(
                 at, "some hosts refuse an array without 'items'", "say what its elements are"
             )

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import orjson
 
-from widgetd.schema.describe import types
 from widgetd.schema.document import Document, Subschema
 from widgetd.schema.explain import Explainer
 from widgetd.schema.faults import MISSING, Fault, Faults
 from widgetd.schema.json_values import Json, Path, dotted, is_type
+from widgetd.schema.types import type_names
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 WORDS: Mapping[str, Json] = {"true": True, "false": False, "null": None}
@@ -120,7 +120,7 @@ def wanted_types(document: Document, schema: Subschema, depth: int = 4) -> froze
     """The types of the values that `schema` admits, as far as `depth` references and unions say."""
     if isinstance(schema, bool):
         return frozenset()
-    if named := types(schema):
+    if named := type_names(schema):
         return frozenset(named)
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     found = {name for choice in choices for name, *_ in TABLE if is_type(choice, name)}

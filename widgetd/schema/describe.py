@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from widgetd.schema.document import Document, Subschema
 from widgetd.schema.json_values import Json
+from widgetd.schema.types import type_names
 
 LONGEST = 96
 MOST_CHOICES = 6
@@ -89,7 +90,7 @@ def _phrase(document: Document, schema: Subschema, depth: int) -> str:
         return shown(schema["const"])
     if isinstance(offered := schema.get("enum"), list):
         return _offered(offered)
-    if names := types(schema):
+    if names := type_names(schema):
         return alternatives([_typed(name, schema) for name in names])
     inner = [*document.targets(schema), *_branches(schema)]
     if inner and depth:
@@ -101,14 +102,6 @@ def _offered(values: list[object]) -> str:
     if len(values) == 1:
         return shown(values[0])
     return _one_of([shown(value, 24) for value in values[:MOST_CHOICES]], len(values))
-
-
-def types(schema: Mapping[str, Json]) -> tuple[str, ...]:
-    """The types that `schema` names; none where it names none."""
-    named = schema.get("type")
-    if isinstance(named, str):
-        return (named,)
-    return tuple(str(name) for name in named) if isinstance(named, list) else ()
 
 
 def _branches(schema: Mapping[str, Json]) -> list[Subschema]:

@@ -2,18 +2,30 @@
 
 The model admits exactly what the schema admits, because a `before` validator
 asks the exact validator; the fields' types describe, and change nothing: a
-number stays as it came. It refuses to be in the path of a tool call.
+number stays as it came. A property keeps its name where Python and pydantic can live with
+it, and as an alias where they cannot. Never in the path of a tool call.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+import keyword
+import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, ForwardRef, Literal, Optional, TypeAlias, Union
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from anyascii import anyascii
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    create_model,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
 
 from widgetd.errors import CallError
 from widgetd.limits import Limits
@@ -22,13 +34,39 @@ from widgetd.schema.argument_errors import refusal, slips
 from widgetd.schema.document import Subschema
 from widgetd.schema.explain import Explainer
 from widgetd.schema.faults import unexplained
-from widgetd.schema.field_names import class_name, field_names, is_parameter
 from widgetd.schema.json_values import Json, copied
-from widgetd.schema.type_hints import AsItCame, Hint, Hints
-from widgetd.schema.type_shapes import properties, required
+from widgetd.schema.types import Type, conjunction, properties, referenced, required, types_of
 from widgetd.schema.validator import Schema, compile_schema, refuse_what_is_not_json
 
-JUDGEMENTS = 500_000
+# A type, or a reference to a model that is still being made.
+Hint: TypeAlias = Any
+
+SCALARS: Mapping[str, type | None] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "null": None,
+}
+_NUMERIC = {
+    "minimum": "ge",
+    "maximum": "le",
+    "exclusiveMinimum": "gt",
+    "exclusiveMaximum": "lt",
+    "multipleOf": "multiple_of",
+}
+# What pydantic calls the keywords that bound a type.
+BOUNDS: Mapping[str, Mapping[str, str]] = {
+    "string": {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"},
+    "integer": _NUMERIC,
+    "number": _NUMERIC,
+    "array": {"minItems": "min_length", "maxItems": "max_length"},
+}
+
+# How many unions and arrays, one in the other, are described.
+DEEPEST = 32
+# What finding the models of some arguments may cost, in units of `faults.Budget`.
+EVALUATIONS = 500_000
 
 
 def json_schema_to_pydantic(
@@ -65,7 +103,7 @@ def signature_of(model: type[BaseModel]) -> inspect.Signature:
             annotation=_described(field.annotation, field.metadata),
         )
         for name, field in model.model_fields.items()
-        if is_parameter(field.alias or name)
+        if _is_parameter(field.alias or name)
     ]
     if len(parameters) < len(model.model_fields):
         rest = inspect.Parameter("arguments", inspect.Parameter.VAR_KEYWORD, annotation=Any)
@@ -74,51 +112,52 @@ def signature_of(model: type[BaseModel]) -> inspect.Signature:
 
 
 def _described(annotation: Hint, metadata: list[object]) -> Hint:
-    said = tuple(entry for entry in metadata if not isinstance(entry, AsItCame))
+    said = tuple(entry for entry in metadata if not isinstance(entry, Unchecked))
     return Annotated[(annotation, *said)] if said else annotation
 
 
 @lru_cache(maxsize=1024)
 def _cached(text: str, model_name: str, title: str) -> type[BaseModel]:
     schema = compile_schema(json.loads(text))
-    return _Maker(schema, model_name).made({**schema.advertised, "title": title})
+    return _Models(schema, model_name).made({**schema.advertised, "title": title})
 
 
-class _Maker:
+class Unchecked:
+    """Lets a value pass unchanged: 1 stays an integer, 1.0 a float, and nothing is refused."""
+
+    def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.any_schema()
+
+
+class _Models:
     """The models of one schema, while they are being made and when they are filled."""
 
     def __init__(self, schema: Schema, name: str) -> None:
         self._schema = schema
         self._document = schema.document
-        self._hints = Hints(schema.document, self._promised)
         self._models: dict[str, type[BaseModel]] = {}
         # The name of every schema's model, whether made or still waiting.
         self._names: dict[int, str] = {id(schema.document.root): name}
         self._waiting: list[tuple[Mapping[str, Json], str]] = []
-        self._root = name
+        self._hints: dict[int, Hint] = {}
+        self._depth = 0
 
     def made(self, advertised: Mapping[str, Json]) -> type[BaseModel]:
         """The root's model, and with it every model that it needs."""
-        self._make(self._document.root, self._root, _advertising(advertised))
+        root = self._document.root
+        self._make(root, self._names[id(root)], _advertising(advertised))
         while self._waiting:
             self._make(*self._waiting.pop(0), _Part)
         for model in self._models.values():
             model.model_rebuild(force=True, _types_namespace=self._models)
-        return self._models[self._root]
-
-    def _promised(self, schema: Mapping[str, Json], parent: str, name: str) -> str:
-        if id(schema) not in self._names:
-            chosen = class_name(parent, name, self._names.values())
-            self._names[id(schema)] = chosen
-            self._waiting.append((schema, chosen))
-        return self._names[id(schema)]
+        return self._models[self._names[id(root)]]
 
     def _make(self, schema: Mapping[str, Json], name: str, base: type[BaseModel]) -> None:
         known = properties(self._document, schema)
         needed = required(self._document, schema)
         fields: dict[str, Any] = {
             field: self._field(known[prop], (name, prop), field, required=prop in needed)
-            for prop, field in field_names(known).items()
+            for prop, field in _field_names(known).items()
         }
 
         def exactly(cls: type[BaseModel], sent: Json) -> Json:
@@ -133,17 +172,77 @@ class _Maker:
         self, held_to: list[Subschema], place: tuple[str, str], field: str, *, required: bool
     ) -> tuple[Hint, Any]:
         parent, prop = place
-        hint = self._hints.of(held_to, parent, prop)
+        hint = self._hint_of_all(held_to, parent, prop)
         said = [schema for schema in held_to if isinstance(schema, Mapping)]
         default = next((schema["default"] for schema in said if "default" in schema), None)
         description = next((schema.get("description") for schema in said), None)
         if not required and default is None:
             hint = Optional[hint]  # noqa: UP045 - a forward reference knows no `|`
-        return Annotated[hint, AsItCame()], Field(
+        return Annotated[hint, Unchecked()], Field(
             default=... if required else default,
             alias=None if field == prop else prop,
             description=description if isinstance(description, str) else None,
         )
+
+    def _hint_of_all(self, schemas: Iterable[Subschema], parent: str, name: str) -> Hint:
+        """What the property `name` of the model `parent` may be, by the first schema that tells."""
+        telling = next((schema for schema in schemas if schema is not True), True)
+        return self._hint(telling, parent, name)
+
+    def _hint(self, schema: Subschema, parent: str, name: str) -> Hint:
+        if isinstance(schema, bool) or self._depth == DEEPEST:
+            return Any
+        if id(schema) not in self._hints:
+            # A recursion that passes through no model cannot be said in Python.
+            self._hints[id(schema)] = Any
+            self._depth += 1
+            self._hints[id(schema)] = _union(
+                [self._typed(one, schema, parent, name) for one in types_of(self._document, schema)]
+            )
+            self._depth -= 1
+        return self._hints[id(schema)]
+
+    def _typed(self, one: Type, schema: Mapping[str, Json], parent: str, name: str) -> Hint:
+        match one.kind:
+            case "scalar":
+                return self._bounded(SCALARS.get(one.name, Any), one.name, schema)
+            case "literals":
+                return _literal(one.values)
+            case "array":
+                inside = [self._hint(inner, parent, f"{name} item") for inner in one.inside]
+                elements = list[_union(inside)]  # type: ignore[misc, valid-type]  # made as we go
+                return self._bounded(elements, "array", schema)
+            case "map":
+                values = self._hint_of_all(one.inside, parent, name)
+                return dict[str, values]  # type: ignore[valid-type]  # made as we go
+            case "record":
+                return ForwardRef(self._promised(referenced(self._document, schema), parent, name))
+            case "alternative":
+                return self._hint(one.inside[0], parent, name)
+            case _:
+                return Any
+
+    def _bounded(self, hint: Hint, kind: str, schema: Mapping[str, Json]) -> Hint:
+        known = BOUNDS.get(kind, {})
+        said = {
+            argument: part[keyword]
+            for part in reversed(list(conjunction(self._document, schema)))
+            for keyword, argument in known.items()
+            if keyword in part and not isinstance(part[keyword], bool)
+        }
+        return Annotated[hint, Field(**said)] if said else hint
+
+    def _promised(self, schema: Mapping[str, Json], parent: str, name: str) -> str:
+        """The name of the model of `schema`, which is the property `name` of the model `parent`."""
+        if id(schema) not in self._names:
+            taken = set(self._names.values())
+            wanted = chosen = parent + (camel_case(name) or "Part")
+            number = 2
+            while chosen in taken:
+                chosen, number = f"{wanted}{number}", number + 1
+            self._names[id(schema)] = chosen
+            self._waiting.append((schema, chosen))
+        return self._names[id(schema)]
 
     def _admitted(self, schema: Mapping[str, Json], sent: Json) -> dict[str, Json]:
         """`sent`, which `schema` admits, with models in place of objects that have one.
@@ -158,43 +257,43 @@ class _Maker:
                 self._check_part(schema, sent)
         except CallError as error:
             raise ValueError(str(error)) from None
-        inside: dict[str, Json] = self._inside([schema], sent, self._schema.explainer(JUDGEMENTS))
+        inside: dict[str, Json] = self._inside([schema], sent, self._schema.explainer(EVALUATIONS))
         return inside
 
     def _check_part(self, schema: Mapping[str, Json], sent: Json) -> None:
         refuse_what_is_not_json(sent)
-        decides = self._schema.part_validator(schema)
-        if decides is not None and decides(sent):
+        is_valid = self._schema.part_validator(schema)
+        if is_valid is not None and is_valid(sent):
             return
-        faults = self._schema.explainer(JUDGEMENTS).faults(schema, sent)
-        if faults or decides is not None:
+        faults = self._schema.explainer(EVALUATIONS).faults(schema, sent)
+        if faults or is_valid is not None:
             told = faults or (unexplained(schema, sent),)
             raise refusal(slips(self._document, told, ()), None)
 
-    def _inside(self, schemas: list[Subschema], value: Json, judge: Explainer) -> Json:
+    def _inside(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """`value`, held to all of `schemas`, with models in it, though not itself one."""
-        parts = held_to(judge, schemas, value) if isinstance(value, (dict, list)) else []
+        parts = held_to(explainer, schemas, value) if isinstance(value, (dict, list)) else []
         if isinstance(value, dict):
             return {
                 name: self._modelled(
-                    [held for part in parts for held in property_parts(judge, part, name)],
+                    [held for part in parts for held in property_parts(explainer, part, name)],
                     inner,
-                    judge,
+                    explainer,
                 )
                 for name, inner in value.items()
             }
         if isinstance(value, list):
             return [
-                self._modelled([element_part(part, index) for part in parts], inner, judge)
+                self._modelled([element_part(part, index) for part in parts], inner, explainer)
                 for index, inner in enumerate(value)
             ]
         return value
 
-    def _modelled(self, schemas: list[Subschema], value: Json, judge: Explainer) -> Json:
+    def _modelled(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """`value` as the model of the first of its schemas that has one."""
-        inside = self._inside(schemas, value, judge)
+        inside = self._inside(schemas, value, explainer)
         if isinstance(value, dict):
-            for part in held_to(judge, schemas, value):
+            for part in held_to(explainer, schemas, value):
                 if name := self._names.get(id(part)):
                     return _filled(self._models[name], inside)
         return inside
@@ -235,3 +334,55 @@ def _plain(value: Json) -> Json:
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _literal(values: tuple[Json, ...]) -> Hint:
+    if any(isinstance(value, float) for value in values):  # no literal in Python
+        return float if all(isinstance(value, (int, float)) for value in values) else Any
+    return Literal[values]
+
+
+def _union(hints: list[Hint]) -> Hint:
+    return Any if Any in hints or not hints else Union[tuple(hints)]  # noqa: UP007 - made as we go
+
+
+def _field_names(properties: Iterable[str]) -> dict[str, str]:
+    """The field name of each property: `from` → `from_`, `_x` → `x`, `a-b` → `a_b`."""
+    properties = list(properties)
+    # A property that can keep its name has the better right to it.
+    names = {name: name for name in properties if _is_usable(name)}
+    taken = set(names.values())
+    for name in properties:
+        if name not in names:
+            names[name] = _free(_usable(name), taken)
+            taken.add(names[name])
+    return {name: names[name] for name in properties}
+
+
+def _is_parameter(name: str) -> bool:
+    """Whether a function can have a parameter called `name`."""
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def camel_case(text: str) -> str:
+    """`text` as part of a class name: `flight_tracker` and `flight-tracker` → `FlightTracker`."""
+    words = re.findall(r"[A-Za-z0-9]+", anyascii(text))
+    joined = "".join(word[0].upper() + word[1:] for word in words)
+    return "_" + joined if joined[:1].isdigit() else joined
+
+
+def _is_usable(name: str) -> bool:
+    return _is_parameter(name) and not name.startswith("_") and not hasattr(BaseModel, name)
+
+
+def _usable(name: str) -> str:
+    made = re.sub(r"\W", "_", name).strip("_") or "field"
+    if not made.isidentifier():
+        made = f"field_{made}"
+    return made if _is_usable(made) else f"{made}_"
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken or not _is_usable(name):
+        name += "_"
+    return name

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from widgetd.schema.applicators import element_parts
-from widgetd.schema.describe import types
 from widgetd.schema.document import Document, Subschema
 from widgetd.schema.json_values import TYPES, Json, is_number, is_type, pointer
+from widgetd.schema.types import type_names
 
 BUDGET = 2_000
 DEEPEST = 64
@@ -64,7 +64,7 @@ class _Search:
     def _reasons(
         self, schema: Mapping[str, Json], at: str, possible: tuple[str, ...]
     ) -> Iterator[Reason]:
-        if named := types(schema):
+        if named := type_names(schema):
             wide = {"number" if name == "integer" else name for name in named}
             possible = tuple(name for name in possible if name in wide)
         if not possible:

@@ -14,7 +14,7 @@ from widgetd.limits import Limits
 from widgetd.schema.argument_errors import refusal, slips
 from widgetd.schema.coerce import mended
 from widgetd.schema.defaults import filled
-from widgetd.schema.describe import shown, types
+from widgetd.schema.describe import shown
 from widgetd.schema.document import Document, Subschema, read_document
 from widgetd.schema.engine import IsValid, compiled, part_validator, refuse_patterns
 from widgetd.schema.explain import BUDGET, Explainer
@@ -29,6 +29,7 @@ from widgetd.schema.json_values import (
     too_deep,
 )
 from widgetd.schema.sampling.sample import smallest
+from widgetd.schema.types import type_names
 from widgetd.schema.unsatisfiable import unsatisfiable
 
 # What finding the alternatives that bring defaults may cost, in units of `faults.Budget`.
@@ -159,7 +160,7 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
     document = read_document(verbatim, limits)
     refuse_patterns(document)
     is_valid = compiled(verbatim)
-    if types(document.root) not in ((), ("object",)):
+    if type_names(document.root) not in ((), ("object",)):
         said = shown(document.root["type"], 80)
         advice = 'write "type": "object", and what is wanted as one of its properties'
         raise error_at("W1204", "/type", f"the arguments are said to be {said}", advice)

@@ -14,7 +14,7 @@ from typing import Any
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
-from widgetd.schema.field_names import camel_case
+from widgetd.schema.pydantic_model import camel_case
 from widgetd.widget.document import Export, opened, read_export
 from widgetd.widget.hidden_characters import visible
 from widgetd.widget.naming import (

@@ -100,6 +100,34 @@ def test_a_schema_becomes_an_interface() -> None:
     )
 
 
+def test_what_holds_together_is_one_interface_and_a_list_of_places_one_union() -> None:
+    schema = {
+        "$ref": "#/$defs/all",
+        "$defs": {
+            "all": {
+                "allOf": [{"$ref": "#/$defs/named"}],
+                "properties": {
+                    "next": {"$ref": "#/$defs/all"},
+                    "at": {"type": "array", "prefixItems": [{"type": "number"}, {"const": "N"}]},
+                },
+                "required": ["who"],
+            },
+            "named": {"type": "object", "properties": {"who": {"type": "string"}}},
+        },
+    }
+
+    text = declarations(snapshot_of(widget(schema=schema)), "ts")
+
+    assert (
+        """export interface GreetingArguments {
+  next?: GreetingArguments;
+  at?: Array<number | "N">;
+  who: string;
+}"""
+        in text
+    )
+
+
 def test_a_response_is_declared_with_what_the_sidecar_tells_a_model() -> None:
     made = widget(schema=SCHEMA, sidecar=SIDECAR)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgetd.schema.field_names import camel_case
+from widgetd.schema.pydantic_model import camel_case
 from widgetd.widget.naming import (
     by_preference,
     folders,

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.limits import Limits
 from widgetd.mcp.declarations import python, typescript
 from widgetd.mcp.declarations.responses import FAILED, common, response_of
 from widgetd.mcp.declarations.shape import Literals, Named, Record, Scalar, Shaper, Union
 from widgetd.mcp.declarations.spelling import Language
 from widgetd.mcp.envelope import envelope_schema
+from widgetd.schema.document import read_document
 from widgetd.widget.widget import Widget
 
 LANGUAGES: Mapping[Literal["ts", "python"], Language] = {"ts": typescript, "python": python}
@@ -60,14 +62,14 @@ def _named(snapshot: Snapshot) -> dict[str, Widget]:
 
 
 def _envelope() -> tuple[Record, ...]:
-    schema = envelope_schema()
-    shaper = Shaper(schema, _ENVELOPE)
-    shaper.shape(schema, _ENVELOPE)
+    document = read_document(envelope_schema(), Limits())
+    shaper = Shaper(document, _ENVELOPE)
+    shaper.shape(document.root, _ENVELOPE)
     return tuple(shaper.records.values())
 
 
 def _arguments(widget: Widget, name: str) -> dict[str, Record]:
-    schema = widget.schema.advertised
-    shaper = Shaper(schema, name)
-    shaper.shape(schema, name)
+    document = widget.schema.document
+    shaper = Shaper(document, name)
+    shaper.shape(document.root, name)
     return {**shaper.records, name: shaper.records.get(name, Record(name, ()))}

@@ -31,6 +31,7 @@ def _literals(values: tuple[object, ...]) -> str:
 _WORDS = Words(
     scalars={
         "string": "str",
+        "integer": "float",
         "number": "float",
         "boolean": "bool",
         "null": "None",

@@ -6,15 +6,19 @@ What no type can say is left out, so a shape admits at least what the schema doe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-SCALARS = ("string", "number", "boolean", "null")
+from widgetd.schema.document import Document, Subschema
+from widgetd.schema.types import Type, properties, referenced, required, types_of
+
+# How many arrays, objects and unions, one in the other, are declared.
+DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A string, a number, a boolean, null, or anything (`"any"`)."""
+    """A type of JSON Schema that holds no others, or anything (`"any"`)."""
 
     name: str
 
@@ -81,87 +85,70 @@ Shape = Scalar | Literals | ListOf | MapOf | Record | Union | Named
 ANY = Scalar("any")
 
 
-@dataclass(slots=True)
 class Shaper:
     """Reads one schema; references to `$defs` become records of their own.
 
     Attributes:
-        root: The schema, for its `$defs`.
-        prefix: Begins the name of every record.
         records: What is to be declared, in the order of need.
+
+    Args:
+        document: The schema.
+        prefix: Begins the name of every record.
     """
 
-    root: Mapping[str, Any]
-    prefix: str
-    records: dict[str, Record] = field(default_factory=dict)
-    _pending: set[str] = field(default_factory=set)
+    def __init__(self, document: Document, prefix: str) -> None:
+        self.records: dict[str, Record] = {}
+        self._document = document
+        self._prefix = prefix
+        # What is being read, and what became of every record, by the schema's identity.
+        self._entered: set[int] = set()
+        self._names: dict[int, str] = {}
 
-    def shape(self, schema: Any, name: str) -> Shape:
+    def shape(self, schema: Subschema, name: str) -> Shape:
         """The shape of `schema`; what must be declared for it goes to `records`."""
-        if not isinstance(schema, Mapping):
+        if isinstance(schema, bool) or id(schema) in self._entered:
             return ANY
-        if "$ref" in schema:
-            return self._reference(str(schema["$ref"]))
-        if "const" in schema:
-            return _literals((schema["const"],))
-        if isinstance(schema.get("enum"), list):
-            return _literals(tuple(schema["enum"]))
-        for keyword in ("anyOf", "oneOf"):
-            if isinstance(schema.get(keyword), list):
-                options = [
-                    self.shape(option, f"{name}{number}")
-                    for number, option in enumerate(schema[keyword], 1)
-                ]
-                return _union(options)
-        kinds = schema.get("type")
-        if isinstance(kinds, list):
-            return _union([self._typed({**schema, "type": kind}, kind, name) for kind in kinds])
-        return self._typed(schema, kinds or ("object" if "properties" in schema else None), name)
+        target = referenced(self._document, schema)
+        if target is not schema and schema is not self._document.root:
+            name = self._prefix + _camel(self._document.at(target).rpartition("/")[2])
+        if id(target) in self._names:
+            return Named(self._names[id(target)])
+        if len(self._entered) == DEEPEST:
+            return ANY
+        self._entered.add(id(schema))
+        types = types_of(self._document, schema)
+        shapes = [self._typed(one, target, name, number) for number, one in enumerate(types, 1)]
+        self._entered.discard(id(schema))
+        return _union(shapes)
 
-    def _typed(self, schema: Mapping[str, Any], kind: object, name: str) -> Shape:
-        if kind == "integer":
-            return Scalar("number")
-        if kind in SCALARS:
-            return Scalar(str(kind))
-        if kind == "array":
-            return ListOf(self.shape(schema.get("items"), f"{name}Item"))
-        if kind == "object":
-            return self._record(schema, name)
-        return ANY
+    def _typed(self, one: Type, schema: Mapping[str, Any], name: str, number: int) -> Shape:
+        match one.kind:
+            case "scalar":
+                return Scalar(one.name)
+            case "literals":
+                return Literals(one.values)
+            case "array":
+                return ListOf(_union([self.shape(part, f"{name}Item") for part in one.inside]))
+            case "map":
+                return MapOf(self.shape(next(iter(one.inside), True), f"{name}Value"))
+            case "record":
+                return self._record(schema, name)
+            case "alternative":
+                return self.shape(one.inside[0], f"{name}{number}")
+            case _:
+                return ANY
 
     def _record(self, schema: Mapping[str, Any], name: str) -> Shape:
-        properties = schema.get("properties")
-        if not isinstance(properties, Mapping) or not properties:
-            return MapOf(self.shape(schema.get("additionalProperties"), f"{name}Value"))
-        required = schema.get("required") or ()
-        fields = tuple(
-            Field(
-                key,
-                self.shape(inner, name + _camel(key)),
-                key in required,
-                str(inner.get("description", "")) if isinstance(inner, Mapping) else "",
-            )
-            for key, inner in properties.items()
-        )
-        self.records[name] = Record(name, fields)
+        self._names[id(schema)] = name
+        needed = required(self._document, schema)
+        fields = []
+        for key, held_to in properties(self._document, schema).items():
+            telling = next((one for one in held_to if one is not True), True)
+            said = telling.get("description", "") if isinstance(telling, Mapping) else ""
+            shape = self.shape(telling, name + _camel(key))
+            fields.append(Field(key, shape, key in needed, str(said)))
+        self.records[name] = Record(name, tuple(fields))
         return Named(name)
-
-    def _reference(self, reference: str) -> Shape:
-        target: Any = self.root
-        for part in reference.removeprefix("#").split("/")[1:]:
-            target = target.get(part) if isinstance(target, Mapping) else None
-        if not reference.startswith("#/") or not isinstance(target, Mapping):
-            return ANY
-        name = self.prefix + _camel(reference.rpartition("/")[2])
-        if name in self.records or name in self._pending:
-            return Named(name)
-        self._pending.add(name)
-        return self.shape(target, name)
-
-
-def _literals(values: tuple[Any, ...]) -> Shape:
-    scalar = all(isinstance(value, (str, int, float, bool, type(None))) for value in values)
-    return Literals(values) if scalar and values else ANY
 
 
 def _union(options: list[Shape]) -> Shape:

@@ -22,6 +22,7 @@ def _literals(values: tuple[object, ...]) -> str:
 _WORDS = Words(
     scalars={
         "string": "string",
+        "integer": "number",
         "number": "number",
         "boolean": "boolean",
         "null": "null",

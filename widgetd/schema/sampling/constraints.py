@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, lcm
 
-from widgetd.schema.describe import types
 from widgetd.schema.document import Subschema
 from widgetd.schema.json_values import TYPES, Json, identity, is_number
 from widgetd.schema.sampling.pattern_strings import pattern_strings
 from widgetd.schema.sampling.words import LONG, NASTY, formatted, number, word
+from widgetd.schema.types import type_names
 
 LONG_CHARACTERS = 300
 MOST_CHARACTERS = 4_000
@@ -57,7 +57,7 @@ class Constraints:
 
     def types(self) -> tuple[str, ...]:
         """The types that may stand here, in the author's order; `integer` only where it must."""
-        named = [types(part) for part in self.parts if types(part)]
+        named = [type_names(part) for part in self.parts if type_names(part)]
         if not named:
             return TYPES
         return tuple(

@@ -22,12 +22,12 @@ from widgetd.schema.applicators import (
     needed,
     property_parts,
 )
-from widgetd.schema.describe import types
 from widgetd.schema.document import Document, Subschema
 from widgetd.schema.explain import Explainer
 from widgetd.schema.json_values import TYPES, Json, identity
 from widgetd.schema.sampling.constraints import Constraints, all_of, numbers, strings
 from widgetd.schema.sampling.pattern_strings import pattern_strings
+from widgetd.schema.types import type_names
 
 State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]
 Style = Literal[State, "smallest"]
@@ -378,7 +378,7 @@ class _Sampler:
 
 def _is_null(schema: Subschema) -> bool:
     return isinstance(schema, Mapping) and (
-        types(schema) == ("null",) or schema.get("const", 0) is None
+        type_names(schema) == ("null",) or schema.get("const", 0) is None
     )
 
 
