@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable, Iterator, Mapping
 from os import cpu_count, getloadavg
 
-from benchmarks import calling, comparing, listing, rendering, saving, starting
+from benchmarks import calling, commanding, comparing, listing, rendering, saving, starting
 from benchmarks.table import Row, heading, written
 
 FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
@@ -17,6 +17,7 @@ FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
     "peer": comparing.rows,
     "render": rendering.rows,
     "start": starting.rows,
+    "command": commanding.rows,
 }
 
 

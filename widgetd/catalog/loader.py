@@ -16,12 +16,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-
-import structlog
+from typing import TYPE_CHECKING, Any
 
 from widgetd.catalog.deletion import GRACE_S, Absence
-from widgetd.catalog.last_good import Copies
-from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.selection import EVERYTHING, Selection
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.checks import findings
@@ -35,6 +32,10 @@ from widgetd.limits import Limits
 from widgetd.widget.definition import define, digest, redefine
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Proof, Widget, compile_widget
+
+if TYPE_CHECKING:
+    from widgetd.catalog.last_good import Copies
+    from widgetd.catalog.proof_cache import ProofCache
 
 WIDGET_SUFFIX = ".widget"
 SIDECAR_SUFFIX = WIDGET_SUFFIX + SUFFIX
@@ -51,8 +52,6 @@ ProofLookup = Callable[[str, str], Proof | None]
 Changes = Mapping[str, Entry | None]
 """What files came to that came to something else before, by path; None for a file that is gone."""
 
-_log = structlog.get_logger()
-
 
 class Loader:
     """Makes the widget of a file and its sidecar, proven and admitted.
@@ -62,6 +61,8 @@ class Loader:
         limits: What one widget may ask for.
         strict: Refuse a template that reads what its schema does not declare.
         proofs: What was proven before; None to prove everything.
+        keeps_parts: Whether a widget that was proven just now keeps the parts that it was proven
+            with, for somebody who looks at it at once; a served one makes them at its first call.
     """
 
     def __init__(
@@ -71,11 +72,13 @@ class Loader:
         limits: Limits | None = None,
         strict: bool = False,
         proofs: ProofCache | None = None,
+        keeps_parts: bool = False,
     ) -> None:
         self.limits = limits or Limits()
         self._admit = admit
         self._strict = strict
         self._proofs = proofs
+        self._keeps_parts = keeps_parts
         self._lookup: ProofLookup | None = None
 
     @property
@@ -91,11 +94,17 @@ class Loader:
         """
         path, content, proofs = source.path, digest(source, sidecar), self._proofs
         proof = None if proofs is None else proofs.take(path, content)
-        if proof is None:
-            found = None if self._lookup is None else self._lookup(path, content)
-            proof = found or self.prove(source, sidecar)
-            if proofs is not None:
-                proofs.add(path, content, proof)
+        if proof is not None:
+            return self._proven(source, sidecar, proof)
+        proof = None if self._lookup is None else self._lookup(path, content)
+        widget = self._proven(source, sidecar, proof) if proof else self._prove(source, sidecar)
+        if proofs is not None:
+            proofs.add(path, content, widget.prove())
+        if not self._keeps_parts:
+            widget.let_go()
+        return widget
+
+    def _proven(self, source: Source, sidecar: Source | None, proof: Proof) -> Widget:
         definition = redefine(source, sidecar, proof.names)
         return Widget(definition, limits=self.limits, proof=proof)
 
@@ -105,13 +114,16 @@ class Loader:
         Raises:
             WidgetError: It failed.
         """
+        return self._prove(source, sidecar).prove()
+
+    def _prove(self, source: Source, sidecar: Source | None) -> Widget:
         widget = load(source, sidecar, limits=self.limits)
-        entry = self._admit(widget)
+        widget.admitted(self._admit(widget))
         if self._strict:
             for finding in findings(widget, strict=True):
                 if finding.level == "fault":
                     raise WidgetError(finding)
-        return replace(widget.prove(), entry=entry)
+        return widget
 
     @contextmanager
     def using_proofs(self, lookup: ProofLookup | None) -> Iterator[None]:
@@ -263,7 +275,7 @@ def _entry(
     except WidgetError as error:
         return _broken(entry, source.path, key, error)
     except Exception as error:  # noqa: BLE001 - a defect that one file finds must not end them all
-        _log.exception("widget.crashed", path=source.path)
+        _log().exception("widget.crashed", path=source.path)
         problem = f"widgetd itself failed on it ({type(error).__name__})"
         advice = "this is a defect of widgetd; report it with this file"
         defect = Finding(code="W1005", problem=problem, advice=advice, path=source.path)
@@ -312,6 +324,13 @@ def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, S
         return source, take(path + SUFFIX)
     except FileNotFoundError:
         return source, None
+
+
+def _log() -> Any:
+    # Late, because it costs a command as much as a dozen widgets, and hardly one has news.
+    import structlog  # noqa: PLC0415 - see above
+
+    return structlog.get_logger()
 
 
 def load(source: Source, sidecar: Source | None = None, *, limits: Limits) -> Widget:
@@ -364,7 +383,7 @@ def discover_widgets(
         if refused is not None:
             refused(fault)
         else:
-            _log.warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
+            _log().warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
     return list(found.widgets.values())
 
 

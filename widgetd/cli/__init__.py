@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
-from widgetd.cli.check import check, codes, usage
-from widgetd.cli.generate import config, new_sidecar, types
+from widgetd.cli.check import check
+from widgetd.cli.generate import codes, config, new_sidecar, types
 from widgetd.cli.inspect import list_, mock, render, shot, shots_
-from widgetd.cli.printing import complain
-from widgetd.cli.serve import dev, health, serve, settings
+from widgetd.cli.options import complain
+from widgetd.cli.serve import dev, health, serve, settings, usage
 from widgetd.errors import CallError, ConfigError, WidgetError
 
 app = App(

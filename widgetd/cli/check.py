@@ -1,14 +1,26 @@
-"""Commands that answer whether all is well: with files, with calls, with a code."""
+"""`widgetd check`: look at folders and files as the daemon would, and say all there is to say.
+
+The loader is the daemon's own, so that what is refused here would be refused
+there, with the same sentence.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from widgetd.cli.printing import print_json
-from widgetd.errors import ConfigError
-from widgetd.settings import folder_of, settle
+from widgetd.errors import ConfigError, Finding
+from widgetd.settings import Settings, folder_of, settle
+
+if TYPE_CHECKING:
+    from widgetd.catalog.snapshot import Entry, Snapshot
+    from widgetd.files.source import Source
+    from widgetd.widget.widget import Widget
 
 
 def check(
@@ -30,49 +42,190 @@ def check(
         against: A git revision or a folder; say what broke for callers since then.
     """
     from widgetd.checks import report
-    from widgetd.cli import checking
 
-    checked = checking.check(
+    outcome = checked(
         paths or (folder_of(settle({}, os.environ).settings),), strict=strict, against=against
     )
     form = report.as_json if json else report.as_github if github else report.as_text
-    if text := form(checked.findings, checked.contents):
+    if text := form(outcome.findings, outcome.contents):
         print(text)
     if not (json or github):
-        print(checked.conclusion)
-    return 1 if checked.faults or (strict and checked.findings) else 0
+        print(outcome.conclusion)
+    return 1 if outcome.faults or (strict and outcome.findings) else 0
 
 
-def usage(
-    report: Literal["top", "errors", "slow"], *, audit: Path | None = None, json: bool = False
-) -> int:
-    """Say how widgets are used: which most, which fail, which are slow.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a check found.
+
+    Attributes:
+        findings: By path; the paths are as the caller named the folders.
+        contents: The text of each file that a finding is about, where it can be read.
+        files: How many files were looked at.
+        tokens: What the list of their tools costs a model, at 4 characters a token.
+    """
+
+    findings: tuple[Finding, ...]
+    contents: Mapping[str, str]
+    files: int
+    tokens: int
+
+    @property
+    def faults(self) -> int:
+        """How many findings keep a file from being served as it stands."""
+        return sum(finding.level == "fault" for finding in self.findings)
+
+    @property
+    def conclusion(self) -> str:
+        """The outcome as a sentence."""
+        warnings = len(self.findings) - self.faults
+        return (
+            f"{_counted(self.files, 'file')}: {_counted(self.faults, 'fault')}, "
+            f"{_counted(warnings, 'warning')}; "
+            f"listing the tools costs a model about {self.tokens:,} tokens"
+        )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -> Checked:
+    """Everything that can be said about the widgets at `paths`.
 
     Args:
-        report: What to say.
-        audit: The audit file; by default the one that `serve` would write.
-        json: Print a JSON array.
+        paths: Folders, or single files; a sidecar stands for its widget.
+        strict: Undeclared names are faults.
+        against: A git revision or a folder to compare with; empty for none.
+
+    Raises:
+        ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
     """
-    from widgetd.mcp import audit_report as used
+    from widgetd.mcp.tokens import tokens_of_tool
 
-    path = audit or settle({}, os.environ).settings.audit
-    if path is None:
-        raise ConfigError("W0002", "no audit file is named", "name one with --audit")
+    found: list[Finding] = []
+    contents: dict[str, str] = {}
+    files = tokens = 0
+    for path in paths:
+        folder, only = _folder_and_file(path)
+        said: dict[str, tuple[Finding, ...]] = {}
+        snapshot = _scanned(folder, partial(_found, said, only, strict=strict))
+        entries = _entries(snapshot, only)
+        if only and not entries:
+            problem = f"{path} is none of the files that are served"
+            raise ConfigError("W0003", problem, "name a .widget file, or a folder", exit_code=3)
+        files += len(entries)
+        served = snapshot.widgets.values()
+        tokens += sum(tokens_of_tool(one) for one in served if one.definition.path in entries)
+        for finding in (
+            *_findings(entries, snapshot.faults, said),
+            *(_breaking(entries, folder, only, against) if against else ()),
+        ):
+            place = folder / finding.path
+            found.append(replace(finding, path=str(place)))
+            if str(place) not in contents:
+                with suppress(OSError):
+                    contents[str(place)] = place.read_text(encoding="utf-8", errors="replace")
+    return Checked(findings=tuple(found), contents=contents, files=files, tokens=tokens)
+
+
+def _folder_and_file(path: Path) -> tuple[Path, str]:
+    from widgetd.widget.sidecar import SUFFIX
+
+    if path.is_dir():
+        return path, ""
+    if path.is_file():
+        return path.parent, path.name.removesuffix(SUFFIX)
+    raise ConfigError("W0003", f"there is nothing at {path}", "name another path", exit_code=3)
+
+
+def _scanned(folder: Path, look: Callable[[Widget], object]) -> Snapshot:
+    """What would be served of `folder`; each widget is looked at while its parts are there."""
+    from widgetd.catalog.loader import Loader
+    from widgetd.daemon.loading import admit, catalog_for
+
+    loader = Loader(admit, keeps_parts=True)
+
+    def load(source: Source, sidecar: Source | None) -> Widget:
+        widget = loader.load(source, sidecar)
+        look(widget)
+        widget.let_go()
+        return widget
+
+    return catalog_for(Settings(dir=folder), folder, load, quiet_ms=0).scan()
+
+
+def _found(
+    said: dict[str, tuple[Finding, ...]], only: str, widget: Widget, *, strict: bool
+) -> None:
+    from widgetd.checks import findings
+
+    path = widget.definition.path
+    if not only or path == only:
+        said[path] = findings(widget, strict=strict)
+
+
+def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
+    """The entries of all files, or of one."""
+    if not only:
+        return snapshot.entries
+    return {path: entry for path, entry in snapshot.entries.items() if path == only}
+
+
+def _findings(
+    entries: Iterable[str],
+    faults: Mapping[str, Finding],
+    said: Mapping[str, tuple[Finding, ...]],
+) -> Iterator[Finding]:
+    for path in entries:
+        if path in faults:
+            yield faults[path]
+        yield from said.get(path, ())
+
+
+def _breaking(
+    after: Mapping[str, Entry], folder: Path, only: str, against: str
+) -> Iterator[Finding]:
+    from widgetd.checks import breaking, removed
+
+    with _as_folder(folder, against) as earlier:
+        before = _entries(_scanned(earlier, lambda _: None), only)
+    tools = {entry.widget.tool: entry for entry in after.values() if entry.widget}
+    for path, was in before.items():
+        if was.widget is None:
+            continue
+        now = after.get(path) or tools.get(was.widget.tool)
+        if now is None:
+            yield removed(was.widget.definition)
+        elif now.widget is not None:
+            yield from breaking(was.widget.definition, now.widget.definition)
+
+
+@contextmanager
+def _as_folder(folder: Path, against: str) -> Iterator[Path]:
+    """The folder `against`, or `folder` as it was at the git revision `against`."""
+    import tarfile
+    from io import BytesIO
+    from tempfile import TemporaryDirectory
+
+    if Path(against).is_dir():
+        yield Path(against)
+        return
+    with TemporaryDirectory() as temporary:
+        with tarfile.open(fileobj=BytesIO(_archive(folder, against))) as archive:
+            archive.extractall(temporary, filter="data")
+        yield Path(temporary)
+
+
+def _archive(folder: Path, revision: str) -> bytes:
+    import subprocess
+
+    problem = f"--against {revision} is no folder, and no git revision of {folder}"
+    unknown = ConfigError("W0002", problem, "name a folder, a branch, a tag or a commit")
+    if revision.startswith("-"):
+        raise unknown
+    command = ["git", "-C", str(folder), "archive", "--format=tar", revision, "."]
     try:
-        rows = used.REPORTS[report](used.read_calls(path))
-    except OSError as error:
-        problem = f"the audit file {path} cannot be read ({error.strerror})"
-        raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
-    if json:
-        print_json(rows)
-    elif rows:
-        print(used.table(rows))
-    return 0
-
-
-def codes() -> int:
-    """Print every code by which widgetd says no, with what it means."""
-    from widgetd.checks.report import codes_as_markdown
-
-    print(codes_as_markdown())
-    return 0
+        return subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603 - a fixed command
+    except (OSError, subprocess.CalledProcessError):
+        raise unknown from None

@@ -1,12 +1,11 @@
-"""Commands that write what others need: types, a sidecar, a client's configuration."""
+"""Commands that write what others need: types, a sidecar, a client's configuration, the codes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Literal
 
-from widgetd.cli.flags import Dir
-from widgetd.cli.options import snapshot_of
+from widgetd.cli.options import Dir, snapshot_of
 from widgetd.errors import ConfigError
 
 
@@ -49,4 +48,12 @@ def config(host: str, *, url: str = "http://127.0.0.1:8787/mcp") -> int:
     from widgetd.cli.client_config import snippet
 
     print(snippet(host, url))
+    return 0
+
+
+def codes() -> int:
+    """Print every code by which widgetd says no, with what it means."""
+    from widgetd.checks.report import codes_as_markdown
+
+    print(codes_as_markdown())
     return 0

@@ -7,9 +7,14 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from widgetd.cli.flags import Arguments, Dir
-from widgetd.cli.options import arguments_from, snapshot_of, widget_of
-from widgetd.cli.printing import print_json
+from widgetd.cli.options import (
+    Arguments,
+    Dir,
+    arguments_from,
+    print_json,
+    snapshot_of,
+    widget_of,
+)
 
 
 def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:

@@ -1,29 +1,74 @@
-"""What a command was given becomes what it works on: a folder, a widget, arguments."""
+"""What is the same for several commands: what they are given, what they work on, how they speak."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import field, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
+from cyclopts import Parameter
 
 from widgetd.errors import CallError, ConfigError, nearest
-from widgetd.settings import folder_of, settle
+from widgetd.settings import Settings, Settled, folder_of, settle
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
     from widgetd.widget.widget import Widget
 
 
+def _flags() -> type:
+    """A flag for each setting, so that the two can never differ."""
+    return make_dataclass(
+        "Flags",
+        [
+            (
+                name,
+                Annotated[
+                    _flag_type(setting.annotation),
+                    Parameter(help=setting.description, negative=""),
+                ],
+                field(default=None),
+            )
+            for name, setting in Settings.model_fields.items()
+            if name not in ("dir", "profiles", "webhook_secret")
+        ],
+        kw_only=True,
+        namespace={"__module__": __name__},
+    )
+
+
+def _flag_type(annotation: Any) -> Any:
+    return list[str] | None if annotation == tuple[str, ...] else annotation | None
+
+
+Flags = Parameter(name="*")(_flags())
+Dir = Annotated[Path | None, Parameter(name="--dir", help="The folder of widgets.")]
+Arguments = Annotated[
+    str,
+    Parameter(
+        help="JSON, @FILE with JSON, or - for standard input.",
+        allow_leading_hyphen=True,  # or "-" would be taken for a flag
+    ),
+]
+
+
+def settled_by(dir: Path | None, flags: object, **fixed: object) -> Settled:
+    """Every setting, as the flags, the environment and the settings file say it."""
+    return settle({"dir": dir, **vars(flags), **fixed}, os.environ)
+
+
 def snapshot_of(dir: Path | None) -> Snapshot:
     """What would be served of `dir`, by default of the folder that `serve` would serve."""
-    from widgetd.daemon.loading import look
+    from widgetd.catalog.loader import Loader
+    from widgetd.daemon.loading import admit, catalog_for
 
     settings = settle({"dir": dir}, os.environ).settings
-    return look(settings, folder_of(settings))
+    load = Loader(admit, strict=settings.strict).load
+    return catalog_for(settings, folder_of(settings), load, quiet_ms=0).scan()
 
 
 def widget_of(snapshot: Snapshot, name: str) -> Widget:
@@ -62,3 +107,14 @@ def arguments_from(text: str) -> Mapping[str, Any]:
     if not isinstance(arguments, dict):
         raise ConfigError("W0002", "--arguments is no JSON object", 'write {"name": value}')
     return arguments
+
+
+def print_json(value: object) -> None:
+    """Print `value` for programs, and so that people can read it."""
+    print(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+
+
+def complain(sentence: str, exit_code: int) -> int:
+    """Say on stderr what was wrong, and answer the exit code that says it to programs."""
+    print(f"widgetd: {sentence}", file=sys.stderr)
+    return exit_code

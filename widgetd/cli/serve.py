@@ -1,16 +1,18 @@
-"""Commands about a daemon: run one, ask one, say how one would be set."""
+"""Commands about a daemon: run one, ask one, say how one would be set, and how it was used."""
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import orjson
 
-from widgetd.cli.flags import Flags, settled_by
-from widgetd.cli.printing import complain
+from widgetd.cli.options import Flags, complain, print_json, settled_by
 from widgetd.daemon.startup import hasten
-from widgetd.settings import Settings, folder_of
+from widgetd.errors import ConfigError
+from widgetd.settings import Settings, folder_of, settle
 
 
 def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
@@ -85,4 +87,31 @@ def settings(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type
     for name, value in values.items():
         shown = orjson.dumps(value).decode()
         print(f"{name:{width}}  {shown}  ({settled.origins[name]})")
+    return 0
+
+
+def usage(
+    report: Literal["top", "errors", "slow"], *, audit: Path | None = None, json: bool = False
+) -> int:
+    """Say how widgets are used: which most, which fail, which are slow.
+
+    Args:
+        report: What to say.
+        audit: The audit file; by default the one that `serve` would write.
+        json: Print a JSON array.
+    """
+    from widgetd.mcp import audit_report as used
+
+    path = audit or settle({}, os.environ).settings.audit
+    if path is None:
+        raise ConfigError("W0002", "no audit file is named", "name one with --audit")
+    try:
+        rows = used.REPORTS[report](used.read_calls(path))
+    except OSError as error:
+        problem = f"the audit file {path} cannot be read ({error.strerror})"
+        raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
+    if json:
+        print_json(rows)
+    elif rows:
+        print(used.table(rows))
     return 0

@@ -8,15 +8,20 @@ from __future__ import annotations
 import os
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
+from widgetd.catalog.last_good import Copies
 from widgetd.catalog.loader import Loader
+from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.access_policy import Entry, entry
+from widgetd.daemon.loading import version_of
 from widgetd.daemon.systemd import Supervisor, supervisor
+from widgetd.errors import ConfigError
 from widgetd.files.hints import Hints
 from widgetd.mcp.audit import Audit
 from widgetd.mcp.resources import Resources
@@ -34,6 +39,9 @@ from widgetd.web.metrics import Metrics
 
 if TYPE_CHECKING:
     from widgetd.web.gallery.gallery import Gallery
+
+JUDGES = ("jinja2", "jsonschema-rs", "mcp")
+"""The libraries that have a say in whether a file can be served, and how it is then listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +153,30 @@ def server_of(parts: Parts, store: Store) -> Server:
         otherwise=parts.entry.otherwise,
     )
     return build(parts.registry, store, options, auth=parts.entry.access)
+
+
+def loader_of(settings: Settings, server: Server) -> Loader:
+    """What makes widgets that `server` can list, and remembers what it has proven.
+
+    Raises:
+        ConfigError: The state folder cannot be made.
+    """
+    folder, proofs = settings.state_dir, None
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            problem = f"{folder} cannot be made ({error.strerror})"
+            advice = "name another with --state-dir"
+            raise ConfigError("W0006", problem, advice, exit_code=3) from None
+        judges = (f"{name}={version(name)}" for name in JUDGES)
+        proofs = ProofCache(folder, " ".join([version_of(settings), *judges]))
+    return Loader(server.admit, strict=settings.strict, proofs=proofs)
+
+
+def last_good_of(settings: Settings) -> Copies | None:
+    """What was served before, where there is a folder to keep it in."""
+    return None if settings.state_dir is None else Copies(settings.state_dir, version_of(settings))
 
 
 def gallery_of(parts: Parts, server: Server, loader: Loader, url: str) -> Gallery:

@@ -11,8 +11,9 @@ from pathlib import Path
 import anyio
 from fastmcp import FastMCP
 
+from widgetd.catalog.loader import Loader
 from widgetd.catalog.registry import Registry
-from widgetd.daemon.loading import loader_for
+from widgetd.daemon.loading import catalog_for
 from widgetd.daemon.reloading import reloading
 from widgetd.files.hints import Hints
 from widgetd.mcp.result import Policy
@@ -62,8 +63,9 @@ def register(
 async def _follow(
     server: Server, settings: Settings, root: Path, surveyed: asyncio.Event, stop: anyio.Event
 ) -> None:
-    loader = loader_for(settings, server.admit)
-    async with reloading(server, settings, root, loader, hints=Hints(), vitals=Vitals(), stop=stop):
+    load = Loader(server.admit, strict=settings.strict).load
+    catalog = catalog_for(settings, root, load)
+    async with reloading(server, settings, catalog, hints=Hints(), vitals=Vitals(), stop=stop):
         surveyed.set()
         await stop.wait()
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 
 import anyio
 import structlog
 
-from widgetd.catalog.loader import Loader
+from widgetd.catalog.loader import Catalog
 from widgetd.catalog.reload import Observer, reload
-from widgetd.daemon.loading import catalog_for, last_good_for
 from widgetd.files.hints import Hints
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
 from widgetd.mcp.notifications import notify
@@ -32,28 +30,25 @@ _log = structlog.get_logger()
 async def reloading(
     server: Server,
     settings: Settings,
-    folder: Path,
-    loader: Loader,
+    catalog: Catalog,
     *,
     hints: Hints,
     vitals: Vitals,
     stop: anyio.Event,
     observer: Observer | None = None,
 ) -> AsyncIterator[None]:
-    """Keep what `server` serves equal to `folder`; entered once the first survey is done.
+    """Keep what `server` serves equal to a folder; entered once the first survey is done.
 
     Args:
         server: Whose registry is kept, and whose clients are told.
         settings: What the operator chose.
-        folder: The widgets folder; it exists.
-        loader: Makes widgets of its files.
+        catalog: The folder, and how its files become widgets.
         hints: Add to it to have the folder looked at.
         vitals: Is told how it goes.
         stop: Ends the watching.
         observer: Is told how the reloading goes.
     """
     registry = server.registry
-    catalog = catalog_for(settings, folder, loader, last_good=last_good_for(settings))
     surveyed = anyio.Event()
 
     def looked() -> None:
@@ -80,7 +75,7 @@ async def reloading(
             observer=_Watching(vitals),
             stop=stop,
         )
-        tasks.start_soon(watching, folder, hints)
+        tasks.start_soon(watching, catalog.root, hints)
         yield
         tasks.cancel_scope.cancel()
 

@@ -23,8 +23,17 @@ import anyio
 import structlog
 
 from widgetd.catalog.loader import Loader
-from widgetd.daemon.assembly import Parts, forwarding_of, gallery_of, prepare, server_of, store_of
-from widgetd.daemon.loading import loader_for
+from widgetd.daemon.assembly import (
+    Parts,
+    forwarding_of,
+    gallery_of,
+    last_good_of,
+    loader_of,
+    prepare,
+    server_of,
+    store_of,
+)
+from widgetd.daemon.loading import catalog_for
 from widgetd.daemon.parallel_proof import proving_in_parallel
 from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import collecting_seldom
@@ -77,7 +86,8 @@ async def serve(
         store = await held.enter_async_context(store_of(settings))
         forwarding = forwarding_of(settings, store)
         server = server_of(made, forwarding.store if forwarding else store)
-        loader = loader_for(settings, server.admit)
+        loader = loader_of(settings, server)
+        catalog = catalog_for(settings, folder, loader.load, last_good=last_good_of(settings))
         if settings.transport == "stdio":
             run = partial(_over_stdio, made, server, started)
         else:
@@ -105,8 +115,7 @@ async def serve(
                         reloading(
                             server,
                             settings,
-                            folder,
-                            loader,
+                            catalog,
                             hints=made.hints,
                             vitals=made.vitals,
                             stop=made.stop,

@@ -21,7 +21,7 @@ CHARACTERS_OF_A_TOKEN = 4
 def tokens_of_tool(widget: Widget) -> int:
     """What the tool's entry in a list costs, in every turn of a conversation."""
     definition = widget.definition
-    return _tokens((widget.tool, definition.title, widget.description, widget.schema.advertised))
+    return _tokens((widget.tool, definition.title, widget.description, widget.advertised))
 
 
 def tokens_of_result(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.serving import widget_file
 from widgetd.checks.report import as_github, as_json, as_text
-from widgetd.cli.checking import check
+from widgetd.cli.check import checked
 from widgetd.errors import ConfigError
 
 SIDECAR = 'description = "Greet somebody."\n\nsensitive = ["passport"]\n'
@@ -23,22 +23,22 @@ def folder(tmp_path: Path) -> Path:
 
 def said(folder: Path, *paths: str, against: str = "") -> list[str]:
     """What is said of `paths` in `folder`, without the folder's own name."""
-    checked = check([folder / path for path in paths] or [folder], against=against)
-    return [f"{one.code} {one}".replace(f"{folder}/", "") for one in checked.findings]
+    outcome = checked([folder / path for path in paths] or [folder], against=against)
+    return [f"{one.code} {one}".replace(f"{folder}/", "") for one in outcome.findings]
 
 
 def test_a_finding_about_a_sidecar_is_shown_with_its_line_to_every_reader(folder: Path) -> None:
-    checked = check([folder])
+    outcome = checked([folder])
     sidecar = folder / "Greeting.widget.toml"
 
-    assert as_text(checked.findings, checked.contents).splitlines() == [
+    assert as_text(outcome.findings, outcome.contents).splitlines() == [
         f"{sidecar}:3:1: warning W1213: the schema does not declare 'passport'",
         '    sensitive = ["passport"]',
         "    ^",
         "    /sensitive: declare it, or use who",
     ]
-    assert '"line": 3' in as_json(checked.findings, checked.contents)
-    assert as_github(checked.findings, checked.contents) == (
+    assert '"line": 3' in as_json(outcome.findings, outcome.contents)
+    assert as_github(outcome.findings, outcome.contents) == (
         f"::warning file={sidecar},line=3,col=1,title=W1213::/sensitive: "
         "the schema does not declare 'passport'; declare it, or use who"
     )
@@ -48,14 +48,14 @@ def test_a_sidecar_stands_for_its_widget(folder: Path) -> None:
     (folder / "Other.widget").write_text(widget_file("Other"))
 
     assert said(folder, "Greeting.widget.toml") == said(folder, "Greeting.widget")
-    assert check([folder / "Greeting.widget.toml"]).files == 1
+    assert checked([folder / "Greeting.widget.toml"]).files == 1
 
 
 def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -> None:
     (folder / "notes.txt").write_text("a")
 
     with pytest.raises(ConfigError) as caught:
-        check([folder / "notes.txt"])
+        checked([folder / "notes.txt"])
 
     assert caught.value.exit_code == 3
     assert str(caught.value) == (
@@ -65,13 +65,13 @@ def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -
 
 def test_a_name_that_would_move_the_cursor_does_not(tmp_path: Path) -> None:
     (tmp_path / "a\n\x1b[2J\u202eb.widget").write_text("{")
-    checked = check([tmp_path])
+    outcome = checked([tmp_path])
 
-    assert as_text(checked.findings, checked.contents).splitlines()[0] == (
+    assert as_text(outcome.findings, outcome.contents).splitlines()[0] == (
         f"{tmp_path}/a\ufffd\ufffd[2J\ufffdb.widget:1:2: fault W1101: "
         "the text ends before its JSON does"
     )
-    assert "\n" not in as_github(checked.findings, checked.contents)
+    assert "\n" not in as_github(outcome.findings, outcome.contents)
 
 
 @pytest.fixture

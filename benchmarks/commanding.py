@@ -1,0 +1,41 @@
+"""From exec to exit: commands that look at widgets, against the import of what serves them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+
+from benchmarks.children import ROOT
+from benchmarks.folders import BUNDLED
+from benchmarks.measuring import alternate
+from benchmarks.table import Row, at_most, compared
+
+IMPORT = (sys.executable, "-c", "from fastmcp import FastMCP")
+"""What every one of these commands once began with."""
+
+
+def rows(most: int) -> Iterator[Row]:
+    """The rows of this family, from at most so many pairs each."""
+    pairs = min(most, 40)
+    for arguments, bar, remark in (
+        (("render", "flight_tracker", "--dir", str(BUNDLED)), 0.6, ""),
+        (("list", "--dir", str(BUNDLED)), 0.6, ""),
+        (("check", str(BUNDLED)), 1.4, _CHECK),
+    ):
+        command = (sys.executable, "-m", "widgetd", *arguments)
+        taken = alternate(partial(run_s, command), partial(run_s, IMPORT), pairs=pairs, warm_up=1)
+        what = f"{arguments[0]}, 27 widgets, `import FastMCP`"
+        yield compared(what, at_most(bar), taken, remark=remark)
+
+
+_CHECK = "Half of what it was while it built an MCP server to look at files."
+
+
+def run_s(command: tuple[str, ...]) -> float:
+    """How long a process takes from its start to its end."""
+    started_s = time.perf_counter()
+    subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - started_s

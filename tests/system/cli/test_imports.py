@@ -1,0 +1,51 @@
+"""A command that serves nobody imports nothing of what serving takes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.serving import widget_file
+
+SERVING = ("fastmcp", "mcp", "starlette", "uvicorn")
+
+RUN = f"""
+import sys
+from widgetd.cli import main
+
+code = main(sys.argv[1:])
+print("imported:", *(name for name in {SERVING} if name in sys.modules))
+sys.exit(code)
+"""
+
+COMMANDS = {
+    "check": ("check", "."),
+    "list": ("list", "--dir", "."),
+    "list --tokens": ("list", "--dir", ".", "--tokens"),
+    "render": ("render", "greeting", "--dir", "."),
+    "mock": ("mock", "greeting", "--dir", "."),
+    "types": ("types", "--dir", "."),
+    "new-sidecar": ("new-sidecar", "Greeting.widget"),
+    "settings": ("settings",),
+    "codes": ("codes",),
+    "config": ("config", "cursor"),
+    "health": ("health", "--url", "http://127.0.0.1:1/readyz"),
+}
+
+
+@pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
+def test_a_command_that_serves_nobody_imports_no_server(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    command = [sys.executable, "-W", "error", "-c", RUN, *arguments]
+
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert done.returncode == (1 if arguments[0] == "health" else 0), done.stderr
+    assert done.stdout.splitlines()[-1] == "imported:"
