@@ -43,22 +43,24 @@ def getter(budget: Budget, attribute: Value, default: Value = ABSENT) -> Key:
         return lambda value: default if value is ABSENT else value
     parts, cost = [attribute], 0
     if isinstance(attribute, str):
-        budget.scan(_PART_CHARACTERS * len(attribute))
+        budget.scan(_PATH_PRICE * len(attribute))
         parts = [int(part) if part.isdecimal() else part for part in attribute.split(".")]
-        cost = _PART_CHARACTERS * len(attribute) // CHARACTERS_PER_STEP
+        cost = _PATH_PRICE * len(attribute) // CHARACTERS_PER_STEP
 
     def read(value: Value) -> Value:
         if cost:
             budget.step(cost)
         for part in parts:
+            if value is ABSENT:
+                break
             value = member(value, part)
         return default if value is ABSENT else value
 
     return read
 
 
-# A part of a path may be but a dot, and to follow it takes as long as to read so many characters.
-_PART_CHARACTERS: Final = 2
+# To follow a path takes as long as to read so many times its length.
+_PATH_PRICE: Final = 4
 
 
 def _folded(budget: Budget, key: Key, case_sensitive: Value) -> Key:

@@ -101,7 +101,9 @@ def _update(
     pairs = other.items() if isinstance(other, dict) else elements(budget, other)
     budget.step(1 + len(pairs) + len(named))
     added = {dict_key(budget, key): value for key, value in [*map(_pair, pairs), *named.items()]}
-    grow(budget, subject, [*added, *added.values()])
+    for key in added.keys() & subject.keys():
+        shrink(budget, subject, subject[key])
+    grow(budget, subject, [*(added.keys() - subject.keys()), *added.values()])
     subject.update(added)
 
 

@@ -145,7 +145,7 @@ def _slowly(budget: Budget, value: Value, *, indent: int | str | None) -> Iterab
     budget.step(heavy // 8)
     budget.scan(heavy * height)
     if indent is not None:
-        budget.text(height * (max(0, indent) if isinstance(indent, int) else len(indent)))
+        budget.text(max(1, height) * (max(0, indent) if isinstance(indent, int) else len(indent)))
     separators = (",", ":") if indent is None else None
     encoder = json.JSONEncoder(
         ensure_ascii=False, default=_stand_in, separators=separators, indent=indent

@@ -245,36 +245,41 @@ def measured(
 
 
 def _walked(budget: Budget, root: Value) -> tuple[int, int]:
-    """The weight and height of `root`, by a walk that believes what it meets of itself."""
-    most = budget.heaviest
+    """The weight and height of `root`, each value below it looked at once, however often held."""
     reach = budget.steps * VALUES_PER_STEP
     believed = frozenset() if budget.loose else _MADE
-    level: list[Value] = [root]
-    total = height = tallest = seen = 0
-    while level:
-        height += 1
-        inside: list[Value] = []
-        for value in level:
-            if not isinstance(value, list | dict | tuple):
-                total += weight(budget, value)
-            elif type(value) in believed and (kept := getattr(value, "weight", 0)):
-                total += kept
-                tallest = max(tallest, height - 1 + getattr(value, "height", 0))
+    known: dict[int, tuple[int, int]] = {}
+    pending, seen = [root], 0
+    while pending:
+        value = pending[-1]
+        if id(value) in known:
+            pending.pop()
+            continue
+        inside = [*value, *value.values()] if isinstance(value, dict) else value
+        heavy, height, complete = 1, 1, True
+        for each in inside:
+            kind_of = type(each)
+            if kind_of is str:
+                heavy += len(each) + LEAF
+            elif kind_of not in HOLDERS and not isinstance(each, list | dict | tuple):
+                heavy += weight(budget, each) if kind_of is int else LEAF
+            elif (kind_of in believed and each.weight) or id(each) in known:
+                more, tall = known.get(id(each)) or (each.weight, each.height)
+                heavy += more
+                height = max(height, tall + 1)
             else:
-                total += 1
-                inside += value
-                if isinstance(value, dict):
-                    inside += value.values()
-                if seen + len(inside) > reach:
-                    raise budget.out_of_steps()
-        if total > most:
+                pending.append(each)
+                complete = False
+        seen += len(inside)
+        if seen > reach or heavy > budget.heaviest:
             raise budget.out_of_steps()
-        if max(height, tallest) > MAX_NESTING:
+        if height > MAX_NESTING:
             raise too_deep()
-        seen += len(level)
-        level = inside
+        if complete:
+            known[id(value)] = heavy, height
+            pending.pop()
     budget.step(seen // VALUES_PER_STEP)
-    return total, max(height, tallest)
+    return known[id(root)]
 
 
 def made(budget: Budget, values: Iterable[Value]) -> Made:
@@ -381,7 +386,7 @@ def grow(budget: Budget, holder: Made | MadeDict, added: Collection[Value]) -> N
     holder.weight, holder.height = heavy, height
 
 
-def shrink(budget: Budget, holder: Made, removed: Value) -> None:
+def shrink(budget: Budget, holder: Made | MadeDict, removed: Value) -> None:
     """Make `holder` weigh what it does without `removed`."""
     if holder.weight and not budget.loose:
         holder.weight -= weight(budget, removed)
