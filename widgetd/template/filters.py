@@ -16,7 +16,7 @@ from widgetd.template.predicates import PREDICATES
 from widgetd.template.prices import EACH, FREE, READ, Function, priced
 from widgetd.template.printf import formatted
 from widgetd.template.text import indented, text, tojson
-from widgetd.template.values import ABSENT, Value, is_nothing, listed, made
+from widgetd.template.values import ABSENT, Value, is_nothing, listed, made, picked
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -46,7 +46,7 @@ def _map(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> Value:
     if not args and "attribute" in kwargs:
         default = kwargs.get("default")
         read = listing.getter(budget, kwargs["attribute"], ABSENT if default is None else default)
-        return made(budget, map(read, listed(value)))
+        return picked(budget, map(read, listed(value)))
     if not args:
         raise Failure("map needs the name of a filter, or attribute='…'")
     function = _named("filter", args[0], FILTERS)
@@ -70,7 +70,7 @@ def _chooser(*, keep: bool, by_attribute: bool) -> Function:
             for each in listed(value)
             if bool(function(budget, read(each), *given, **kwargs)) is keep
         ]
-        return made(budget, chosen)
+        return picked(budget, chosen)
 
     return choose
 

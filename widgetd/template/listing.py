@@ -17,17 +17,20 @@ from widgetd.template.text import text
 from widgetd.template.textual import join_with, whole
 from widgetd.template.values import (
     ABSENT,
+    Group,
     Made,
+    MadeTuple,
     Value,
     elements,
-    group,
+    hold,
     is_nothing,
     kind,
     length,
     listed,
     made,
-    made_tuple,
     member,
+    picked,
+    unweighed,
     weight,
 )
 
@@ -115,7 +118,7 @@ def sort(
     budget.step(len(names) + (len(names) - 1) * len(values))
     keys = [_folded(budget, getter(budget, name), case_sensitive) for name in names]
     key = keys[0] if len(keys) == 1 else lambda each: _Keys(one(each) for one in keys)
-    return made(budget, _ordered(budget, values, key, reverse=bool(reverse)))
+    return picked(budget, _ordered(budget, values, key, reverse=bool(reverse)))
 
 
 def dictsort(
@@ -129,7 +132,7 @@ def dictsort(
     if by not in {"key", "value"}:
         raise Failure("an object can only be sorted by 'key' or 'value'")
     key = _folded(budget, getter(budget, int(by == "value")), case_sensitive)
-    return made(budget, _ordered(budget, items(budget, value), key, reverse=bool(reverse)))
+    return picked(budget, _ordered(budget, items(budget, value), key, reverse=bool(reverse)))
 
 
 def items(budget: Budget, value: Value) -> Value:
@@ -139,7 +142,7 @@ def items(budget: Budget, value: Value) -> Value:
     if not isinstance(value, dict):
         raise Failure(f"{kind(value)} has no entries")
     budget.step(len(value))
-    return made(budget, [made_tuple(budget, entry) for entry in value.items()])
+    return unweighed(map(MadeTuple, value.items()))
 
 
 def unique(
@@ -154,7 +157,7 @@ def unique(
         if mark not in seen:
             seen.add(mark)
             kept.append(each)
-    return made(budget, kept)
+    return picked(budget, kept)
 
 
 def _mark(budget: Budget, held: Value) -> Value:
@@ -221,7 +224,7 @@ def _end(budget: Budget, value: Value, at: int) -> Value:
 
 def listing(budget: Budget, value: Value) -> Value:
     """A list of its own, of the elements, keys or characters."""
-    return made(budget, listed(value))
+    return picked(budget, listed(value))
 
 
 def reverse(budget: Budget, value: Value) -> Value:
@@ -229,7 +232,7 @@ def reverse(budget: Budget, value: Value) -> Value:
     if isinstance(value, str):
         budget.text(len(value))
         return value[::-1]
-    return made(budget, elements(budget, value)[::-1])
+    return picked(budget, elements(budget, value)[::-1])
 
 
 def length_of(_budget: Budget, value: Value) -> int:
@@ -243,14 +246,15 @@ def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None)
     if count < 1:
         raise Failure("'slices' must be at least 1")
     budget.step(count)
+    hold(fill_with)
     each, extra = divmod(len(values), count)
     parts, start = [], 0
     for number in range(count):
         end = start + each + (number < extra)
         fill = [fill_with] if fill_with is not None and number >= extra else []
-        parts.append(made(budget, [*values[start:end], *fill]))
+        parts.append(Made([*values[start:end], *fill]))
         start = end
-    return made(budget, parts)
+    return unweighed(parts) if fill_with is None else made(budget, parts)
 
 
 def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = None) -> Value:
@@ -259,11 +263,12 @@ def batch(budget: Budget, value: Value, linecount: Value, fill_with: Value = Non
     if count < 1:
         raise Failure("'linecount' must be at least 1")
     if fill_with is not None:
+        hold(fill_with)
         missing = -len(values) % count
         budget.step(missing)
         values = [*values, *[fill_with] * missing]
-    starts = range(0, len(values), count)
-    return made(budget, [made(budget, values[start : start + count]) for start in starts])
+    parts = [Made(values[start : start + count]) for start in range(0, len(values), count)]
+    return unweighed(parts) if fill_with is None else made(budget, parts)
 
 
 def groupby(
@@ -277,8 +282,9 @@ def groupby(
     read = getter(budget, attribute, ABSENT if default is None else default)
     key = _folded(budget, read, case_sensitive)
     ordered = _ordered(budget, listed(value), key)
-    groups = [made(budget, run) for _, run in runs(ordered, lambda each: _rank(key(each)))]
-    return made(budget, [group(budget, read(each[0]), each) for each in groups])
+    hold(default)
+    groups = [Made(run) for _, run in runs(ordered, lambda each: _rank(key(each)))]
+    return unweighed(Group((read(each[0]), each)) for each in groups)
 
 
 def total(budget: Budget, value: Value, attribute: Value = None, start: Value = 0) -> Value:

@@ -16,15 +16,16 @@ from widgetd.template.values import (
     ABSENT,
     Made,
     MadeDict,
+    MadeTuple,
     Value,
     dict_key,
     elements,
     grow,
     kind,
-    made,
     made_dict,
-    made_tuple,
+    picked,
     shrink,
+    unweighed,
 )
 
 if TYPE_CHECKING:
@@ -82,15 +83,15 @@ def _get(budget: Budget, subject: dict[Value, Value], key: Value, default: Value
 
 def _items(budget: Budget, subject: dict[Value, Value]) -> Value:
     budget.step(len(subject))
-    return made(budget, [made_tuple(budget, entry) for entry in subject.items()])
+    return unweighed(map(MadeTuple, subject.items()))
 
 
 def _keys(budget: Budget, subject: dict[Value, Value]) -> Value:
-    return made(budget, subject)
+    return picked(budget, subject)
 
 
 def _values(budget: Budget, subject: dict[Value, Value]) -> Value:
-    return made(budget, subject.values())
+    return picked(budget, subject.values())
 
 
 def _update(
@@ -114,7 +115,7 @@ def _pair(value: Value) -> tuple[Value, Value]:
 
 
 def _copied(budget: Budget, subject: Value) -> Value:
-    return made_dict(budget, subject) if isinstance(subject, dict) else made(budget, subject)
+    return made_dict(budget, subject) if isinstance(subject, dict) else picked(budget, subject)
 
 
 LIST_METHODS: Final[Mapping[str, Function]] = priced(

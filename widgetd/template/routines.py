@@ -15,8 +15,8 @@ from widgetd.template.values import (
     Value,
     is_nothing,
     kind,
-    made,
     made_dict,
+    picked,
 )
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _range(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value
         raise Failure("range cannot have steps of zero")
     turns = range(*numbers)
     budget.step(len(turns))
-    return made(budget, turns)
+    return picked(budget, turns)
 
 
 def _whole(value: Value) -> int:

@@ -16,7 +16,7 @@ from urllib.parse import quote_plus as _quote_plus
 
 from widgetd.template.budget import Failure
 from widgetd.template.text import text
-from widgetd.template.values import Value, elements, is_nothing, made
+from widgetd.template.values import Value, elements, is_nothing, picked
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -183,7 +183,7 @@ def split(budget: Budget, value: Value, separator: Value = None, most: Value = -
         budget.search(len(shown), len(between))
         parts = shown.count(between) + 1
     budget.step(parts)
-    return made(budget, shown.split(between, whole(most, "maxsplit")))
+    return picked(budget, shown.split(between, whole(most, "maxsplit")))
 
 
 def splitlines(budget: Budget, value: Value) -> Value:
@@ -192,7 +192,7 @@ def splitlines(budget: Budget, value: Value) -> Value:
     budget.step(len(shown) // LINES_PER_STEP)
     lines = shown.splitlines()
     budget.step(len(lines))
-    return made(budget, lines)
+    return picked(budget, lines)
 
 
 def count(budget: Budget, value: Value, part: Value) -> int:

@@ -282,24 +282,31 @@ def _walked(budget: Budget, root: Value) -> tuple[int, int]:
     return known[id(root)]
 
 
-def made(budget: Budget, values: Iterable[Value]) -> Made:
-    """A list of `values`, each paid for, no value of which is held by any other of them."""
+def picked(budget: Budget, values: Iterable[Value]) -> Made:
+    """A list of `values`, each paid for, which all are of one value, and each once."""
     return _holding(budget, Made(values))
+
+
+def made(budget: Budget, values: Iterable[Value]) -> Made:
+    """A list of any `values`, each paid for."""
+    return _weighing(budget, picked(budget, values))
 
 
 def made_dict(budget: Budget, entries: Any) -> MadeDict:
     """An object of `entries`, each paid for."""
-    return _holding(budget, MadeDict(entries))
+    return _weighing(budget, _holding(budget, MadeDict(entries)))
 
 
 def made_tuple(budget: Budget, values: Iterable[Value]) -> MadeTuple:
     """A tuple of `values`, each paid for."""
-    return _holding(budget, MadeTuple(values))
+    return _weighing(budget, _holding(budget, MadeTuple(values)))
 
 
-def group(budget: Budget, key: Value, values: Made) -> Group:
-    """A group of `groupby`."""
-    return _holding(budget, Group((key, values)))
+def unweighed(values: Iterable[Value]) -> Made:
+    """A list of parts just made of one value's elements, each there once; weighed when asked."""
+    new = Made(values)
+    new.alone = True
+    return new
 
 
 _Holder = TypeVar("_Holder", Made, MadeDict, MadeTuple, Group)
@@ -310,10 +317,14 @@ def _holding(budget: Budget, holder: _Holder) -> _Holder:
     values: Collection[Value] = holder.values() if isinstance(holder, MadeDict) else holder  # type: ignore[redundant-expr]  # one of four types each time
     if not _MADE.isdisjoint(map(type, values)):
         for value in values:
-            if type(value) in _MADE:
-                value.alone = False
+            hold(value)
         measured(budget, holder)
     holder.alone = True
+    return holder
+
+
+def _weighing(budget: Budget, holder: _Holder) -> _Holder:
+    measured(budget, holder)
     return holder
 
 
@@ -333,9 +344,14 @@ def weighed(budget: Budget, holder: _Holder, heavy: int, height: int) -> _Holder
 
 def placed(budget: Budget, value: Value) -> tuple[int, int]:
     """The weight and height of a list or object that is about to be held by another."""
+    hold(value)
+    return measured(budget, value)
+
+
+def hold(value: Value) -> None:
+    """Note that another value holds this one."""
     if type(value) in _MADE:
         value.alone = False
-    return measured(budget, value)
 
 
 def too_deep() -> Failure:
@@ -423,7 +439,7 @@ def part(budget: Budget, value: Value, start: Value, stop: Value, step: Value) -
         budget.text(size)
         return value[cut]
     budget.step(size)
-    return made(budget, value[cut])
+    return picked(budget, value[cut])
 
 
 def _bound(value: Value) -> int | None:

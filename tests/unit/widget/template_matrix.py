@@ -13,7 +13,7 @@ import gc
 import resource
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Any, Final
 
@@ -72,6 +72,18 @@ WORST: Final[Mapping[str, tuple[str, str]]] = {
     "numbers that meet in a table": ("", "numbers_argument"),
     "a large number": ("", "1000000000"),
 }
+
+# These are tried at every change; the others, too, by `make limits`.
+COMMON: Final = (
+    "a list of 2^20 leaves",
+    "a tuple of 2^20 leaves",
+    "a list of 2^20 leaves that grew late",
+    "a text of 260,000",
+    "a range of 30,000",
+    "a path of 100,000",
+    "a shared argument",
+    "a large number",
+)
 
 ROWS = "[{'a': 1, 'b': 2}, {'a': 2}]"
 FILTER_CALLS: Final[Mapping[str, list[str]]] = {
@@ -267,9 +279,10 @@ def working() -> Iterator[tuple[str, str]]:
         yield what, written % tuple(f"({each})" for each in args)
 
 
-def cases(turns: int) -> Iterator[tuple[str, str]]:
-    """Each builtin with each worst value in each place, and in all places, asked so many times."""
-    for (what, written, args), (worst, (made, name)) in product(calls(), WORST.items()):
+def cases(turns: int, values: Collection[str] = WORST) -> Iterator[tuple[str, str]]:
+    """Each builtin with each of these values in each place, and in all, asked so many times."""
+    for (what, written, args), worst in product(calls(), values):
+        made, name = WORST[worst]
         places: list[list[str]] = [
             [name if at == place else f"({each})" for at, each in enumerate(args)]
             for place in range(len(args))
@@ -298,7 +311,7 @@ def main() -> None:
     most = size + 10 * BAR_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    for what, source in cases(int(sys.argv[1])):
+    for what, source in cases(int(sys.argv[1]), sys.argv[2:]):
         sys.stdout.write(f"{what}\n")
         sys.stdout.flush()
         signal.setitimer(signal.ITIMER_VIRTUAL, 10 * BAR_S)
