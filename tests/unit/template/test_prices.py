@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import widgetd.template
-from tests.unit.widget import template_matrix as matrix
+from tests.unit.template import matrix
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import compile_expression, compile_text
@@ -90,7 +90,7 @@ def test_a_builtin_of_the_matrix_works_on_ordinary_values(what: str, source: str
 def test_no_builtin_outruns_its_price_on_the_worst_in_any_place() -> None:
     """A timer of the kernel ends the child where one template takes ten times its bar."""
     child = subprocess.run(
-        [sys.executable, "-m", "tests.unit.widget.template_matrix", "3", *matrix.COMMON],
+        [sys.executable, "-m", "tests.unit.template.matrix", "3", *matrix.COMMON],
         capture_output=True,
         text=True,
         check=False,
