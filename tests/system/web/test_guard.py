@@ -11,7 +11,10 @@ import anyio
 import httpx2
 
 from tests.process import daemon_process
-from tests.serving import widget_file
+from tests.serving import serving, widget_file
+from tests.system.web.asking import ask
+from widgetd.web import pages
+from widgetd.web.gallery import pages as gallery
 
 PATIENCE_S = 30
 ADA, BOB = "ada-ada-ada-ada-ada", "bob-bob-bob-bob-bob"
@@ -30,6 +33,24 @@ async def following(url: str, token: str) -> AsyncIterator[AsyncIterator[str]]:
             lines = answer.aiter_lines()
             assert await anext(lines) == "event: hello"
             yield lines
+
+
+async def test_every_page_but_the_probes_asks_for_a_token(tmp_path: Path) -> None:
+    tokens, widgets = tmp_path / "tokens", tmp_path / "widgets"
+    widgets.mkdir()
+    (widgets / "A.widget").write_text(widget_file("A"))
+    tokens.write_text(f"ada {ADA} gallery\n")
+    tables = (*pages.PAGES, pages.METRICS_PAGE, *gallery.PAGES, gallery.UPLOAD)
+    asked = serving(widgets, gallery=True, allow_upload=True, token_file=tokens)
+    async with asked as url:
+        statuses = {
+            page.path: (
+                await ask(url, page.path.format(tool="a", name="a"), method=page.methods[0])
+            ).status_code
+            for page in tables
+        }
+
+    assert {path for path, status in statuses.items() if status != 401} == {"/livez", "/readyz"}
 
 
 async def test_a_stream_ends_with_the_token_that_a_reread_takes_away(tmp_path: Path) -> None:
