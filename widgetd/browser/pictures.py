@@ -47,13 +47,26 @@ FLAGS = (
 FONTS = '"Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
 """Fonts of equal widths, of which nearly every machine has one."""
 
-_PLACE = "http://widget.invalid/"
+_URL = "http://widget.invalid/"
 """Where the page says that it is; no request for it, or for anything, leaves the browser."""
 
 _NOW = "2026-01-26T12:00:00Z"
 """What the page takes for now, so that a calendar marks the same day in every picture."""
 
-_PATIENCE_MS = 10_000
+_TIMEOUT_MS = 10_000
+
+_SHEET = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Widgets</title>
+<style>
+body {{ margin: 0; padding: 32px; background: #f4f3f0; font: 13px/1.5 sans-serif; color: #55544f }}
+main {{ columns: 3; column-gap: 24px }}
+figure {{ margin: 0 0 28px; break-inside: avoid }}
+img {{ display: block; width: 100%; border-radius: 8px }}
+figcaption {{ margin-top: 6px }}
+</style>
+<main>{figures}</main>
+</html>
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,20 +112,24 @@ class Camera:
             shot.tree, theme=shot.theme, locale=shot.locale, title=shot.title, fonts=FONTS
         )
         async with self._showing(html, shot) as page:
-            await page.wait_for_selector("html[data-ready=true]", timeout=_PATIENCE_MS)
-            return await _whole(page)
+            await page.wait_for_selector("html[data-ready=true]", timeout=_TIMEOUT_MS)
+            return await _screenshot(page)
 
     async def sheet(self, pictures: Iterable[tuple[str, bytes]], *, width: int = 1280) -> bytes:
         """All pictures on one, each above its name."""
-        figures = "".join(_figure(name, picture) for name, picture in pictures)
+        figures = "".join(
+            f'<figure><img alt="" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+            f"<figcaption>{escape(name)}</figcaption></figure>"
+            for name, png in pictures
+        )
         shot = Shot(tree={}, title="Widgets", width=width, scale=1.0)
         async with self._showing(_SHEET.format(figures=figures), shot) as page:
-            return await _whole(page)
+            return await _screenshot(page)
 
     @asynccontextmanager
     async def _showing(self, html: str, shot: Shot) -> AsyncIterator[Page]:
         async def answer(route: Route) -> None:
-            if route.request.url == _PLACE:
+            if route.request.url == _URL:
                 await route.fulfill(body=html, content_type="text/html; charset=utf-8")
             else:
                 await route.abort()
@@ -130,13 +147,13 @@ class Camera:
             page = await context.new_page()
             await page.clock.set_fixed_time(_NOW)
             await page.route("**/*", answer)
-            await page.goto(_PLACE)
+            await page.goto(_URL)
             yield page
         finally:
             await context.close()
 
 
-async def _whole(page: Page) -> bytes:
+async def _screenshot(page: Page) -> bytes:
     """The whole page as a PNG."""
     from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
@@ -180,29 +197,7 @@ async def camera() -> AsyncIterator[Camera]:
             await browser.close()
 
 
-_SHEET = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Widgets</title>
-<style>
-body {{ margin: 0; padding: 32px; background: #f4f3f0; font: 13px/1.5 sans-serif; color: #55544f }}
-main {{ columns: 3; column-gap: 24px }}
-figure {{ margin: 0 0 28px; break-inside: avoid }}
-img {{ display: block; width: 100%; border-radius: 8px }}
-figcaption {{ margin-top: 6px }}
-</style>
-<main>{figures}</main>
-</html>
-"""
-
-
-def _figure(name: str, picture: bytes) -> str:
-    encoded = base64.b64encode(picture).decode()
-    return (
-        f'<figure><img alt="" src="data:image/png;base64,{encoded}">'
-        f"<figcaption>{escape(name)}</figcaption></figure>"
-    )
-
-
-def of_all(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, Shot]:
+def sample_shots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, Shot]:
     """A picture of the sample of each widget, light and dark, by `{tool}-{theme}`."""
     themes: tuple[Theme, ...] = ("light", "dark")
     return {
@@ -218,7 +213,7 @@ def of_all(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, Shot]:
     }
 
 
-def picture(shot: Shot) -> bytes:
+def take_picture(shot: Shot) -> bytes:
     """One picture as a PNG.
 
     Raises:
@@ -232,7 +227,7 @@ def picture(shot: Shot) -> bytes:
     return anyio.run(take)
 
 
-def photograph(shots: Mapping[str, Shot], folder: Path) -> list[Path]:
+def take_pictures(shots: Mapping[str, Shot], folder: Path) -> list[Path]:
     """Take each of `shots` into `folder`, under its name, and all of them as `sheet.png`.
 
     Returns:
@@ -241,15 +236,15 @@ def photograph(shots: Mapping[str, Shot], folder: Path) -> list[Path]:
     Raises:
         ConfigError: Playwright or a Chromium is missing (W0011).
     """
-    pictures = anyio.run(_taken, shots)
+
+    async def take() -> dict[str, bytes]:
+        async with camera() as opened:
+            taken = {name: await opened.take(shot) for name, shot in shots.items()}
+            return {**taken, "sheet": await opened.sheet(taken.items())}
+
+    pictures = anyio.run(take)
     folder.mkdir(parents=True, exist_ok=True)
     files = {folder / f"{name}.png": png for name, png in pictures.items()}
     for file, png in files.items():
         file.write_bytes(png)
     return list(files)
-
-
-async def _taken(shots: Mapping[str, Shot]) -> dict[str, bytes]:
-    async with camera() as opened:
-        taken = {name: await opened.take(shot) for name, shot in shots.items()}
-        return {**taken, "sheet": await opened.sheet(taken.items())}

@@ -130,7 +130,7 @@ def shot(
         locale="ar" if state == "rtl" else "en-US",
     )
     file = output or Path(f"{name}.png")
-    file.write_bytes(pictures.picture(taken))
+    file.write_bytes(pictures.take_picture(taken))
     print(file)
     return 0
 
@@ -152,7 +152,7 @@ def shots_(
     """
     from widgetd.browser import pictures
 
-    wanted = pictures.of_all(snapshot_of(dir), width=width, scale=scale)
-    for file in pictures.photograph(wanted, output):
+    wanted = pictures.sample_shots(snapshot_of(dir), width=width, scale=scale)
+    for file in pictures.take_pictures(wanted, output):
         print(file)
     return 0

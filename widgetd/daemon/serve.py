@@ -45,7 +45,7 @@ from widgetd.mcp.server import Server
 from widgetd.settings import Settings
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
-from widgetd.web.http_server import Port, bind, url_of
+from widgetd.web.http_server import HttpServer, bind, url_of
 from widgetd.web.pages import Daemon, daemon_routes, metrics_app
 
 LEAVE_S = 0.1
@@ -168,10 +168,10 @@ async def _over_http(
 
     if parts.entry.access is not None:
         parts.entry.access.watch(end_streams_of)
-    port = Port(served, after_start=announce, before_end=end_streams)
+    port = HttpServer(served, after_start=announce, before_end=end_streams)
     ports = {port: listener}
     if scraped is not None:
-        ports[Port(metrics_app(daemon))] = scraped
+        ports[HttpServer(metrics_app(daemon))] = scraped
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_ports, parts, ports)
         if gallery is not None:
@@ -193,7 +193,7 @@ def _watch_numbers(parts: Parts, server: Server, *, sessions: Callable[[], int])
     watch("store_degraded", "Whether the store that replicas share does not answer.", away)
 
 
-async def _end_ports(parts: Parts, ports: Iterable[Port]) -> None:
+async def _end_ports(parts: Parts, ports: Iterable[HttpServer]) -> None:
     await parts.stop.wait()
     parts.vitals.draining = True
     parts.supervisor.stopping()

@@ -42,7 +42,18 @@ def bind(host: str, port: int) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
-        raise _unbound(host, port, error) from None
+        if error.errno == errno.EADDRINUSE:
+            problem = f"port {port} on {host} is in use"
+            advice = "stop what uses it, or choose another with --port"
+            raise ConfigError("W0005", problem, advice, exit_code=3) from None
+        if error.errno == errno.EACCES:
+            problem, advice = (
+                f"port {port} on {host} needs a right",
+                "choose one above 1023 with --port",
+            )
+            raise ConfigError("W0006", problem, advice, exit_code=3) from None
+        advice = "name one with --host, as 127.0.0.1 or 0.0.0.0"
+        raise ConfigError("W0002", f"{host} is not an address of this machine", advice) from None
     return listener
 
 
@@ -53,22 +64,7 @@ def url_of(listener: socket.socket) -> str:
     return f"http://{shown}:{port}"
 
 
-def _unbound(host: str, port: int, error: OSError) -> ConfigError:
-    if error.errno == errno.EADDRINUSE:
-        advice = "stop what uses it, or choose another with --port"
-        return ConfigError("W0005", f"port {port} on {host} is in use", advice, exit_code=3)
-    if error.errno == errno.EACCES:
-        advice = "choose one above 1023 with --port"
-        return ConfigError("W0006", f"port {port} on {host} needs a right", advice, exit_code=3)
-    advice = "name one with --host, as 127.0.0.1 or 0.0.0.0"
-    return ConfigError("W0002", f"{host} is not an address of this machine", advice)
-
-
-def _nothing() -> None:
-    """What most ports do when they start or end."""
-
-
-class Port(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """Serves one app on one socket until told to end.
 
     Args:
@@ -81,8 +77,8 @@ class Port(uvicorn.Server):
         self,
         app: Starlette,
         *,
-        after_start: Callable[[], None] = _nothing,
-        before_end: Callable[[], None] = _nothing,
+        after_start: Callable[[], None] = lambda: None,
+        before_end: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(
             uvicorn.Config(

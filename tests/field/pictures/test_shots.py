@@ -11,7 +11,7 @@ import pytest
 
 from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
-from widgetd.browser.pictures import PROGRAM_VARIABLE, Shot, picture
+from widgetd.browser.pictures import PROGRAM_VARIABLE, Shot, take_picture
 from widgetd.cli import main
 
 TREE: dict[str, Any] = {
@@ -33,14 +33,14 @@ def size(png: bytes) -> tuple[int, int]:
 def test_the_same_input_gives_the_same_bytes() -> None:
     shot = Shot(tree=TREE, title="Boats")
 
-    assert picture(shot) == picture(shot)
+    assert take_picture(shot) == take_picture(shot)
 
 
 @needs_browser
 def test_a_picture_is_as_wide_as_it_is_asked_to_be() -> None:
-    narrow = picture(Shot(tree=TREE, title="Boats", width=320, scale=1))
-    sharp = picture(Shot(tree=TREE, title="Boats", width=320, scale=2))
-    dark = picture(Shot(tree=TREE, title="Boats", width=320, scale=1, theme="dark"))
+    narrow = take_picture(Shot(tree=TREE, title="Boats", width=320, scale=1))
+    sharp = take_picture(Shot(tree=TREE, title="Boats", width=320, scale=2))
+    dark = take_picture(Shot(tree=TREE, title="Boats", width=320, scale=1, theme="dark"))
 
     assert size(narrow)[0] == 320
     assert size(sharp) == (640, size(narrow)[1] * 2)

@@ -53,12 +53,11 @@ FRAME_POLICY = "; ".join(
 Source: MCP Apps 2026-01-26, "Host Behavior", the default policy.
 """
 
-
 _NO_OBJECT = {"error": "the body is no JSON object, or too long"}
 
 
-async def widget_posted(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """One widget for programs, with the arguments that are posted."""
+async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """The same as `widget_page` for programs, or with the arguments that are posted."""
     shown = gallery.widget(request)
     arguments = await _json_object(request) if request.method == "POST" else None
     return await widget_json(gallery, shown, request.query_params, arguments)
@@ -111,9 +110,8 @@ async def live(gallery: Gallery, _request: Request) -> Response:
 async def static(_gallery: Gallery, request: Request) -> Response:
     """A file of the gallery's own."""
     name = request.path_params["name"]
-    try:
-        content = _static(name)
-    except FileNotFoundError:
+    content = _static_files().get(name)
+    if content is None:
         return Response(status_code=404)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return _cacheable(request, content, kind, PAGE_HEADERS)
@@ -139,7 +137,7 @@ _Page = partial(Page, scopes=frozenset({ADMIN, GALLERY}))
 PAGES = (
     _Page(path="/", view=index_page, template="index.html"),
     _Page(path="/index.json", view=index_json),
-    _Page(path="/w/{tool}.json", view=widget_posted, methods=("GET", "POST")),
+    _Page(path="/w/{tool}.json", view=widget_as_json, methods=("GET", "POST")),
     _Page(path="/w/{tool}/problems.json", view=problems_as_json),
     _Page(path="/w/{tool}/problems", view=problems, template="problems.html"),
     _Page(path="/w/{tool}", view=widget_page, template="widget.html"),
@@ -181,10 +179,9 @@ async def _json_object(request: Request) -> dict[str, Any]:
 
 
 @cache
-def _static(name: str) -> bytes:
-    if name == "host.js":
-        return (files("widgetd.view") / name).read_bytes()
-    return (files("widgetd.web.gallery") / "static" / name).read_bytes()
+def _static_files() -> Mapping[str, bytes]:
+    own = (files("widgetd.web.gallery") / "static").iterdir()
+    return {file.name: file.read_bytes() for file in (*own, files("widgetd.view") / "host.js")}
 
 
 def _cacheable(request: Request, content: bytes, kind: str, headers: Mapping[str, str]) -> Response:
