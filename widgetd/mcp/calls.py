@@ -114,12 +114,7 @@ class Rendering:
     async def render(
         self, widget: Widget, arguments: Mapping[str, Any], generation: str
     ) -> StoredRender:
-        """Render `widget` and keep the render.
-
-        Args:
-            widget: What to render.
-            arguments: As they came.
-            generation: Of the snapshot that the widget was taken from.
+        """Render `widget`, of the snapshot of this generation, and keep the render.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
@@ -130,11 +125,6 @@ class Rendering:
 
     def make(self, widget: Widget, arguments: Mapping[str, Any], generation: str) -> StoredRender:
         """Render `widget` for somebody who looks at it now, and do not keep the render.
-
-        Args:
-            widget: What to render.
-            arguments: As they came.
-            generation: Of the snapshot that the widget was taken from.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.

@@ -55,21 +55,19 @@ def mocks(
     Raises:
         CallError: The schema admits nothing in this state, or the template fails on it.
     """
-    served = _alone(widget) if snapshot is None else snapshot
+    if snapshot is None:
+        path = widget.definition.path
+        alone = Entry(path=path, key=widget.key, widget=widget)
+        snapshot = Snapshot.empty().followed_by({path: alone})
     policy = Policy(profile=profile)
     made = []
     for number in range(seed, seed + count):
         arguments = sample(widget.schema, state=_STATES[state], seed=number)
         if arguments is None:
             raise CallError("W2002", f"the schema of {widget.tool} admits nothing for '{state}'")
-        result = answer(widget, served, arguments, policy=policy, name=f"{state} {number}")
+        result = answer(widget, snapshot, arguments, policy=policy, name=f"{state} {number}")
         made.append({"arguments": arguments, "result": result})
     return made
-
-
-def _alone(widget: Widget) -> Snapshot:
-    path = widget.definition.path
-    return Snapshot.empty().followed_by({path: Entry(path=path, key=widget.key, widget=widget)})
 
 
 def answer(

@@ -9,7 +9,7 @@ Source: MCP specification, server/tools, "Tool Result"; MCP Apps 2026-01-26.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -152,41 +152,32 @@ def tool_result(
     # A model never sees `_meta`, and has to name the render to wait for what users do in it.
     named = f"Render: {render.id}" if offers_any(render.tree) else ""
     facts = {**render.facts, "renderId": render.id} if named else render.facts
-    content = list(_texts(render, named, policy=policy, protocol=protocol))
-    structured = facts if profile == "split" else render.tree
-    if render.size_bytes > policy.inline_max_bytes:
-        content.append(_link(render))
-        structured = facts
-    elif profile == "split":
-        meta["widgetd/widget"] = render.tree
-    return result_of(content, structured, meta=meta)
-
-
-def _texts(render: StoredRender, named: str, *, policy: Policy, protocol: str) -> Iterator[Block]:
-    """What the model reads; it ends with `named`, if that is anything."""
+    is_inline = render.size_bytes <= policy.inline_max_bytes
     knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
-    mirrored = (policy.text == "json" or not knows_structure) and not render.secret
-    if mirrored and render.size_bytes <= policy.inline_max_bytes:
-        yield text_block(orjson.dumps(render.tree).decode())
+    if is_inline and not render.secret and (policy.text == "json" or not knows_structure):
+        content = [text_block(orjson.dumps(render.tree).decode())]
         if named:
-            yield text_block(named)
+            content.append(text_block(named))
     else:
-        block = text_block(f"{render.text}\n{named}" if named else render.text)
+        content = [text_block(f"{render.text}\n{named}" if named else render.text)]
         priority = PRIORITIES.get(str(render.ui["uiMetadata"]["priority"]))
         if priority is not None:
-            block["annotations"] = {"priority": priority}
-        yield block
-
-
-def _link(render: StoredRender) -> Block:
-    return {
-        "name": render.id,
-        "uri": render_uri(render.id),
-        "description": "The widget, which is too large to be sent along.",
-        "mimeType": "application/json",
-        "size": render.size_bytes,
-        "type": "resource_link",
-    }
+            content[0]["annotations"] = {"priority": priority}
+    if not is_inline:
+        content.append(
+            {
+                "name": render.id,
+                "uri": render_uri(render.id),
+                "description": "The widget, which is too large to be sent along.",
+                "mimeType": "application/json",
+                "size": render.size_bytes,
+                "type": "resource_link",
+            }
+        )
+    elif profile == "split":
+        meta["widgetd/widget"] = render.tree
+    structured = render.tree if is_inline and profile == "chatkit" else facts
+    return result_of(content, structured, meta=meta)
 
 
 def render_uri(render_id: str) -> str:

@@ -74,44 +74,48 @@ class ServerOptions:
     toolsets: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """An MCP server over a registry, and who listens to it.
+    """What a FastMCP server serves of a registry, and who listens to it.
 
     Attributes:
-        registry: Where the widgets are.
-        mcp: The FastMCP server, ready to be run on any transport.
-        rendering: Answers calls.
-        resources: What can be read besides.
-        store: Where renders are kept.
-        clients: Whom to tell of changes.
-        admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
-        builtin: The tools that are always there.
-        listings: What is listed of the tools.
-        resource_listings: What is listed of the resources.
-        standalone: Whether nothing else is served, so that lists and unknown names are ours to
-            answer.
-        observers: Are told of each call.
+        mcp: Ready to be run on any transport.
+        standalone: Whether nothing else is served, so that lists are ours to answer.
         otherwise: Who calls where no token says it.
-        views: What each audience sees.
-        search: Finds widgets.
+        admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
+        clients: Whom to tell of changes.
+
+    Raises:
+        ConfigError: Two built-in tools have the same name.
     """
 
-    registry: Registry
-    mcp: FastMCP
-    rendering: Rendering
-    resources: Resources
-    store: Store
-    clients: Clients
-    admit: Callable[[Widget], bytes]
-    builtin: BuiltinTools
-    listings: ToolListings
-    resource_listings: ResourceListings
-    standalone: bool
-    observers: Sequence[Observer] = ()
-    otherwise: Principal = LOCAL
-    views: SnapshotViews = field(default_factory=SnapshotViews)
-    search: Search = field(default_factory=Search)
+    def __init__(
+        self,
+        mcp: FastMCP,
+        registry: Registry,
+        store: Store,
+        options: ServerOptions,
+        *,
+        standalone: bool,
+    ) -> None:
+        self.mcp = mcp
+        self.registry = registry
+        self.store = store
+        self.standalone = standalone
+        self.resources = resources = options.resources
+        self.observers = options.observers
+        self.otherwise = options.otherwise
+        self.rendering = Rendering(registry, options.policy, store, observers=options.observers)
+        self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets)
+        self.search = Search()
+        self.views = SnapshotViews()
+        self.admit: Callable[[Widget], bytes] = partial(
+            tool_entry, has_view=resources.has_view, reserved=builtin.reserved
+        )
+        self.listings = ToolListings(
+            self.admit, builtin, expose=options.expose, page_size=options.page_size
+        )
+        self.resource_listings = ResourceListings(resources, self.listings.shown, options.page_size)
+        self.clients = Clients()
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Answer a call of one of our tools, for whoever is calling; errors are results too."""
@@ -184,14 +188,9 @@ def build(
 ) -> Server:
     """A server whose tools are the registry's widgets, at every moment.
 
-    Args:
-        registry: Where the widgets are.
-        store: Where renders are kept.
-        options: How they are served.
-        auth: Decides who may come in over HTTP.
-
     Raises:
-        ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
+        ConfigError: The installed fastmcp or mcp is not one that widgetd knows, or two built-in
+            tools have the same name.
     """
     mcp = FastMCP(
         "widgetd",
@@ -202,7 +201,7 @@ def build(
         mask_error_details=True,
     )
     server = attach(mcp, registry, store, options, standalone=True)
-    mcp.completion(partial(_complete, server.rendering))
+    mcp.completion(partial(_complete, server))
     sdk.answer_schemas_from(mcp, partial(_header_schema, server))
     sdk.answer_calls(mcp, partial(_answer_call, server))
     return server
@@ -222,35 +221,16 @@ def attach(
     Args:
         mcp: Anybody's server; it keeps what else it serves.
         registry: Where the widgets are.
-        store: Where renders are kept.
+        store: What outlives a call.
         options: How they are served.
-        standalone: Whether nothing else is served, so that lists are ours to answer.
+        standalone: Whether nothing else is served.
         lifespan: Entered when the server starts, with what was attached; left when it ends.
 
     Raises:
         ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
     """
-    options = options or ServerOptions()
     sdk.verify(mcp)
-    rendering = Rendering(registry, options.policy, store, observers=options.observers)
-    builtin = BuiltinTools(options.builtin, options.toolsets)
-    admit = partial(tool_entry, has_view=options.resources.has_view, reserved=builtin.reserved)
-    listings = ToolListings(admit, builtin, expose=options.expose, page_size=options.page_size)
-    server = Server(
-        registry=registry,
-        mcp=mcp,
-        rendering=rendering,
-        resources=options.resources,
-        store=store,
-        clients=Clients(),
-        admit=admit,
-        builtin=builtin,
-        listings=listings,
-        resource_listings=ResourceListings(options.resources, listings.shown, options.page_size),
-        standalone=standalone,
-        observers=options.observers,
-        otherwise=options.otherwise,
-    )
+    server = Server(mcp, registry, store, options or ServerOptions(), standalone=standalone)
     mcp.add_provider(WidgetProvider(server, lifespan))
     sdk.serve_listen(mcp, server.clients.listen)
     sdk.serve_subscribe(mcp, server.clients.subscribe, server.clients.unsubscribe)
@@ -275,15 +255,12 @@ async def _answer_call(server: Server, _context: sdk.Context, params: CallToolRe
 
 
 def _complete(
-    rendering: Rendering,
-    _reference: object,
-    argument: CompletionArgument,
-    _context: object,
+    server: Server, _reference: object, argument: CompletionArgument, _context: object
 ) -> list[str]:
     """The tools that begin with what was typed, for `{tool}` in a resource's address."""
     if argument.name != "tool":
         return []
-    widgets = rendering.caller.snapshot.widgets
+    widgets = server.rendering.caller.snapshot.widgets
     return [tool for tool in widgets if tool.startswith(argument.value)]
 
 

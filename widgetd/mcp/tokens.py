@@ -21,7 +21,8 @@ CHARACTERS_OF_A_TOKEN = 4
 def tokens_of_tool(widget: Widget) -> int:
     """What the tool's entry in a list costs, in every turn of a conversation."""
     definition = widget.definition
-    return _tokens((widget.tool, definition.title, widget.description, widget.advertised))
+    entry = widget.tool, definition.title, widget.description, widget.advertised
+    return len(orjson.dumps(entry)) // CHARACTERS_OF_A_TOKEN
 
 
 def tokens_of_result(
@@ -53,7 +54,3 @@ def table(snapshot: Snapshot) -> str:
         f"{name:{width}}  {tool:>7}  {chatkit:>7}  {split:>7}"
         for name, tool, chatkit, split in rows
     )
-
-
-def _tokens(said: object) -> int:
-    return len(orjson.dumps(said)) // CHARACTERS_OF_A_TOKEN
