@@ -33,12 +33,7 @@ _LONGEST_BODY = 16 * 1024
 
 
 class FastPath:
-    """An ASGI layer that answers regular modern list requests and hands on all others.
-
-    Args:
-        app: The SDK's own endpoint.
-        page: Where the bytes are.
-    """
+    """An ASGI layer around the SDK's endpoint: answers regular modern requests, hands on others."""
 
     def __init__(self, app: App, page: Page) -> None:
         self.app = app

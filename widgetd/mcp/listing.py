@@ -191,13 +191,7 @@ def _is_pinned(widget: Widget) -> bool:
 
 
 class ResourceListings:
-    """The lists of resources: the parts of the widgets that a list of tools names.
-
-    Args:
-        resources: What can be read.
-        shown: The widgets of a snapshot that are listed.
-        page_size: How many resources stand on one page; 0 for all.
-    """
+    """The lists of resources: the parts of the widgets that a list of tools shows."""
 
     def __init__(
         self,

@@ -67,15 +67,7 @@ async def notify(
     list_changed: ListChanged,
     observers: Collection[Observer] = (),
 ) -> None:
-    """Run until cancelled.
-
-    Args:
-        registry: Where swaps happen.
-        clients: Who is told.
-        view: What an audience sees of a snapshot.
-        list_changed: Decides whether a change is worth telling of.
-        observers: Are told of each notice.
-    """
+    """Tell `clients` and `observers` of each swap until cancelled."""
 
     def seen(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
         return notice_of(view(before, audience), view(after, audience), list_changed)
@@ -309,12 +301,7 @@ class Clients:
 
 
 class StandingStreams:
-    """An ASGI layer that sees when a legacy client's standing stream opens and ends.
-
-    Args:
-        app: The SDK's own endpoint.
-        clients: Are told of each stream.
-    """
+    """An ASGI layer around the SDK's endpoint: sees legacy clients' streams open and end."""
 
     def __init__(self, app: sdk.App, clients: Clients) -> None:
         self.app = app
