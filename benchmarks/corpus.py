@@ -122,7 +122,7 @@ def _preview(file: File) -> Mapping[str, Any] | None:
     widget = file.widget
     if widget is None or widget.definition.studio is None:
         return None
-    return widget.definition.preview
+    return widget.definition.document.preview
 
 
 def _same(made: Mapping[str, Any], preview: Mapping[str, Any] | None) -> bool:

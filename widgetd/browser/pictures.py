@@ -21,7 +21,7 @@ import anyio
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import ConfigError
 from widgetd.mcp.view import drawing
-from widgetd.widget.states import SAMPLE, arguments_of
+from widgetd.widget.samples import SAMPLE, arguments_of
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, Route

@@ -101,7 +101,7 @@ class Loader:
         if proofs is not None:
             proofs.add(path, content, widget.prove())
         if not self._keeps_parts:
-            widget.let_go()
+            widget.release()
         return widget
 
     def _proven(self, source: Source, sidecar: Source | None, proof: Proof) -> Widget:

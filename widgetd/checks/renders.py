@@ -1,31 +1,23 @@
-"""Render a widget's samples, the author's and generated ones, and say which cannot be shown."""
+"""Render a widget with samples, the author's and generated ones, and say which cannot be shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
-from widgetd.checks.declared_paths import steps
-from widgetd.checks.samples import Sample
-from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.schema.describe import alternatives
-from widgetd.schema.sampling.sample import State, sample
-from widgetd.widget.components import check_tree, tree
-from widgetd.widget.widget import Widget
+import orjson
 
-_STATES: Mapping[State, str] = {
-    "required": "the required fields only",
-    "full": "all fields",
-    "empty": "empty lists",
-    "one": "one element in each list",
-    "two": "two elements in each list",
-    "many": "many elements in each list",
-    "long": "long texts",
-    "nulls": "null wherever it is admitted",
-    "nasty": "quotes, line breaks and markup in texts",
-}
+from widgetd.checks.declared_paths import steps
+from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.schema.describe import alternatives, shown
+from widgetd.schema.json_values import pointer
+from widgetd.widget.components import check_tree, tree
+from widgetd.widget.document import Studio
+from widgetd.widget.samples import Sample
+from widgetd.widget.widget import Widget
 
 _REMEDIES = {
     "W1305": "correct the template",
@@ -37,113 +29,72 @@ _REMEDIES = {
 _STRUCTURAL = frozenset({"W1401", "W1402", "W1406", "W1407"})
 """What generated values cannot bring about: these are said of every tree."""
 
+_MOST_DIFFERENCES = 3
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """Arguments that a widget ought to render.
-
-    Attributes:
-        name: As `the required fields only`.
-        arguments: Admitted by the schema.
-        authored: Whether a person wrote them, so that their values mean something.
-    """
-
-    name: str
-    arguments: Mapping[str, Any]
-    authored: bool
+_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What rendering a case came to.
+    """What rendering a sample came to.
 
     Attributes:
-        case: The case.
+        sample: The sample.
         tree: The widget root; None where it failed.
         fault: Why it failed; empty where it did not.
         code: What it is called where it fails so on all arguments; empty where it did not fail.
     """
 
-    case: Case
+    sample: Sample
     tree: dict[str, Any] | None = None
     fault: str = ""
     code: str = ""
 
 
-def generated(widget: Widget) -> Iterator[Case]:
-    """The cases that are made from the schema."""
-    for state, name in _STATES.items():
-        arguments = sample(widget.schema, state=state)
-        if arguments is None:
-            continue
-        yield Case(name=name, arguments=arguments, authored=False)
-        if state == "full":
-            yield from _edges(widget, arguments)
+def render(widget: Widget, samples: Iterable[Sample]) -> tuple[Outcome, ...]:
+    """What rendering each of `samples`, which the schema admits, comes to."""
+    outcomes = []
+    for sample in samples:
+        try:
+            outcomes.append(Outcome(sample=sample, tree=widget.tree(sample.arguments)))
+        except CallError as error:
+            outcomes.append(Outcome(sample=sample, fault=error.message, code="W1310"))
+        except WidgetError as error:
+            finding = error.finding
+            outcomes.append(Outcome(sample=sample, fault=finding.problem, code=finding.code))
+    return tuple(outcomes)
 
 
-def _edges(widget: Widget, full: Mapping[str, Any]) -> Iterator[Case]:
-    """The same arguments with every number, then every text, as small as can be."""
-    for name, kinds, least in (("zeros", (int, float), 0), ("empty texts", (str,), "")):
-        arguments = _with_each(full, kinds, least)
-        if widget.schema.admits(arguments):
-            yield Case(name=name, arguments=arguments, authored=False)
-
-
-def _with_each(value: Any, kinds: tuple[type, ...], least: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _with_each(inner, kinds, least) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_with_each(inner, kinds, least) for inner in value]
-    return least if isinstance(value, kinds) and not isinstance(value, bool) else value
-
-
-def authored(widget: Widget, samples: Iterable[Sample]) -> Iterator[Case]:
-    """The author's samples, as far as the schema admits them."""
-    for one in samples:
-        if widget.schema.admits(dict(one.arguments)):
-            yield Case(name=one.name, arguments=one.arguments, authored=True)
-
-
-def outcome(widget: Widget, case: Case) -> Outcome:
-    """Render one case."""
-    try:
-        filled = widget.schema.with_defaults(dict(case.arguments))
-        return Outcome(case=case, tree=tree(widget.template.render(filled)))
-    except CallError as error:
-        return Outcome(case=case, fault=error.message, code="W1310")
-    except WidgetError as error:
-        return Outcome(case=case, fault=error.finding.problem, code=error.finding.code)
-
-
-def failures(outcomes: Collection[Outcome]) -> Iterator[Finding]:
-    """Each way in which rendering fails, and in which cases (W1305, W1306, W1310, W1322).
+def failures(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """Each way in which rendering fails, and on which samples (W1305, W1306, W1310, W1322).
 
     A root that is none is a fault even where only some arguments make it, for none should.
     """
-    cases: dict[str, list[Outcome]] = {}
+    alike: dict[str, list[Outcome]] = {}
     for one in outcomes:
         if one.fault:
-            cases.setdefault(one.fault.partition(" at '")[0], []).append(one)
-    for alike in cases.values():
-        always = len(alike) == len(outcomes)
-        names = "whatever it is given" if always else alternatives([one.case.name for one in alike])
-        code = alike[0].code if always or alike[0].code == "W1306" else "W1322"
+            alike.setdefault(one.fault.partition(" at '")[0], []).append(one)
+    for failed in alike.values():
+        always = len(failed) == len(outcomes)
+        names = alternatives([one.sample.name for one in failed])
+        code = failed[0].code if always or failed[0].code == "W1306" else "W1322"
         yield Finding(
             code=code,
             at="/template",
-            problem=f"the template fails on {names}: {alike[0].fault}",
+            problem=f"the template fails on {'whatever it is given' if always else names}: "
+            f"{failed[0].fault}",
             advice=_REMEDIES[code],
         )
 
 
-def vocabulary(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+def unknown_words(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
     """What the trees say that ChatKit does not know, each once (W14xx)."""
-    said: set[tuple[str, str]] = set()
+    known: set[tuple[str, str]] = set()
     for one in outcomes:
         for finding in check_tree(one.tree or {"type": "Basic"}):
-            known = (finding.code, finding.problem) in said
-            if not known and (one.case.authored or finding.code in _STRUCTURAL):
-                said.add((finding.code, finding.problem))
+            is_new = (finding.code, finding.problem) not in known
+            if is_new and (one.sample.authored or finding.code in _STRUCTURAL):
+                known.add((finding.code, finding.problem))
                 yield Finding(
                     code=finding.code,
                     at="/template",
@@ -152,25 +103,73 @@ def vocabulary(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
                 )
 
 
-def shows(widget: Widget, cases: Iterable[Case]) -> Callable[[str], bool]:
-    """Whether another value at a path changes the output of any of `cases`."""
-    before = [(case.arguments, _output(widget, case.arguments)) for case in cases]
+def preview_differences(
+    widget: Widget, studio: Studio, preview: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """One finding that says how Studio's preview and our render of its sample differ (W1323)."""
+    [own] = render(widget, [Sample(name="", arguments=studio.default_state, authored=True)])
+    if own.tree is None:
+        return
+    try:
+        expected = tree(orjson.dumps(preview))
+    except WidgetError as error:
+        problem = f"the preview is no widget: {error.finding.problem}"
+        yield Finding(
+            code="W1323", at="/outputJsonPreview", problem=problem, advice="export the widget again"
+        )
+        return
+    found = [
+        f"{at or '/'} is {_said(got)}, not {_said(want)}"
+        for at, got, want in differences(own.tree, expected)
+    ]
+    if found:
+        told = "; ".join(found[:_MOST_DIFFERENCES])
+        rest = len(found) - _MOST_DIFFERENCES
+        more = f", and {rest} more" if rest > 0 else ""
+        yield Finding(
+            code="W1323",
+            at="/outputJsonPreview",
+            problem=f"the sample in encodedWidget renders otherwise: {told}{more}",
+            advice="export the widget again, or correct the template",
+        )
+
+
+def differences(got: Any, want: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two JSON values differ: pointer, what is there, what was wanted."""
+    if isinstance(got, dict) and isinstance(want, dict):
+        for key in dict.fromkeys([*want, *got]):
+            inner = at + pointer(key)
+            yield from differences(got.get(key, _ABSENT), want.get(key, _ABSENT), inner)
+    elif isinstance(got, list) and isinstance(want, list):
+        for index, (one, other) in enumerate(zip_longest(got, want, fillvalue=_ABSENT)):
+            yield from differences(one, other, f"{at}/{index}")
+    elif got is not want and (got != want or isinstance(got, bool) is not isinstance(want, bool)):
+        yield at, got, want
+
+
+def _said(value: Any) -> str:
+    return "absent" if value is _ABSENT else shown(value)
+
+
+def shows(widget: Widget, samples: Iterable[Sample]) -> Callable[[str], bool]:
+    """Whether another value at a path changes the output of any of `samples`."""
+
+    def output(arguments: Mapping[str, Any]) -> str | None:
+        try:
+            return widget.template.render(arguments)
+        except CallError:
+            return None
+
+    before = [(sample.arguments, output(sample.arguments)) for sample in samples]
 
     def changes(path: str) -> bool:
-        for arguments, output in before:
+        for arguments, text in before:
             other = deepcopy(dict(arguments))
-            if _alter(other, steps(path)) and _output(widget, other) != output:
+            if _alter(other, steps(path)) and output(other) != text:
                 return True
         return False
 
     return changes
-
-
-def _output(widget: Widget, arguments: Mapping[str, Any]) -> str | None:
-    try:
-        return widget.template.render(arguments)
-    except CallError:
-        return None
 
 
 def _alter(value: Any, path: list[str]) -> bool:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from widgetd.errors import Finding, nearest
-from widgetd.schema.json_text import decode
 from widgetd.schema.json_values import pointer
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
@@ -19,18 +16,8 @@ LONGEST_DESCRIPTION = 1024
 """Characters; what hosts are known to take of a tool's description."""
 
 
-def texts(definition: Definition) -> Iterator[Finding]:
-    """Everything that can be said of a definition without compiling it."""
-    file = orjson.loads(decode(definition.content))
-    yield from _keys(file)
-    yield from _package(definition)
-    yield from _hidden(file)
-    yield from _hidden_in_sidecar(definition)
-    yield from _description(definition)
-
-
-def _keys(file: Mapping[str, Any]) -> Iterator[Finding]:
-    """Keys that only nearly are one of the optional ones, and so do nothing."""
+def misspelt_keys(file: Mapping[str, Any]) -> Iterator[Finding]:
+    """Keys that only nearly are one of the optional ones, and so do nothing (W1114)."""
     absent = {key.casefold(): key for key in OPTIONAL if key not in file}
     for key in file:
         folded = key.casefold().replace("_", "").replace("-", "")
@@ -44,8 +31,9 @@ def _keys(file: Mapping[str, Any]) -> Iterator[Finding]:
             )
 
 
-def _package(definition: Definition) -> Iterator[Finding]:
-    if definition.encoded is not None and definition.studio is None:
+def unreadable_package(definition: Definition) -> Iterator[Finding]:
+    """That Studio's package is none (W1110)."""
+    if definition.document.encoded is not None and definition.studio is None:
         yield Finding(
             code="W1110",
             at="/encodedWidget",
@@ -54,28 +42,22 @@ def _package(definition: Definition) -> Iterator[Finding]:
         )
 
 
-def _hidden(file: Mapping[str, Any]) -> Iterator[Finding]:
-    for at, text in _read_by_models(file):
+def hidden_characters(file: Mapping[str, Any], definition: Definition) -> Iterator[Finding]:
+    """The first character that nobody sees, in each text that a model reads (W1115)."""
+    sidecar = definition.sidecar
+    texts = [("", at, text) for at, text in _read_by_models(file)]
+    for key, value in (("title", sidecar.title), ("description", sidecar.description)):
+        texts.append((definition.path + SUFFIX, f"/{key}", value or ""))
+    for path, at, text in texts:
         for offset, name in hidden(text):
-            yield _unseen(at, name, offset)
+            yield Finding(
+                code="W1115",
+                path=path,
+                at=at,
+                problem=f"character {offset + 1} is one that nobody sees: {name}",
+                advice="remove it; models read it, and it is not served",
+            )
             break
-
-
-def _hidden_in_sidecar(definition: Definition) -> Iterator[Finding]:
-    for key in ("title", "description"):
-        for offset, name in hidden(getattr(definition.sidecar, key) or ""):
-            yield _unseen(f"/{key}", name, offset, path=definition.path + SUFFIX)
-            break
-
-
-def _unseen(at: str, name: str, offset: int, *, path: str = "") -> Finding:
-    return Finding(
-        code="W1115",
-        path=path,
-        at=at,
-        problem=f"character {offset + 1} is one that nobody sees: {name}",
-        advice="remove it; models read it, and it is not served",
-    )
 
 
 def _read_by_models(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -96,7 +78,8 @@ def _read_by_models(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                     waiting.append((at + pointer(key), inner))
 
 
-def _description(definition: Definition) -> Iterator[Finding]:
+def description(definition: Definition) -> Iterator[Finding]:
+    """That a model has nothing to choose by, or more than hosts take (W1116, W1117)."""
     length = len(definition.description)
     if not length:
         yield Finding(
@@ -105,11 +88,12 @@ def _description(definition: Definition) -> Iterator[Finding]:
             advice=f"write one into '{definition.path}{SUFFIX}'",
         )
     elif length > LONGEST_DESCRIPTION:
-        written = definition.sidecar.description is not None
+        in_sidecar = definition.sidecar.description is not None
+        in_file = in_sidecar or "description" in definition.document.extra
         yield Finding(
             code="W1117",
-            path=definition.path + SUFFIX if written else "",
-            at="/description" if written or "description" in definition.extra else "/jsonSchema",
+            path=definition.path + SUFFIX if in_sidecar else "",
+            at="/description" if in_file else "/jsonSchema",
             problem=f"the description has {length:,} characters",
             advice=f"keep it below {LONGEST_DESCRIPTION:,}; hosts cut it off",
         )

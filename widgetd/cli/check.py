@@ -149,7 +149,7 @@ def _scanned(folder: Path, look: Callable[[Widget], object]) -> Snapshot:
     def load(source: Source, sidecar: Source | None) -> Widget:
         widget = loader.load(source, sidecar)
         look(widget)
-        widget.let_go()
+        widget.release()
         return widget
 
     return catalog_for(Settings(dir=folder), folder, load, quiet_ms=0).scan()

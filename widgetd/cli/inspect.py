@@ -117,7 +117,7 @@ def shot(
         scale: Pixels of the picture for each CSS pixel.
     """
     from widgetd.browser import pictures
-    from widgetd.widget.states import arguments_of
+    from widgetd.widget.samples import arguments_of
 
     widget = widget_of(snapshot_of(dir), name)
     given = arguments_from(arguments) if arguments else arguments_of(widget, state)

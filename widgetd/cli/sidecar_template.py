@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from widgetd.errors import ConfigError
-from widgetd.widget.actions import known_actions
+from widgetd.widget.actions import widget_actions
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
@@ -72,7 +72,7 @@ def _lines(widget: Widget) -> Iterator[str]:
     yield '# total = "items | length"'
     yield ""
     yield "# What it means when the user takes an action."
-    for action in sorted({action.type for action in known_actions(widget)}) or ["order.send"]:
+    for action in sorted({action.type for action in widget_actions(widget)}) or ["order.send"]:
         yield f"# [actions.{_toml(action)}]"
         yield '# description = "…"'
     if widget.example is not None:

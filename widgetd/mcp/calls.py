@@ -20,9 +20,8 @@ from widgetd.mcp.principal import CALLER, Caller
 from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
 from widgetd.store.contract import Store
 from widgetd.store.values import StoredRender
-from widgetd.widget.compiled_cache import Warm
-from widgetd.widget.version import precedence
-from widgetd.widget.widget import Widget
+from widgetd.widget.sidecar import version_precedence
+from widgetd.widget.widget import CompiledCache, Widget
 
 CLIENT_VERSION_KEY = "widgetd/clientVersion"
 """In a call's `_meta`: the version of the client that will show the widget."""
@@ -53,7 +52,7 @@ class Rendering:
         self._store = store
         self._observers = observers
         self._clock = clock
-        self._warm = Warm()
+        self._compiled = CompiledCache()
         self._ui: WeakKeyDictionary[Widget, Mapping[str, Any]] = WeakKeyDictionary()
 
     @property
@@ -129,7 +128,7 @@ class Rendering:
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
         """
-        self._warm.called(widget)
+        self._compiled.called(widget)
         started_s = time.perf_counter()
         made = widget.call(arguments, strict=self._policy.strict)
         ms = round((time.perf_counter() - started_s) * 1000, 3)
@@ -154,8 +153,8 @@ class Rendering:
             tool=widget.tool,
             tree=made.tree,
             secret=bool(definition.sidecar.sensitive),
-            text=widget.facts.summary(made.arguments),
-            facts=facts | widget.facts.data(made.arguments),
+            text=widget.summary.text(made.arguments),
+            facts=facts | widget.summary.data(made.arguments),
             ui=shown,
             mark=mark.wire(),
             created=self._clock(),
@@ -174,7 +173,8 @@ def check_client(widget: Widget, caller: Caller) -> None:
     if needed is None or version is None:
         return
     at = f"_meta.{CLIENT_VERSION_KEY}"
-    least, given = precedence(needed), precedence(version) if isinstance(version, str) else None
+    least = version_precedence(needed)
+    given = version_precedence(version) if isinstance(version, str) else None
     if given is None:
         problem = f'expected a version, as in "{needed}", got {version!r:.60}'
         raise CallError("W2006", problem, path=at)

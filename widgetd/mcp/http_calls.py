@@ -18,7 +18,7 @@ from widgetd.mcp.principal import Caller
 from widgetd.mcp.result import error_result, failure, render_uri
 from widgetd.mcp.server import Server
 from widgetd.store.values import StoredRender
-from widgetd.widget.actions import offers_any
+from widgetd.widget.actions import has_actions
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]
 """Gets the arguments from whoever sends them; raises `CallError` where they are none."""
@@ -72,7 +72,7 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
 
 async def keep_shown(server: Server, render: StoredRender) -> bool:
     """Keep what a page shows where something can be done in it, and say whether it can."""
-    offered = offers_any(render.tree)
+    offered = has_actions(render.tree)
     if offered:
         await server.store.renders.put(render)
     return offered

@@ -30,8 +30,7 @@ from widgetd.mcp.entry import view_uri
 from widgetd.mcp.envelope import envelope_schema
 from widgetd.mcp.result import ui
 from widgetd.store.values import StoredRender
-from widgetd.widget.actions import known_actions
-from widgetd.widget.origins import origins
+from widgetd.widget.actions import widget_actions
 from widgetd.widget.widget import Widget
 
 VIEW = "text/html;profile=mcp-app"
@@ -62,7 +61,7 @@ def _view(widget: Widget, _snapshot: Snapshot) -> str | None:
 
 
 def _actions(widget: Widget, _snapshot: Snapshot) -> str | None:
-    return _json([action.said() for action in known_actions(widget)] or None)
+    return _json([action.to_dict() for action in widget_actions(widget)] or None)
 
 
 def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
@@ -73,9 +72,9 @@ def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
 
 PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
     "template": (TEXT, lambda widget, _: widget.definition.template),
-    "encoded": (TEXT, lambda widget, _: widget.definition.encoded),
+    "encoded": (TEXT, lambda widget, _: widget.definition.document.encoded),
     "schema": (JSON, lambda widget, _: json_text(widget.schema.advertised)),
-    "preview": (JSON, lambda widget, _: _json(widget.definition.preview)),
+    "preview": (JSON, lambda widget, _: _json(widget.definition.document.preview)),
     "example": (JSON, lambda widget, _: _json(widget.example)),
     "source": (JSON, lambda widget, _: widget.definition.content.decode()),
     "view": (TEXT, _view),
@@ -212,7 +211,7 @@ class Resources:
         return None if content is None else TextResource(**fields, content=content)
 
     def _page(self, widget: Widget) -> Resource:
-        allowed = sorted({*origins(widget.definition.template), *self._image_origins})
+        allowed = sorted({*widget.definition.document.origins, *self._image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
         return TextResource(
             view_uri(widget.tool),

@@ -20,7 +20,7 @@ from widgetd.errors import CallError
 from widgetd.mcp.envelope import Failure, Ui, UiMetadata
 from widgetd.mcp.principal import Caller
 from widgetd.store.values import StoredRender
-from widgetd.widget.actions import offers_any
+from widgetd.widget.actions import has_actions
 from widgetd.widget.widget import Widget
 
 Result = dict[str, Any]
@@ -150,7 +150,7 @@ def tool_result(
     """
     meta: dict[str, Any] = {"widgetd/ui": render.ui, "widgetd/render": render.mark}
     # A model never sees `_meta`, and has to name the render to wait for what users do in it.
-    named = f"Render: {render.id}" if offers_any(render.tree) else ""
+    named = f"Render: {render.id}" if has_actions(render.tree) else ""
     facts = {**render.facts, "renderId": render.id} if named else render.facts
     is_inline = render.size_bytes <= policy.inline_max_bytes
     knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE

@@ -15,16 +15,10 @@ from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.schema.pydantic_model import camel_case
-from widgetd.widget.document import Export, opened, read_export
+from widgetd.widget.document import Document, Studio, parsed_again, read_document
 from widgetd.widget.hidden_characters import visible
-from widgetd.widget.naming import (
-    folders,
-    kebab_case,
-    title,
-    tool_name,
-)
+from widgetd.widget.naming import folders, kebab_case, title, tool_name
 from widgetd.widget.sidecar import Sidecar, read_sidecar
-from widgetd.widget.studio import Studio
 
 DEFAULTS = Limits()
 
@@ -47,72 +41,45 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
+class Definition(Names):
     """What one file and its sidecar say.
 
     Attributes:
         path: The file, relative to the widgets folder.
         digest: Identifies the content of both.
-        names: What it is called.
         sidecar: What the sidecar says.
         content: The file's own text.
     """
 
     path: str
     digest: str
-    names: Names
     sidecar: Sidecar
     content: bytes
 
     @property
-    def name(self) -> str:
-        """The name that the file gives, without the characters that nobody sees."""
-        return self.names.name
+    def names(self) -> Names:
+        """What it is called, by itself."""
+        return Names(name=self.name, tool=self.tool, title=self.title, description=self.description)
 
     @property
-    def tool(self) -> str:
-        """The name of the MCP tool."""
-        return self.names.tool
-
-    @property
-    def title(self) -> str:
-        """What people call the widget."""
-        return self.names.title
-
-    @property
-    def description(self) -> str:
-        """What its authors say of it; empty where they say nothing."""
-        return self.names.description
+    def document(self) -> Document:
+        """All that the file says."""
+        return parsed_again(self.content)
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
         """The argument schema, verbatim but for characters that nobody sees; None without one."""
-        return opened(self.content).schema
+        return self.document.schema
 
     @property
     def template(self) -> str:
         """The Jinja text."""
-        return opened(self.content).template
-
-    @property
-    def preview(self) -> Mapping[str, Any] | None:
-        """The tree that Studio made of its own sample."""
-        return opened(self.content).preview
-
-    @property
-    def encoded(self) -> str | None:
-        """Studio's package, as it stands."""
-        return opened(self.content).encoded
+        return self.document.template
 
     @property
     def studio(self) -> Studio | None:
-        """The same, decoded; None where it is missing or not Studio's."""
-        return opened(self.content).studio
-
-    @property
-    def extra(self) -> Mapping[str, Any]:
-        """The keys of the file that nothing here knows."""
-        return opened(self.content).extra
+        """Studio's own source of the widget; None where it is missing or not Studio's."""
+        return self.document.studio
 
     @property
     def ui_type(self) -> str:
@@ -139,19 +106,19 @@ def define(
         WidgetError: One of the two cannot be used as it stands; the finding says which, and where.
     """
     try:
-        export = read_export(source.content, limits)
-        tool = tool_name(export.name, source.path)
+        document = read_document(source.content, limits)
+        tool = tool_name(document.name, source.path)
     except WidgetError as error:
         raise error.of(source.path) from None
-    said = read_sidecar(sidecar)
-    name = visible(export.name)
+    settings = read_sidecar(sidecar)
+    name = visible(document.name)
     names = Names(
         name=name,
         tool=tool,
-        title=visible(said.title or title(name, source.path)),
-        description=_description(said, export),
+        title=visible(settings.title or title(name, source.path)),
+        description=_description(settings, document),
     )
-    return _definition(source, sidecar, said, names)
+    return _definition(source, sidecar, settings, names)
 
 
 def redefine(source: Source, sidecar: Source | None, names: Names) -> Definition:
@@ -159,12 +126,17 @@ def redefine(source: Source, sidecar: Source | None, names: Names) -> Definition
     return _definition(source, sidecar, read_sidecar(sidecar), names)
 
 
-def _definition(source: Source, sidecar: Source | None, said: Sidecar, names: Names) -> Definition:
+def _definition(
+    source: Source, sidecar: Source | None, settings: Sidecar, names: Names
+) -> Definition:
     return Definition(
+        name=names.name,
+        tool=names.tool,
+        title=names.title,
+        description=names.description,
         path=source.path,
         digest=digest(source, sidecar),
-        names=names,
-        sidecar=said,
+        sidecar=settings,
         content=source.content,
     )
 
@@ -176,9 +148,10 @@ def digest(source: Source, sidecar: Source | None) -> str:
     return blake2b(f"{source.digest}+{sidecar.digest}".encode(), digest_size=16).hexdigest()
 
 
-def _description(said: Sidecar, export: Export) -> str:
-    schema = export.said.get("jsonSchema") or {}
-    for told in (said.description, export.said.get("description"), schema.get("description")):
-        if isinstance(told, str) and told.strip():
-            return visible(told).strip()
+def _description(settings: Sidecar, document: Document) -> str:
+    file = document.content
+    schema = file.get("jsonSchema") or {}
+    for text in (settings.description, file.get("description"), schema.get("description")):
+        if isinstance(text, str) and text.strip():
+            return visible(text).strip()
     return ""

@@ -1,8 +1,8 @@
 """What a widget is for, in words that a model chooses by.
 
 The author's words where there are any. Studio's exports hold none, so else they
-are made: what it shows, what it needs, and one sample. It refuses to say
-anything that the schema does not admit.
+are made: what it shows, what it needs, and one sample. Nothing is said that the
+schema does not admit.
 """
 
 from __future__ import annotations
@@ -27,83 +27,76 @@ _ROOT = re.compile(r'"type"\s*:\s*"(Card|ListView|Basic)"')
 _MOST_PARTS = 5
 
 
-def purpose(definition: Definition, schema: Schema) -> str:
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much is said: of how many fields, how long a note on each, and whether of a sample."""
+
+    sample: bool
+    fields: int = 100
+    note: int = 0
+
+
+_DETAILS = (
+    _Detail(sample=True, note=70),
+    _Detail(sample=True, note=36),
+    _Detail(sample=False, note=70),
+    _Detail(sample=False, note=36),
+    _Detail(sample=True),
+    _Detail(sample=False),
+    _Detail(sample=False, fields=8),
+    _Detail(sample=False, fields=3),
+)
+"""The most telling first."""
+
+
+def describe(definition: Definition, schema: Schema) -> str:
     """The description of the widget's tool."""
-    said = definition.description or _made(definition, schema)
-    return f"{said} {_farewell(definition)}".strip()
-
-
-def _farewell(definition: Definition) -> str:
+    text = definition.description or _generated(definition, schema)
     sidecar = definition.sidecar
     if not sidecar.deprecated:
-        return ""
-    return (
-        f"Deprecated; see {sidecar.migration_guide}" if sidecar.migration_guide else "Deprecated."
-    )
+        return text
+    guide = f"; see {sidecar.migration_guide}" if sidecar.migration_guide else "."
+    return f"{text} Deprecated{guide}".strip()
 
 
-def _made(definition: Definition, schema: Schema) -> str:
+def _generated(definition: Definition, schema: Schema) -> str:
     """The most telling description that is short enough."""
     lead = _lead(definition)
-    written = list(_written(definition, schema))
-    for detail, with_sample in _DETAILS:
-        told = _fields(schema, detail)
-        for sample in chain(written, _smallest(definition, schema)) if with_sample else [""]:
-            text = " ".join(part for part in (lead, told, sample) if part)
+    authored = list(_authored_samples(definition, schema))
+    for detail in _DETAILS:
+        fields = _fields(schema, detail)
+        samples = chain(authored, _smallest_sample(definition, schema)) if detail.sample else [""]
+        for sample in samples:
+            text = " ".join(part for part in (lead, fields, sample) if part)
             if len(text) <= LONGEST:
                 return text
     return lead[:LONGEST]
 
 
-@dataclass(frozen=True, slots=True)
-class _Detail:
-    """How much is said of the fields: how many of them, and how long a note on each."""
-
-    most: int = 100
-    note: int = 0
-
-
-_FULL, _BRIEF, _NAMES = _Detail(note=70), _Detail(note=36), _Detail()
-_DETAILS = (
-    (_FULL, True),
-    (_BRIEF, True),
-    (_FULL, False),
-    (_BRIEF, False),
-    (_NAMES, True),
-    (_NAMES, False),
-    (_Detail(most=8), False),
-    (_Detail(most=3), False),
-)
-
-
 def _lead(definition: Definition) -> str:
     title = re.sub(r"\s*\((?:copy|\d+)\)$", "", definition.title)
     title = title if " " in title else re.sub(r"[_-]+", " ", title).strip()
-    noun = _NOUNS[_root(definition)]
+    root = (definition.document.preview or {}).get("type")
+    if not isinstance(root, str) or root not in _NOUNS:
+        written = _ROOT.search(definition.template)
+        root = written.group(1) if written else "Basic"
+    noun = _NOUNS[root]
     return f"Show the {title}." if title.casefold().endswith(noun) else f"Show the {title} {noun}."
-
-
-def _root(definition: Definition) -> str:
-    named = (definition.preview or {}).get("type")
-    if isinstance(named, str) and named in _NOUNS:
-        return named
-    written = _ROOT.search(definition.template)
-    return written.group(1) if written else "Basic"
 
 
 def _fields(schema: Schema, detail: _Detail) -> str:
     """What the arguments are."""
     properties: Mapping[str, Any] = schema.advertised["properties"]
     required = [name for name in schema.advertised.get("required", ()) if name in properties]
-    told = {name: _field(name, inner, detail) for name, inner in properties.items()}
-    needed = _several([told[name] for name in required], detail.most)
-    further = _several([told[name] for name in told if name not in required], detail.most)
-    if needed and further:
-        return f"Needs {needed}. Optional: {further}."
-    return f"Needs {needed}." if needed else f"Takes {further}." if further else ""
+    phrases = {name: _field(name, inner, detail) for name, inner in properties.items()}
+    needed = _listed([phrases[name] for name in required], detail.fields)
+    optional = _listed([phrases[name] for name in phrases if name not in required], detail.fields)
+    if needed and optional:
+        return f"Needs {needed}. Optional: {optional}."
+    return f"Needs {needed}." if needed else f"Takes {optional}." if optional else ""
 
 
-def _several(names: list[str], most: int) -> str:
+def _listed(names: list[str], most: int) -> str:
     """`names` as a person lists them: `a, b and c`."""
     shown = names[:most]
     if len(names) > most:
@@ -120,9 +113,12 @@ def _field(name: str, schema: Any, detail: _Detail) -> str:
 
 def _note(schema: Mapping[str, Any]) -> str:
     """What a field is: the author's first sentence, its choices, or its parts."""
-    told = schema.get("description")
-    if isinstance(told, str) and told.strip():
-        return _first_sentence(visible(told))
+    description = schema.get("description")
+    if isinstance(description, str) and description.strip():
+        words = " ".join(visible(description).split())
+        sentence = re.split(r"(?<=[^\d])\.(?:\s|$)", words, maxsplit=1)[0].rstrip(".")
+        is_plain = re.match(r"A |[A-Z][a-z]", sentence)
+        return sentence[0].lower() + sentence[1:] if is_plain else sentence
     choices = schema.get("enum")
     if isinstance(choices, list) and len(choices) <= _MOST_PARTS:
         return " | ".join(str(choice) for choice in choices)
@@ -139,24 +135,16 @@ def _parts(schema: Mapping[str, Any]) -> str:
     return ", ".join(names[:_MOST_PARTS]) + (", …" if len(names) > _MOST_PARTS else "")
 
 
-def _first_sentence(text: str) -> str:
-    words = " ".join(text.split())
-    sentence = re.split(r"(?<=[^\d])\.(?:\s|$)", words, maxsplit=1)[0].rstrip(".")
-    if re.match(r"A |[A-Z][a-z]", sentence):
-        return sentence[0].lower() + sentence[1:]
-    return sentence
-
-
-def _written(definition: Definition, schema: Schema) -> Iterator[str]:
+def _authored_samples(definition: Definition, schema: Schema) -> Iterator[str]:
     """The author's samples that the schema admits, each as a sentence."""
     studio = definition.studio
-    states = (studio.default_state, *studio.states) if studio else ()
-    for sample in (*(example.arguments for example in definition.sidecar.examples), *states):
+    examples = (example.arguments for example in definition.sidecar.examples)
+    for sample in (*examples, *(studio.samples if studio else ())):
         if schema.admits(dict(sample)):
             yield from _sentence(definition, sample)
 
 
-def _smallest(definition: Definition, schema: Schema) -> Iterator[str]:
+def _smallest_sample(definition: Definition, schema: Schema) -> Iterator[str]:
     """The smallest sample as a sentence, made only where no other is short enough."""
     yield from _sentence(definition, schema.smallest)
 

@@ -8,10 +8,13 @@ Source: what ChatKit Studio exports, version "1.0".
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -21,7 +24,6 @@ from widgetd.limits import Limits
 from widgetd.schema.json_text import decode, parse
 from widgetd.schema.json_values import kind
 from widgetd.widget.hidden_characters import visible_within
-from widgetd.widget.studio import Studio, decode_studio
 
 VERSION = "1.0"
 
@@ -32,7 +34,7 @@ KNOWN = REQUIRED + OPTIONAL
 READ_BY_MODELS = frozenset({"title", "description"})
 """Keys of a schema whose texts reach a model, and are served without what nobody sees."""
 
-MOST_OPEN = 16
+MOST_PARSED = 16
 """So many files stay parsed: one is looked into several times in a row, and then for long not."""
 
 _TYPES: Mapping[str, tuple[type, str]] = {
@@ -50,48 +52,115 @@ _ADDED: Mapping[str, str] = {
     "template": "the Jinja text that Studio exports",
 }
 
+_DOUBTFUL = re.compile(rb"[^ -~]|\\\\[bfu]")
+"""What JSON without whitespace has in it wherever some character may be one that nobody sees."""
+
+_ORIGIN = re.compile(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?(?=[/\"'\\)?#\s]|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Studio:
+    """What ChatKit Studio packs into a file beside the template: its own source of the widget.
+
+    Only ever used to explain and to give examples; a widget is served without it. The JSON
+    Schema that newer exports hold beside the zod schema is often stale, so it is not read.
+
+    Attributes:
+        id: Studio's own, as `wig_1a2b3c4d`.
+        name: Often another than the file's.
+        view: The JSX that the template was made from.
+        default_state: A sample of arguments; not always one that the schema admits.
+        schema_text: The zod schema, as TypeScript.
+        states: Further samples, as Studio keeps them.
+    """
+
+    id: str
+    name: str
+    view: str
+    default_state: Mapping[str, Any]
+    schema_text: str
+    states: tuple[Mapping[str, Any], ...]
+
+    @property
+    def samples(self) -> tuple[Mapping[str, Any], ...]:
+        """The samples in which there is something, the one that the preview was made from first."""
+        return tuple(state for state in (self.default_state, *self.states) if state)
+
+
+def decode_studio(encoded: str) -> Studio | None:
+    """What `encoded` holds; None where that is nothing of Studio's.
+
+    Args:
+        encoded: Base64, URL-safe or standard, with or without padding, of JSON.
+    """
+    compact = "".join(encoded.split()).translate(str.maketrans("-_", "+/")).rstrip("=")
+    try:
+        packed = base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
+        held = orjson.loads(packed)
+    except (binascii.Error, ValueError):
+        return None
+    if not isinstance(held, dict):
+        return None
+    text = {key: held[key] if isinstance(held.get(key), str) else "" for key in _STUDIO_TEXTS}
+    state, states = held.get("defaultState"), held.get("states")
+    return Studio(
+        id=text["id"],
+        name=text["name"],
+        view=text["view"],
+        default_state=MappingProxyType(state if isinstance(state, dict) else {}),
+        schema_text=text["schema"],
+        states=tuple(
+            MappingProxyType(one)
+            for one in (states if isinstance(states, list) else ())
+            if isinstance(one, dict)
+        ),
+    )
+
+
+_STUDIO_TEXTS = ("id", "name", "view", "schema")
+
 
 @dataclass(frozen=True, kw_only=True)
-class Export:
+class Document:
     """The parts of one file.
 
     Attributes:
-        said: All that the file says.
+        content: All that the file says.
     """
 
-    said: Mapping[str, Any]
+    content: Mapping[str, Any]
 
     @property
     def name(self) -> str:
         """What it is called, to the letter."""
-        name: str = self.said["name"]
+        name: str = self.content["name"]
         return name
 
     @property
     def template(self) -> str:
         """The Jinja text."""
-        template: str = self.said["template"]
+        template: str = self.content["template"]
         return template
 
     @property
     def preview(self) -> Mapping[str, Any] | None:
         """The tree that Studio made of its own sample."""
-        return self.said.get("outputJsonPreview")
+        return self.content.get("outputJsonPreview")
 
     @property
     def encoded(self) -> str | None:
         """Studio's package, as it stands."""
-        return self.said.get("encodedWidget")
+        return self.content.get("encodedWidget")
 
     @property
     def extra(self) -> Mapping[str, Any]:
         """The keys of the file that nothing here knows."""
-        return {key: value for key, value in self.said.items() if key not in KNOWN}
+        return {key: value for key, value in self.content.items() if key not in KNOWN}
 
     @cached_property
     def schema(self) -> Mapping[str, Any] | None:
         """The argument schema, verbatim but for characters that nobody sees; None without one."""
-        schema = self.said.get("jsonSchema")
+        schema = self.content.get("jsonSchema")
         if schema is None or not _DOUBTFUL.search(orjson.dumps(schema)):
             return schema
         legible: dict[str, Any] = visible_within(schema, READ_BY_MODELS)
@@ -102,12 +171,17 @@ class Export:
         """Studio's package, decoded; None where it is missing or not Studio's."""
         return None if self.encoded is None else decode_studio(self.encoded)
 
+    @property
+    def origins(self) -> frozenset[str]:
+        """The `https` origins that stand in the template's own text: `https://images.example.com`.
 
-_DOUBTFUL = re.compile(rb"[^ -~]|\\\\[bfu]")
-"""What JSON without whitespace has in it wherever some character may be one that nobody sees."""
+        A host may let a page load images from there. What comes from arguments is nobody's to
+        know here; an operator may allow more.
+        """
+        return frozenset(match.group() for match in _ORIGIN.finditer(self.template))
 
 
-def read_export(content: bytes, limits: Limits) -> Export:
+def read_document(content: bytes, limits: Limits) -> Document:
     """The parts of a file, their shapes checked.
 
     Raises:
@@ -116,7 +190,9 @@ def read_export(content: bytes, limits: Limits) -> Export:
     file = parse(content, limits)
     for key in REQUIRED:
         if key not in file:
-            raise _missing(key, file)
+            near = nearest(key, tuple(other for other in file if other not in KNOWN))
+            advice = f"rename '{near}' to it" if near else f"add it: {_ADDED[key]}"
+            raise _fault("W1105", "", f"the key '{key}' is missing", advice)
     for key, (expected, name) in _TYPES.items():
         value = file.get(key)
         if not isinstance(value, expected) and not (value is None and key in OPTIONAL):
@@ -127,19 +203,13 @@ def read_export(content: bytes, limits: Limits) -> Export:
     if not file["template"].strip():
         advice = "export the widget from ChatKit Studio again"
         raise _fault("W1106", "/template", "the template is empty", advice)
-    return Export(said=file)
+    return Document(content=file)
 
 
-@lru_cache(maxsize=MOST_OPEN)
-def opened(content: bytes) -> Export:
+@lru_cache(maxsize=MOST_PARSED)
+def parsed_again(content: bytes) -> Document:
     """The parts of a file whose shapes were checked before."""
-    return Export(said=orjson.loads(decode(content)))
-
-
-def _missing(key: str, file: Mapping[str, Any]) -> WidgetError:
-    near = nearest(key, tuple(other for other in file if other not in KNOWN))
-    advice = f"rename '{near}' to it" if near else f"add it: {_ADDED[key]}"
-    return _fault("W1105", "", f"the key '{key}' is missing", advice)
+    return Document(content=orjson.loads(decode(content)))
 
 
 def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:

@@ -56,13 +56,12 @@ def hidden(text: str) -> Iterator[tuple[int, str]]:
         return
     for offset, character in enumerate(text):
         if _is_hidden(character) and not _joins(text, offset):
-            yield offset, _called(character)
+            name = unicodedata.name(character, "an unnamed character").lower()
+            yield offset, f"U+{ord(character):04X} {name}"
 
 
 def _is_hidden(character: str) -> bool:
-    if character in _WHITESPACE:
-        return False
-    return (
+    return character not in _WHITESPACE and (
         unicodedata.category(character) in _HIDDEN_CATEGORIES
         or character in _HIDDEN_LETTERS
         or _SELECTORS.match(character) is not None
@@ -75,8 +74,3 @@ def _joins(text: str, offset: int) -> bool:
         return False
     before, after = text[offset - 1], text[offset + 1]
     return not (before.isascii() or after.isascii() or {before, after} & _JOINERS)
-
-
-def _called(character: str) -> str:
-    name = unicodedata.name(character, "an unnamed character").lower()
-    return f"U+{ord(character):04X} {name}"

@@ -29,9 +29,9 @@ def tool_name(name: str, path: str) -> str:
         `flight_tracker` for `Flight Tracker`; made from the file's stem where the name says
         nothing, and `widget_<hash of the path>` where that says nothing either.
     """
-    told = "" if is_default(name) else slug(name)
+    own = "" if is_default(name) else slug(name)
     digest = blake2b(path.encode(), digest_size=4).hexdigest()
-    return told or slug(stem(path)) or f"widget_{digest}"
+    return own or slug(stem(path)) or f"widget_{digest}"
 
 
 def slug(text: str) -> str:
@@ -50,8 +50,8 @@ def is_default(name: str) -> bool:
 
 def title(name: str, path: str) -> str:
     """What people call the widget: its name, or the file's stem where it has none of its own."""
-    told = " ".join(name.split())
-    return stem(path) if not told or is_default(told) else told
+    own = " ".join(name.split())
+    return stem(path) if not own or is_default(own) else own
 
 
 def kebab_case(text: str) -> str:
@@ -74,8 +74,8 @@ def by_preference(paths: Iterable[str]) -> list[str]:
 
     A copy that a browser has numbered, as in `name (1).widget`, never wins against its original.
     """
-    return sorted(paths, key=lambda path: (_is_copy(path), len(path), path))
 
+    def rank(path: str) -> tuple[bool, int, str]:
+        return _BROWSER_SUFFIX.search(stem(path)) is not None, len(path), path
 
-def _is_copy(path: str) -> bool:
-    return _BROWSER_SUFFIX.search(stem(path)) is not None
+    return sorted(paths, key=rank)

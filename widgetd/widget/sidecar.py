@@ -22,13 +22,14 @@ from widgetd.files.source import Source
 from widgetd.schema.json_text import decode
 from widgetd.schema.json_values import kind
 from widgetd.widget.hidden_characters import visible
-from widgetd.widget.version import PATTERN as VERSION
 
 SUFFIX = ".toml"
 """What a sidecar's path adds to its widget's."""
 
 Path = tuple[str | int, ...]
 
+VERSION = r"^[0-9]{1,9}(\.[0-9]{1,9}){0,3}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-]{1,40})?$"
+"""What a version looks like: `1.5.0-beta.2`; what stands behind `+` is of no account."""
 
 _KEBAB = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
@@ -84,41 +85,39 @@ def read_sidecar(source: Source | None) -> Sidecar:
             (W1113); the finding's path is the sidecar's, and its line the key's.
     """
     if source is None:
-        return _SILENT
+        return _DEFAULTS
     try:
         return _parse(decode(source.content))
     except WidgetError as error:
         raise error.of(source.path) from None
 
 
-_SILENT = Sidecar()
+_DEFAULTS = Sidecar()
 
 
 def _parse(text: str) -> Sidecar:
     try:
-        said = tomllib.loads(text)
+        values = tomllib.loads(text)
         # By way of JSON, whose strictness takes a list for a tuple and writes dates as text.
-        return Sidecar.model_validate_json(orjson.dumps(said))
+        return Sidecar.model_validate_json(orjson.dumps(values))
     except tomllib.TOMLDecodeError as error:
         raise _not_toml(text, error) from None
     except (orjson.JSONEncodeError, RecursionError):
         problem = "it holds a number of more than 64 bits, or nests too deeply"
         raise _fault("W1113", problem, "write the number as text, or nest less") from None
     except ValidationError as error:
-        raise _unusable(text, min(error.errors(include_url=False), key=_blame)) from None
+        # Unknown keys first: a misspelt one is also missing where it is required.
+        errors = error.errors(include_url=False)
+        raise _unusable(text, min(errors, key=lambda one: one["type"] != _UNKNOWN)) from None
 
 
-def _blame(error: ErrorDetails) -> bool:
-    """Unknown keys first: a misspelt one is also missing where it is required."""
-    return error["type"] != "extra_forbidden"
-
-
-_TOLD = re.compile(r"(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
+_UNKNOWN = "extra_forbidden"
+_TOML_ERROR = re.compile(r"(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
 
 
 def _not_toml(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
-    told = _TOLD.match(str(error))
-    reason, line, column = told.groups() if told else (str(error), None, None)
+    parts = _TOML_ERROR.match(str(error))
+    reason, line, column = parts.groups() if parts else (str(error), None, None)
     end = text.rstrip("\n").count("\n") + 1
     return _fault(
         "W1111",
@@ -131,19 +130,18 @@ def _not_toml(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
 
 def _unusable(text: str, error: ErrorDetails) -> WidgetError:
     loc, line = error["loc"], _line(text, error["loc"])
-    key = _dotted(loc)
-    match error["type"]:
-        case "extra_forbidden":
-            known = tuple(_model_at(loc).model_fields)
-            near = nearest(str(loc[-1]), known)
-            advice = f"did you mean '{near}'?" if near else f"known are {', '.join(known)}"
-            return _fault("W1112", f"the key '{key}' is unknown", advice, line=line)
-        case "missing":
-            return _fault("W1113", f"the key '{key}' is missing", "write it", line=line)
-        case _:
-            got = _shown(error["input"])
-            advice = f"write {_expected(error)}"
-            return _fault("W1113", f"'{key}' cannot be {got}", advice, line=line)
+    key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
+    if error["type"] == _UNKNOWN:
+        owner = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else ActionNote
+        known = tuple(owner.model_fields)
+        near = nearest(str(loc[-1]), known)
+        advice = f"did you mean '{near}'?" if near else f"known are {', '.join(known)}"
+        return _fault("W1112", f"the key '{key}' is unknown", advice, line=line)
+    if error["type"] == "missing":
+        return _fault("W1113", f"the key '{key}' is missing", "write it", line=line)
+    value = error["input"]
+    got = f"'{value[:60]}'" if isinstance(value, str) else kind(value)
+    return _fault("W1113", f"'{key}' cannot be {got}", f"write {_expected(error)}", line=line)
 
 
 _EXPECTED: Mapping[str, str] = {
@@ -163,21 +161,6 @@ def _expected(error: ErrorDetails) -> str:
         return str(error["ctx"]["expected"])
     named = error["ctx"]["pattern"] if "pattern" in error.get("ctx", {}) else error["type"]
     return _EXPECTED.get(named, "something else")
-
-
-def _shown(value: object) -> str:
-    return f"'{value[:60]}'" if isinstance(value, str) else kind(value)
-
-
-def _model_at(loc: Path) -> type[_Part]:
-    """The model whose keys are those that stand beside the last key of `loc`."""
-    if len(loc) < 3:
-        return Sidecar
-    return Example if loc[0] == "examples" else ActionNote
-
-
-def _dotted(loc: Path) -> str:
-    return ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
 
 
 def line_of(text: str, at: str) -> int | None:
@@ -216,7 +199,13 @@ def _keys(text: str) -> Iterator[tuple[int, Path]]:
         if inside:
             inside = "" if inside in line else inside
         elif header := _HEADER.match(line):
-            table = _numbered(_parts(header.group(2)), counts)
+            *around, last = _parts(header.group(2))
+            table = ()
+            for part in around:
+                table = (*table, part)
+                if table in counts:  # a list of tables, of which the latest element goes on
+                    table = (*table, counts[table])
+            table = (*table, last)
             if header.group(1):
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
@@ -224,16 +213,6 @@ def _keys(text: str) -> Iterator[tuple[int, Path]]:
         elif key := _KEY.match(line):
             inside = next((q for q in ('"""', "'''") if line.count(q) % 2), "")
             yield number, table + _parts(key.group(1).rstrip())
-
-
-def _numbered(path: Path, counts: Mapping[Path, int]) -> Path:
-    """`path` with the index of the latest element after each list of tables that it enters."""
-    numbered: Path = ()
-    for part in path[:-1]:
-        numbered = (*numbered, part)
-        if numbered in counts:
-            numbered = (*numbered, counts[numbered])
-    return numbered + path[-1:]
 
 
 def _parts(dotted: str) -> Path:
@@ -255,3 +234,20 @@ def _fault(
     return WidgetError(
         Finding(code=code, problem=visible(problem), advice=advice, line=line, column=column)
     )
+
+
+Precedence = tuple[tuple[int, ...], tuple[object, ...]]
+
+
+def version_precedence(version: str) -> Precedence | None:
+    """What sorts as versions do: `1.5.0-beta.2`, `1.5.0`, `1.10`; None for what is no version.
+
+    Source: Semantic Versioning 2.0.0, section 11; less or more than three numbers are taken too.
+    """
+    if re.match(VERSION, version) is None or version.endswith("\n"):
+        return None
+    numbers, _, candidate = version.partition("+")[0].partition("-")
+    counted = tuple(map(int, numbers.split(".")))
+    # Every candidate comes before the release, a number before a word, fewer parts before more.
+    parts = ((0, int(p), "") if p.isdecimal() else (1, 0, p) for p in candidate.split("."))
+    return counted + (0,) * (4 - len(counted)), (0, *parts) if candidate else (1,)

@@ -1,4 +1,4 @@
-"""What a model is told of a render: a summary to read, and a few values as data.
+"""What a model reads of a render: a summary, and a few values as data.
 
 Both come from the sidecar's expressions over the arguments, or, where it says
 nothing, from the required fields. What the sidecar calls sensitive is taken out
@@ -22,69 +22,76 @@ from widgetd.widget.sidecar import SUFFIX
 LONGEST_SUMMARY = 300
 """Characters; a summary is read by a model in every turn that follows."""
 
-_SCALARS = (str, int, float, bool)
 _MOST_FIELDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Summary:
     """How one widget's summary and data are made.
 
     Attributes:
         title: Begins a summary that nobody has written.
-        fields: Dotted paths of arguments that are told as data.
-        expressions: By name, values that are told as data.
-        written: The author's summary; None where there is none.
+        fields: Dotted paths of arguments that are part of the data.
+        expressions: By name, values that are part of the data.
+        template: The author's summary; None where there is none.
         required: The arguments that a summary is made of where there is none.
-        sensitive: Dotted paths that are told to nobody.
+        sensitive: Dotted paths that nobody reads.
     """
 
     title: str
     fields: tuple[str, ...]
     expressions: Mapping[str, Expression]
-    written: Template | None
+    template: Template | None
     required: tuple[str, ...]
     sensitive: tuple[str, ...]
 
-    def summary(self, arguments: Mapping[str, Any]) -> str:
+    def text(self, arguments: Mapping[str, Any]) -> str:
         """One short text for the model.
 
         Args:
             arguments: As the widget's template saw them.
         """
         public = _without(arguments, self.sensitive)
-        if self.written is not None:
+        text = ""
+        if self.template is not None:
             try:
-                text = " ".join(self.written.render(public).split())
+                text = " ".join(self.template.render(public).split())
             except CallError:
                 text = ""
-            if text:
-                return _shortened(text)
-        values = [
-            f"{name} {_shown(public[name])}"
-            for name in self.required
-            if isinstance(public.get(name), _SCALARS)
-        ]
-        told = ", ".join(values[:_MOST_FIELDS])
-        return _shortened(f"{self.title}: {told}" if told else self.title)
+        if not text:
+            values = [
+                f"{name} {_plain(public[name])}"
+                for name in self.required
+                if isinstance(public.get(name), (str, int, float, bool))
+            ]
+            listed = ", ".join(values[:_MOST_FIELDS])
+            text = f"{self.title}: {listed}" if listed else self.title
+        if len(text) <= LONGEST_SUMMARY:
+            return text
+        return text[: LONGEST_SUMMARY - 1].rstrip() + "…"
 
     def data(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields and values that the sidecar wants told, by name; absent ones are left out.
+        """The fields and values that the sidecar names, by name; absent ones are left out.
 
         Args:
             arguments: As the widget's template saw them.
         """
         public = _without(arguments, self.sensitive)
-        told = {path: _at(public, path) for path in self.fields}
+        values: dict[str, Any] = {}
+        for path in self.fields:
+            value: Any = public
+            for name in path.split("."):
+                value = value.get(name) if isinstance(value, Mapping) else None
+            values[path] = value
         for name, expression in self.expressions.items():
             try:
-                told[name] = expression.evaluate(public)
+                values[name] = expression.evaluate(public)
             except CallError:
                 continue
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
-def compile_facts(definition: Definition, schema: Schema, *, limits: Limits) -> Facts:
+def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -> Summary:
     """Prove that the sidecar's summary and expressions can be used, and make them ready.
 
     Raises:
@@ -93,14 +100,14 @@ def compile_facts(definition: Definition, schema: Schema, *, limits: Limits) -> 
     sidecar = definition.sidecar
     required = schema.advertised.get("required")
     try:
-        return Facts(
+        return Summary(
             title=definition.title,
             fields=sidecar.summary_fields,
             expressions={
                 name: compile_expression(text, limits=limits)
                 for name, text in sidecar.summary_data.items()
             },
-            written=None
+            template=None
             if sidecar.summary is None
             else compile_text(sidecar.summary, limits=limits),
             required=tuple(required) if isinstance(required, (list, tuple)) else (),
@@ -108,13 +115,6 @@ def compile_facts(definition: Definition, schema: Schema, *, limits: Limits) -> 
         )
     except WidgetError as error:
         raise error.of(definition.path + SUFFIX) from None
-
-
-def _at(arguments: Mapping[str, Any], path: str) -> Any:
-    value: Any = arguments
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
 
 
 def _without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
@@ -137,11 +137,7 @@ def _cut(value: Any, path: tuple[str, ...]) -> Any:
     return kept
 
 
-def _shown(value: str | float) -> str:
+def _plain(value: str | float) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return " ".join(str(value).split())
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_SUMMARY else text[: LONGEST_SUMMARY - 1].rstrip() + "…"

@@ -1,11 +1,11 @@
 """A definition, ready to be called: arguments in, widget tree out.
 
-    arguments -> validate (mend) -> fill defaults -> render -> tree
+    arguments -> validate (coerce) -> fill defaults -> render -> tree
 
 It knows one widget and nothing of folders, tools or time. A widget never changes;
 each part is a pure function of the definition, made when it is first used. Before
 a widget is served, all of them were made once, so that none can fail in a call;
-what was made for the proof is then let go, for most of many widgets are not called.
+what was made for the proof is then released, for most of many widgets are not called.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import orjson
 from pydantic import BaseModel
@@ -28,13 +29,16 @@ from widgetd.schema.validator import Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
 from widgetd.widget.components import to_chatkit, tree
 from widgetd.widget.definition import Definition, Names
-from widgetd.widget.description import purpose
-from widgetd.widget.summary import Facts, compile_facts
+from widgetd.widget.description import describe
+from widgetd.widget.summary import Summary, compile_summary
+
+MOST_TEMPLATES = 16
+"""So many files are being worked on at a time."""
+
+MOST_COMPILED = 1024
+"""So many widgets keep their parts; a daemon that serves no more releases none."""
 
 _BEGINNING = re.compile(r'\s*\{\s*"type"\s*:\s*"([^"{\\]*)"')
-
-MOST_WARM = 16
-"""So many files are being worked on at a time."""
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
@@ -93,22 +97,23 @@ class Widget:
     @cached_property
     def template(self) -> Template:
         """Makes the output from the arguments."""
-        with self._placed("/template"):
+        with self._errors_within("/template"):
             return _template(self.definition.path, self.definition.template, self._limits)
 
     @cached_property
     def schema(self) -> Schema:
         """Decides which arguments are admitted."""
         written = self.definition.schema
-        if written is None:
-            written = _open_object(self.template.names)
-        with self._placed("/jsonSchema"):
+        if written is None:  # an object with whatever the template asks for
+            names = sorted(self.template.names)
+            written = {"type": "object", "properties": {name: {} for name in names}}
+        with self._errors_within("/jsonSchema"):
             return compile_schema(written, limits=self._limits)
 
     @cached_property
-    def facts(self) -> Facts:
-        """What a model is told of a render."""
-        return compile_facts(self.definition, self.schema, limits=self._limits)
+    def summary(self) -> Summary:
+        """What a model reads of a render."""
+        return compile_summary(self.definition, self.schema, limits=self._limits)
 
     @property
     def advertised(self) -> Mapping[str, Any]:
@@ -138,38 +143,26 @@ class Widget:
             WidgetError: One does; the finding says where in the file and why.
         """
         if self._proof is None:
-            _ = self.template, self.schema, self.facts
-            description = purpose(self.definition, self.schema)
-            self._proof = Proof(
-                names=self.definition.names,
-                description=description,
-                listing=self._listing(description),
-            )
+            _ = self.template, self.schema, self.summary
+            definition, schema = self.definition, self.schema
+            description = describe(definition, schema)
+            listed = (self.tool, definition.title, description, schema.advertised, definition.tags)
+            listing = blake2b(orjson.dumps(listed), digest_size=8).hexdigest()
+            self._proof = Proof(names=definition.names, description=description, listing=listing)
         return self._proof
 
     def admitted(self, entry: bytes) -> None:
         """Keep how it stands in a list of tools, as whoever admitted it says."""
         self._proof = replace(self.prove(), entry=entry)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Hold no part any more; each is made again when it is next used."""
         for name, made in vars(type(self)).items():
             if isinstance(made, cached_property):
                 vars(self).pop(name, None)
 
-    def _listing(self, description: str) -> str:
-        definition = self.definition
-        said = (
-            self.tool,
-            definition.title,
-            description,
-            self.schema.advertised,
-            definition.tags,
-        )
-        return blake2b(orjson.dumps(said), digest_size=8).hexdigest()
-
     @contextmanager
-    def _placed(self, pointer: str) -> Iterator[None]:
+    def _errors_within(self, pointer: str) -> Iterator[None]:
         """Say of which file, and where in it, an error is that is raised within."""
         try:
             yield
@@ -215,8 +208,8 @@ class Widget:
             root = tree(made.text)
         except WidgetError as error:
             # What is wrong is shown with the text around it, and with what was sent.
-            told = "" if sensitive else f": {error}"
-            raise CallError("W2004", f"the template's output is no widget{told}") from None
+            shown = "" if sensitive else f": {error}"
+            raise CallError("W2004", f"the template's output is no widget{shown}") from None
         return Render(
             tree=root,
             arguments=filled,
@@ -224,6 +217,15 @@ class Widget:
             steps=made.steps,
             mended=checked.mended,
         )
+
+    def tree(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The tree that the template makes of `arguments`, which the schema admits.
+
+        Raises:
+            CallError: The template fails on them.
+            WidgetError: Its output is no widget (W1305, W1306).
+        """
+        return tree(self.template.render(self.schema.with_defaults(dict(arguments))))
 
     @cached_property
     def Arguments(self) -> type[BaseModel]:  # noqa: N802 - it is a class, and named as one
@@ -256,7 +258,8 @@ class Widget:
         self, convert: Callable[[dict[str, Any]], Any], returns: object
     ) -> Callable[..., Any]:
         def call(**arguments: Any) -> Any:
-            return convert(self.call(_plain(arguments)).tree)
+            plain = {name: _plain(value) for name, value in arguments.items()}
+            return convert(self.call(plain).tree)
 
         call.__name__ = self.definition.component
         call.__doc__ = self.description
@@ -265,16 +268,12 @@ class Widget:
         return call
 
 
-def _plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as JSON values: parts may be given as the models of `Widget.Arguments`."""
-    return {name: _dumped(value) for name, value in arguments.items()}
-
-
-def _dumped(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """An argument as a JSON value: its parts may be given as the models of `Widget.Arguments`."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True, exclude_unset=True)
     if isinstance(value, list):
-        return [_dumped(element) for element in value]
+        return [_plain(element) for element in value]
     return value
 
 
@@ -289,22 +288,39 @@ def compile_widget(definition: Definition, *, limits: Limits | None = None) -> W
     return widget
 
 
-@lru_cache(maxsize=MOST_WARM)
+@lru_cache(maxsize=MOST_TEMPLATES)
 def _template(path: str, text: str, limits: Limits) -> Template:  # noqa: ARG001 - each file's own
     """The template of a file, kept for as long as a designer is at work on it.
 
     A save often changes something else in the file, and the first call follows upon it.
+
+    Raises:
+        WidgetError: Also where it begins with a root which is none, whatever the arguments.
     """
-    _demand_root(text)
+    if begins := _BEGINNING.match(text):
+        tree(orjson.dumps({"type": begins.group(1)}))
     return compile_template(text, limits=limits)
 
 
-def _demand_root(template: str) -> None:
-    """Refuse a template that begins with a root which is none, whatever the arguments."""
-    if begins := _BEGINNING.match(template):
-        tree(orjson.dumps({"type": begins.group(1)}))
+class CompiledCache:
+    """The widgets that were called last; what is compiled of any other is released.
 
+    A widget's parts are most of what it takes in memory, and are made when it is first called.
+    Whoever calls it again has them made again.
 
-def _open_object(names: frozenset[str]) -> Mapping[str, Any]:
-    """The schema of a file that has none: an object with whatever the template asks for."""
-    return {"type": "object", "properties": {name: {} for name in sorted(names)}}
+    Args:
+        most: How many widgets keep their parts.
+    """
+
+    def __init__(self, most: int = MOST_COMPILED) -> None:
+        self._most = most
+        self._called: WeakKeyDictionary[Widget, None] = WeakKeyDictionary()
+
+    def called(self, widget: Widget) -> None:
+        """Somebody calls `widget`; the one that was called longest ago may be released."""
+        self._called.pop(widget, None)
+        self._called[widget] = None
+        if len(self._called) > self._most:
+            oldest = next(iter(self._called))
+            del self._called[oldest]
+            oldest.release()

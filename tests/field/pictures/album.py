@@ -8,7 +8,7 @@ from pathlib import Path
 from widgetd.browser.pictures import Shot, Theme
 from widgetd.catalog.loader import discover_widgets
 from widgetd.settings import bundled
-from widgetd.widget.states import SAMPLE, arguments_of
+from widgetd.widget.samples import SAMPLE, arguments_of
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 

@@ -14,7 +14,7 @@ from tests.serving import serving
 from widgetd.catalog.loader import discover_widgets
 from widgetd.mcp.view import drawing
 from widgetd.settings import bundled
-from widgetd.widget.states import SAMPLE, arguments_of
+from widgetd.widget.samples import SAMPLE, arguments_of
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -11,7 +11,7 @@ from tests.field.web.browsing import browsing, needs_browser
 from widgetd.catalog.loader import discover_widgets
 from widgetd.mcp.view import drawing
 from widgetd.settings import bundled
-from widgetd.widget.states import arguments_of, states
+from widgetd.widget.samples import arguments_of, states
 
 pytestmark = needs_browser
 

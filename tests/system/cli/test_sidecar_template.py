@@ -54,7 +54,7 @@ def test_the_sidecar_of_a_file_survives_a_new_export_over_it(tmp_path: Path) -> 
     again = load_widget(file)
     assert again.description == "Greet somebody by name."
     assert again.example is not None
-    assert again.facts.summary({"who": "Ada"}) == "Greeting: who Ada"
+    assert again.summary.text({"who": "Ada"}) == "Greeting: who Ada"
 
 
 def test_a_sidecar_that_is_there_is_left_as_it_is(

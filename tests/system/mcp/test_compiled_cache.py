@@ -10,13 +10,13 @@ from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.server import build
 from widgetd.store.factory import local_store
-from widgetd.widget.compiled_cache import Warm
+from widgetd.widget.widget import CompiledCache
 
 
 async def test_a_call_has_the_widget_that_was_called_longest_ago_let_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("widgetd.mcp.calls.Warm", partial(Warm, most=1))
+    monkeypatch.setattr("widgetd.mcp.calls.CompiledCache", partial(CompiledCache, most=1))
     first, second = widget("First"), widget("Second")
     server = build(Registry(snapshot_of(first, second)), local_store())
 

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from widgetd.checks.exporter import exporter_losses, wrapped_data
-from widgetd.checks.jsx import elements
-from widgetd.checks.written import components
+from widgetd.checks.exporter import (
+    exporter_losses,
+    jsx_elements,
+    template_elements,
+    wrapped_data,
+)
 
 VIEW = """<Card>
   {/* <Ghost a={1} /> */}
@@ -18,7 +21,7 @@ VIEW = """<Card>
 
 
 def test_every_element_of_a_view_is_found_with_what_it_says() -> None:
-    found = elements(VIEW)
+    found = jsx_elements(VIEW)
 
     assert [(one.type, one.line) for one in found] == [
         ("Card", 1),
@@ -48,7 +51,7 @@ TEMPLATE = """{"type":"Card","children":[{%- set _c -%}
 
 
 def test_every_component_that_a_template_writes_is_found_with_what_it_says() -> None:
-    card, row, text = components(TEMPLATE)
+    card, row, text = template_elements(TEMPLATE)
 
     assert [(one.type, one.line) for one in (card, row, text)] == [
         ("Card", 1),
@@ -64,8 +67,8 @@ def test_every_component_that_a_template_writes_is_found_with_what_it_says() -> 
     "text", ["", "{", "}", '{"type":', "]}[{", '{{ x }}{"a" "b"}', "<", "<A", "<A b={"]
 )
 def test_text_that_is_neither_is_read_all_the_same(text: str) -> None:
-    assert isinstance(components(text), list)
-    assert isinstance(elements(text), list)
+    assert isinstance(template_elements(text), list)
+    assert isinstance(jsx_elements(text), list)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +89,12 @@ def test_text_that_is_neither_is_read_all_the_same(text: str) -> None:
 )
 def test_text_that_never_closes_what_it_opens_is_run_through_once(text: str) -> None:
     """Minutes, or Python's whole stack, where anything is tried twice; so the time limit tells."""
-    assert len(components(text)) <= 1
-    assert len(elements(text)) <= 1
+    assert len(template_elements(text)) <= 1
+    assert len(jsx_elements(text)) <= 1
 
 
 def test_a_literal_in_a_literal_ends_where_it_ends() -> None:
-    [text, icon] = elements('<Text value={`a ${b ? `}${c}` : "`}"} d`} size="sm" /><Icon />')
+    [text, icon] = jsx_elements('<Text value={`a ${b ? `}${c}` : "`}"} d`} size="sm" /><Icon />')
 
     assert text.attributes == {"value": '`a ${b ? `}${c}` : "`}"} d`', "size": '"sm"'}
     assert icon.type == "Icon"

@@ -14,7 +14,7 @@ import pytest
 from widgetd.checks import findings
 from widgetd.files.source import Source
 from widgetd.widget.definition import define
-from widgetd.widget.studio import Studio
+from widgetd.widget.document import Studio
 from widgetd.widget.widget import Widget, compile_widget
 
 States = dict[str, Mapping[str, Any]]
@@ -102,7 +102,7 @@ def test_the_file_and_studio_call_it_the_same(widget: Widget, studio: Studio) ->
 
 
 def test_the_sample_renders_to_the_preview(widget: Widget, states: States) -> None:
-    assert widget.call(states["sample"], strict=True).tree == widget.definition.preview
+    assert widget.call(states["sample"], strict=True).tree == widget.definition.document.preview
 
 
 def test_it_is_shown_in_several_states_none_of_which_needs_mending(
@@ -118,8 +118,8 @@ def test_there_is_nothing_to_say_against_it(widget: Widget) -> None:
 
 
 def test_the_sample_looks_the_same_without_a_network(widget: Widget) -> None:
-    assert widget.definition.preview is not None
-    assert "Image" not in {part.get("type") for part in objects(widget.definition.preview)}
+    assert widget.definition.document.preview is not None
+    assert "Image" not in {part.get("type") for part in objects(widget.definition.document.preview)}
 
 
 def test_every_part_of_the_arguments_is_described_and_closed(widget: Widget) -> None:
@@ -178,9 +178,9 @@ def test_a_model_is_told_every_fact_and_a_summary_of_one_line(
     widget: Widget, states: States
 ) -> None:
     sidecar = widget.definition.sidecar
-    summaries = [widget.facts.summary(state) for state in states.values()]
+    summaries = [widget.summary.text(state) for state in states.values()]
 
-    assert set(widget.facts.data(states["sample"])) == {
+    assert set(widget.summary.data(states["sample"])) == {
         *sidecar.summary_fields,
         *sidecar.summary_data,
     }

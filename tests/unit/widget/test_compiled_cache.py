@@ -7,11 +7,11 @@ import weakref
 
 from tests.making import widget
 from tests.serving import greeting
-from widgetd.widget.compiled_cache import Warm
+from widgetd.widget.widget import CompiledCache
 
 
 def test_the_widget_that_was_called_longest_ago_lets_go_of_its_parts_and_can_be_called() -> None:
-    warm = Warm(most=2)
+    warm = CompiledCache(most=2)
     first, second, third = (widget(name) for name in ("First", "Second", "Third"))
     parts = {each.tool: weakref.ref(each.schema) for each in (first, second, third)}
 
@@ -24,7 +24,7 @@ def test_the_widget_that_was_called_longest_ago_lets_go_of_its_parts_and_can_be_
 
 
 def test_a_widget_that_is_served_no_more_is_not_kept_for_having_been_called() -> None:
-    warm = Warm()
+    warm = CompiledCache()
     made = widget()
     warm.called(made)
     kept = weakref.ref(made)

@@ -10,7 +10,7 @@ from tests.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.widget.definition import Definition, define
-from widgetd.widget.studio import decode_studio
+from widgetd.widget.document import decode_studio
 
 STUDIO = {
     "id": "wig_1",
@@ -45,10 +45,10 @@ def test_a_definition_is_what_the_file_says() -> None:
     assert definition.tags == ("post",)
     assert definition.schema == schema
     assert definition.template == '{"type":"Card"}'
-    assert definition.preview == {"type": "Card"}
+    assert definition.document.preview == {"type": "Card"}
     assert definition.description == "Where it is."
-    assert (definition.encoded, definition.studio) == (None, None)
-    assert definition.extra == {"notes": ["a"]}
+    assert (definition.document.encoded, definition.studio) == (None, None)
+    assert definition.document.extra == {"notes": ["a"]}
 
 
 def test_a_sidecar_adds_to_the_file_and_changes_its_digest() -> None:

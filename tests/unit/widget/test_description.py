@@ -11,7 +11,7 @@ from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.widget.definition import Definition, define
-from widgetd.widget.description import LONGEST, purpose
+from widgetd.widget.description import LONGEST, describe
 
 
 def told(toml: str = "", **keys: Any) -> str:
@@ -19,7 +19,7 @@ def told(toml: str = "", **keys: Any) -> str:
     source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="a")
     sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="b")
     definition = define(source, sidecar)
-    return purpose(definition, schema_of(definition))
+    return describe(definition, schema_of(definition))
 
 
 def schema_of(definition: Definition) -> Schema:
@@ -125,7 +125,7 @@ def test_every_made_description_is_short_and_its_example_fits() -> None:
         except WidgetError:
             continue
         schema = schema_of(definition)
-        text, _, example = purpose(definition, schema).partition("For example ")
+        text, _, example = describe(definition, schema).partition("For example ")
         assert text.startswith("Show the ")
         assert len(text) + len(example) < LONGEST
         if example:

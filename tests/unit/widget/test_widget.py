@@ -122,7 +122,7 @@ def test_output_that_is_no_json_is_not_shown_where_something_in_it_may_be_sensit
 def test_a_summary_is_made_of_the_required_fields_where_nobody_wrote_one() -> None:
     made = widget("Flight Tracker", schema=AIRLINE)
 
-    assert made.facts.summary({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
+    assert made.summary.text({"who": "Ada", "from": "OSL"}) == "Flight Tracker: who Ada"
 
 
 def test_what_is_sensitive_is_in_no_summary_and_no_data() -> None:
@@ -132,11 +132,11 @@ def test_what_is_sensitive_is_in_no_summary_and_no_data() -> None:
         'sensitive = ["airline.name"]\n'
         '[summary_data]\nletters = "who | length"\nname = "airline.name"\n'
     )
-    facts = widget(schema=AIRLINE, sidecar=sidecar).facts
+    summary = widget(schema=AIRLINE, sidecar=sidecar).summary
     arguments = {"who": "Ada", "airline": {"name": "secret"}}
 
-    assert facts.summary(arguments) == "Ada"
-    assert facts.data(arguments) == {"who": "Ada", "letters": 3}
+    assert summary.text(arguments) == "Ada"
+    assert summary.data(arguments) == {"who": "Ada", "letters": 3}
 
 
 @pytest.mark.parametrize("path", ["cards.number", "cards[].number", "cards[]", "cards"])
@@ -144,7 +144,7 @@ def test_what_is_sensitive_in_a_list_is_told_to_nobody_however_its_path_is_writt
     path: str,
 ) -> None:
     card = {"type": "object", "properties": {"number": {"type": "string"}}}
-    facts = widget(
+    summary = widget(
         schema={"properties": {"who": {}, "cards": {"type": "array", "items": card}}},
         sidecar=f"""
             sensitive = ["{path}"]
@@ -154,11 +154,11 @@ def test_what_is_sensitive_in_a_list_is_told_to_nobody_however_its_path_is_writt
             first = "cards[0].number"
             all = "cards | map(attribute='number') | join"
         """,
-    ).facts
+    ).summary
     arguments = {"who": "Ada", "cards": [{"number": "4242"}]}
 
-    assert facts.summary(arguments) == "Ada"
-    assert "4242" not in str(facts.data(arguments))
+    assert summary.text(arguments) == "Ada"
+    assert "4242" not in str(summary.data(arguments))
 
 
 def test_an_expression_of_the_sidecar_that_cannot_be_parsed_is_a_fault_of_the_sidecar() -> None:

@@ -19,7 +19,7 @@ from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
 from widgetd.store.values import Awaited
-from widgetd.widget.actions import Offered, actions_of
+from widgetd.widget.actions import TreeAction, tree_actions
 
 LONGEST_WAIT_S = 60
 """Many clients give up on a call after a minute."""
@@ -36,7 +36,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if answer is not None:
         return structured_result(dict(answer))
     render = await context.rendering.kept(render_id)
-    offered = _offered(actions_of(render.tree), arguments["action"])
+    offered = _offered(tree_actions(render.tree), arguments["action"])
     try:
         payload = offered.accept(arguments["payload"])
     except CallError as error:
@@ -50,7 +50,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     return structured_result(dict(await store.idempotency.remember(remembered, answer)))
 
 
-def _offered(known: Mapping[str, Offered], action: str) -> Offered:
+def _offered(known: Mapping[str, TreeAction], action: str) -> TreeAction:
     if action in known:
         return known[action]
     near = nearest(action, tuple(known))

@@ -14,7 +14,7 @@ from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
 from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, structured_result
-from widgetd.widget.actions import known_actions
+from widgetd.widget.actions import widget_actions
 
 MOST_HITS = 50
 """More than a model would read."""
@@ -60,9 +60,9 @@ def _details(context: ToolContext, name: str) -> dict[str, Any]:
         "inputSchema": widget.schema.advertised,
         "example": widget.example,
     }
-    actions = known_actions(widget)
+    actions = widget_actions(widget)
     if actions:
-        item["actions"] = [action.said() for action in actions]
+        item["actions"] = [action.to_dict() for action in actions]
     fault = snapshot.faults.get(widget.definition.path)
     if fault is not None:
         item["problems"] = [str(fault)]

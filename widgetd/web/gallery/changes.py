@@ -14,7 +14,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import breaking
 from widgetd.errors import CallError, Finding
-from widgetd.widget.states import SAMPLE, arguments_of
+from widgetd.widget.samples import SAMPLE, arguments_of
 from widgetd.widget.widget import Widget
 
 # White space is taken where it begins and not given back: nothing is tried twice.

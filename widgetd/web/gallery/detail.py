@@ -23,7 +23,7 @@ from widgetd.web.gallery.changes import changes_between
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.templating import html
-from widgetd.widget.states import SAMPLE, State, arguments_of, states
+from widgetd.widget.samples import SAMPLE, State, arguments_of, states
 from widgetd.widget.widget import Widget
 
 TABS = ("arguments", "model", "problems", "actions", "source", "changes")

@@ -29,7 +29,6 @@ from widgetd.web.gallery.live import events
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.upload import take
 from widgetd.web.guard import Guard
-from widgetd.widget.origins import origins
 
 MOST_BYTES = 4 * Limits().file_bytes
 """Of a body: a widget and its sidecar in base64, or arguments as long."""
@@ -88,7 +87,7 @@ async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
 async def frame(gallery: Gallery, request: Request) -> Response:
     """The view that MCP hosts get, allowed to load the images that the widget may load in one."""
     shown = gallery.widget(request)
-    images = " ".join(sorted({*origins(shown.definition.template), *gallery.image_origins}))
+    images = " ".join(sorted({*shown.definition.document.origins, *gallery.image_origins}))
     headers = {
         "content-security-policy": FRAME_POLICY.replace(" {images}", images and f" {images}"),
         "x-content-type-options": "nosniff",

@@ -1,4 +1,4 @@
-"""The fields of a form: what each of them may send.
+"""The fields of a form, and the JSON Schema of the payload that they are sent in.
 
 A field is checked as a browser checks it: in full when the form is submitted,
 and only for its type when another action happens to carry it along.
@@ -6,7 +6,7 @@ and only for its type when another action happens to carry it along.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -15,9 +15,13 @@ from widgetd.errors import WidgetError
 from widgetd.schema.validator import compile_schema
 
 Kind = Literal["string", "number", "boolean", "any"]
+Schema = dict[str, Any]
 
 DAY = r"^\d{4}-\d{2}-\d{2}"
 """A day, perhaps with a time."""
+
+MOST_PRECISE = 2**53
+"""Beyond this, a browser does not know one integer from the next."""
 
 _FORMATS: Mapping[str, str] = {"email": "email", "url": "iri"}
 _FORBIDDEN = frozenset({"__proto__", "prototype", "constructor"})
@@ -48,7 +52,7 @@ class Field:
         """Where in the payload it is: `("task", "dueDate")`."""
         return tuple(part for part in self.name.split(".") if part)
 
-    def schema(self, *, submitted: bool) -> dict[str, Any]:
+    def schema(self, *, submitted: bool) -> Schema:
         """The JSON Schema of what it sends.
 
         Args:
@@ -57,22 +61,21 @@ class Field:
         needed = submitted and self.required
         if self.choices is not None:
             return {"enum": list(self.choices)}
-        if self.kind == "any":
-            return {}
-        if self.kind == "boolean":
-            return {"const": True} if needed else {"type": "boolean"}
-        if self.kind == "number":
-            return {"type": "number" if needed else ["number", "null"]}
-        return {"type": "string", **(self._demands() if submitted else {})}
-
-    def _demands(self) -> dict[str, Any]:
-        """What is asked of a text; one that need not be there may also be empty."""
+        match self.kind:
+            case "any":
+                return {}
+            case "boolean":
+                return {"const": True} if needed else {"type": "boolean"}
+            case "number":
+                return {"type": "number" if needed else ["number", "null"]}
         rules = dict(self.rules or {})
-        if self.required:
-            return {"minLength": 1, **rules}
-        return {"anyOf": [{"const": ""}, rules]} if rules else {}
+        if needed:
+            return {"type": "string", "minLength": 1, **rules}
+        # A text that need not be there may also be empty.
+        bounds = {"anyOf": [{"const": ""}, rules]} if submitted and rules else {}
+        return {"type": "string", **bounds}
 
-    def beside(self, other: Field) -> Field:
+    def merged(self, other: Field) -> Field:
         """What two fields of one name send: whatever either of them would."""
         if self == other:
             return self
@@ -87,82 +90,60 @@ class Field:
 
 def field_of(component: Mapping[str, Any]) -> Field | None:
     """The field that a component is; None where it is none, or sends nothing."""
-    make = _MAKERS.get(str(component.get("type")))
-    found = None if make is None or component.get("disabled") is True else make(component)
+    if component.get("disabled") is True:
+        return None
+    found = _field(component)
     if found is None or not found.path or _FORBIDDEN.intersection(found.path):
         return None
     return found
 
 
-def _input(component: Mapping[str, Any]) -> Field:
-    kind = str(component.get("inputType"))
-    rules: dict[str, Any] = {"format": _FORMATS[kind]} if kind in _FORMATS else {}
-    return Field(
-        name=_name(component),
-        kind="number" if kind == "number" else "string",
-        required=component.get("required") is True,
-        secret=kind == "password",
-        rules=rules | _pattern(component),
-    )
-
-
-def _textarea(component: Mapping[str, Any]) -> Field:
-    required = component.get("required") is True
-    return Field(name=_name(component), kind="string", required=required, rules=_pattern(component))
-
-
-def _checkbox(component: Mapping[str, Any]) -> Field:
-    required = component.get("required") is True
-    return Field(name=_name(component), kind="boolean", required=required)
-
-
-def _radio_group(component: Mapping[str, Any]) -> Field:
-    required = component.get("required") is True
-    choices = tuple(_values(component))
-    return Field(name=_name(component), kind="string", required=required, choices=choices)
-
-
-def _select(component: Mapping[str, Any]) -> Field:
-    # It sends what it began with, even where that is none of its options.
-    begun = component.get("defaultValue")
-    own = (begun,) if isinstance(begun, str) else ()
-    choices = tuple(dict.fromkeys((*_values(component), *own, "")))
-    return Field(name=_name(component), kind="string", choices=choices)
-
-
-def _date_picker(component: Mapping[str, Any]) -> Field:
-    # Its `min` and `max` are the client's to hold: JSON Schema has no word for a range of days.
-    return Field(name=_name(component), kind="string", rules={"pattern": DAY})
-
-
-def _text(component: Mapping[str, Any]) -> Field | None:
-    editable = component.get("editable")
-    return _textarea(editable) if isinstance(editable, Mapping) else None
-
-
-_MAKERS: Mapping[str, Callable[[Mapping[str, Any]], Field | None]] = {
-    "Input": _input,
-    "Textarea": _textarea,
-    "Checkbox": _checkbox,
-    "RadioGroup": _radio_group,
-    "Select": _select,
-    "DatePicker": _date_picker,
-    "Text": _text,
-}
-
-
-def _name(component: Mapping[str, Any]) -> str:
+def _field(component: Mapping[str, Any]) -> Field | None:
     name = component.get("name")
-    return name if isinstance(name, str) else ""
+    name = name if isinstance(name, str) else ""
+    required = component.get("required") is True
+    match component.get("type"):
+        case "Input":
+            kind = str(component.get("inputType"))
+            rules: dict[str, Any] = {"format": _FORMATS[kind]} if kind in _FORMATS else {}
+            return Field(
+                name=name,
+                kind="number" if kind == "number" else "string",
+                required=required,
+                secret=kind == "password",
+                rules=rules | _pattern(component),
+            )
+        case "Textarea":
+            return Field(name=name, kind="string", required=required, rules=_pattern(component))
+        case "Text":
+            editable = component.get("editable")
+            if isinstance(editable, Mapping):
+                return _field({**editable, "type": "Textarea"})
+        case "Checkbox":
+            return Field(name=name, kind="boolean", required=required)
+        case "RadioGroup":
+            choices = tuple(_values(component))
+            return Field(name=name, kind="string", required=required, choices=choices)
+        case "Select":
+            # It sends what it began with, even where that is none of its options.
+            first = component.get("defaultValue")
+            own = (first,) if isinstance(first, str) else ()
+            choices = tuple(dict.fromkeys((*_values(component), *own, "")))
+            return Field(name=name, kind="string", choices=choices)
+        case "DatePicker":
+            # `min` and `max` are the client's to hold: JSON Schema has no word for a range of days.
+            return Field(name=name, kind="string", rules={"pattern": DAY})
+    return None
 
 
-def _values(component: Mapping[str, Any]) -> Iterator[str]:
+def _values(component: Mapping[str, Any]) -> list[str]:
     options = component.get("options")
-    for option in options if isinstance(options, list) else ():
-        if isinstance(option, dict) and option.get("disabled") is not True:
-            value = option.get("value")
-            if isinstance(value, str):
-                yield value
+    values = [
+        option.get("value")
+        for option in (options if isinstance(options, list) else ())
+        if isinstance(option, dict) and option.get("disabled") is not True
+    ]
+    return [value for value in values if isinstance(value, str)]
 
 
 def _pattern(component: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,3 +162,70 @@ def _is_usable(pattern: str) -> bool:
     except WidgetError:
         return False
     return True
+
+
+def payload_schema(
+    keys: Mapping[str, Schema], fields: Iterable[Field], *, submitted: bool, closed: bool = True
+) -> Schema:
+    """An object with `keys`, all of them required, and `fields`.
+
+    Args:
+        keys: What each key of the author's payload may be.
+        fields: What the user adds; none of them has the place of a key.
+        submitted: Whether the fields must be complete.
+        closed: Whether that is all there may be.
+    """
+    root = _object(closed)
+    root["properties"].update(keys)
+    root["required"].extend(keys)
+    for field in fields:
+        _place(root, field, submitted=submitted, closed=closed)
+    return _tidy(root)
+
+
+def exactly(value: Any) -> Schema:
+    """The schema of a value that the author wrote, as it comes back from a browser."""
+    heard = as_browser(value)
+    return {"const": value} if heard == value else {"enum": [value, heard]}
+
+
+def as_browser(value: Any) -> Any:
+    """A JSON value after a browser has read and written it: large integers lose their end."""
+    if isinstance(value, dict):
+        return {key: as_browser(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [as_browser(inner) for inner in value]
+    if type(value) is int and abs(value) > MOST_PRECISE:
+        return int(float(value))
+    return value
+
+
+def _place(root: Schema, field: Field, *, submitted: bool, closed: bool) -> None:
+    inner = root
+    needed = submitted and field.required
+    for part in field.path[:-1]:
+        if needed and part not in inner["required"]:
+            inner["required"].append(part)
+        inner = inner["properties"].setdefault(part, _object(closed))
+        if "properties" not in inner:  # a field of that name stands there already
+            inner.clear()
+            return
+    last = field.path[-1]
+    if needed and last not in inner["required"]:
+        inner["required"].append(last)
+    taken = last in inner["properties"]
+    inner["properties"][last] = {} if taken else field.schema(submitted=submitted)
+
+
+def _object(closed: bool) -> Schema:
+    bounds = {"additionalProperties": False} if closed else {}
+    return {"type": "object", "properties": {}, "required": [], **bounds}
+
+
+def _tidy(schema: Schema) -> Schema:
+    """The same without empty lists of required properties, which old drafts do not allow."""
+    for inner in schema.get("properties", {}).values():
+        _tidy(inner)
+    if schema.get("required") == []:
+        del schema["required"]
+    return schema

@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from widgetd.widget.components.check import check_tree
 from widgetd.widget.components.tree import ROOTS, to_chatkit, tree
+from widgetd.widget.components.vocabulary import vocabulary
 
-__all__ = ["ROOTS", "check_tree", "to_chatkit", "tree"]
+__all__ = ["ROOTS", "check_tree", "to_chatkit", "tree", "vocabulary"]

@@ -6,14 +6,15 @@ client shows what it knows. Each names the nearest known word.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from widgetd.errors import Finding, nearest
+from widgetd.schema.describe import alternatives
 from widgetd.schema.json_values import kind, pointer
-from widgetd.widget.components.shapes import Record, Shape, either
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
 
 # The same word stands in each of a widget's trees.
@@ -21,6 +22,15 @@ _nearest = lru_cache(maxsize=2048)(nearest)
 
 _MOST_CHOICES = 10
 """More values than these are not listed in a message; the nearest one is named."""
+
+_EXPECTED: Mapping[str, str] = {
+    "boolean": "true or false",
+    "number": "a number",
+    "string": "a string",
+    "word": "one of a few words",
+    "array": "a list",
+    "object": "an object",
+}
 
 
 def check_tree(tree: Mapping[str, Any]) -> Iterator[Finding]:
@@ -36,20 +46,15 @@ def check_tree(tree: Mapping[str, Any]) -> Iterator[Finding]:
         component = words.components.get(str(node.get("type")))
         for finding in _check(node, component, parent, words):
             yield replace(finding, at=at + finding.at)
-        inner = [(f"{at}{step}", child, component) for step, child in _children(node)]
-        waiting.extend(reversed(inner))
-
-
-def _children(node: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    children = node.get("children")
-    if isinstance(children, dict):
-        return [("/children", children)]
-    listed = children if isinstance(children, list) else []
-    return [
-        (f"/children/{index}", child)
-        for index, child in enumerate(listed)
-        if isinstance(child, dict)
-    ]
+        children = node.get("children")
+        steps = {"/children": children}
+        if isinstance(children, list):
+            steps = {f"/children/{index}": child for index, child in enumerate(children)}
+        waiting += [
+            (f"{at}{step}", child, component)
+            for step, child in reversed(steps.items())
+            if isinstance(child, dict)
+        ]
 
 
 def _check(
@@ -63,70 +68,139 @@ def _check(
         return
     if parent is not None and parent.holds is not None and component.type not in parent.holds:
         yield _misplaced(component, parent)
-    if component.record is not None:
+    if component.schema is not None:
         own = {name: value for name, value in node.items() if name != "children"}
-        yield from _check_record(own, component.record, f"'{component.type}'", words)
+        yield from _properties(component.type).faults(own, f"'{component.type}'")
 
 
-def _check_record(
-    value: Mapping[str, Any], record: Record, owner: str, words: Vocabulary
-) -> Iterator[Finding]:
-    lacking = sorted(record.required - value.keys())
-    for name in lacking:
-        yield _finding("W1407", f"{owner} lacks '{name}'", "write it")
-    for name, inner in value.items():
-        known = record.fields.get(name)
-        if known is None:
-            near = _nearest(name, tuple(lacking or record.fields))
-            if len(lacking) == 1 and record.fields[lacking[0]].admits(inner):
-                near = lacking[0]
-            advice = f"did you mean '{near}'?" if near else "clients may ignore it"
-            yield _finding("W1402", f"{owner} has no property '{name}'", advice, name)
-        else:
-            yield from _check_value(inner, known, f"'{name}' of {owner}", words, pointer(name))
+@cache
+def _properties(component: str) -> _Properties:
+    words = vocabulary()
+    return _Properties(words.components[component].schema or {}, words)
 
 
-def _check_value(
-    value: Any, known: Shape, owner: str, words: Vocabulary, at: str
-) -> Iterator[Finding]:
-    if not known.admits(value):
-        yield replace(_wrong(value, known, owner, words), at=at)
-    elif isinstance(value, dict) and known.records:
-        meant = _meant(value, known.records)
-        for finding in _check_record(value, meant, owner, words):
-            yield replace(finding, at=at + finding.at)
-    elif isinstance(value, dict) and known.entries is not None:
+class _Properties:
+    """Says what of a component's properties its class does not admit."""
+
+    def __init__(self, schema: Mapping[str, Any], words: Vocabulary) -> None:
+        self._schema = schema
+        self._words = words
+        self._known: dict[int, list[Mapping[str, Any]]] = {}
+
+    def faults(self, value: Mapping[str, Any], owner: str) -> Iterator[Finding]:
+        """Everything in `value`, a component without its children."""
+        [root] = self._branches(self._schema)
+        yield from self._object(value, root, owner, "")
+
+    def _branches(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """The alternatives that a part of the schema leaves, references followed."""
+        found = self._known.get(id(schema))
+        if found is None:
+            inner = schema.get("anyOf") or schema.get("oneOf") or ()
+            if "$ref" in schema:
+                inner = [self._schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]]
+            found = [branch for one in inner for branch in self._branches(one)] or [schema]
+            self._known[id(schema)] = found
+        return found
+
+    def _object(
+        self, value: Mapping[str, Any], schema: Mapping[str, Any], owner: str, at: str
+    ) -> Iterator[Finding]:
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        others = schema.get("additionalProperties")
+        lacking = sorted(set(schema.get("required", ())) - value.keys())
+        for name in lacking:
+            yield _finding("W1407", f"{owner} lacks '{name}'", "write it", at)
         for name, inner in value.items():
-            yield from _check_value(inner, known.entries, owner, words, at + pointer(name))
-    elif isinstance(value, list) and known.items is not None:
-        for index, inner in enumerate(value):
-            yield from _check_value(inner, known.items, owner, words, f"{at}/{index}")
+            inside = at + pointer(name)
+            if name in properties:
+                yield from self._value(inner, properties[name], f"'{name}' of {owner}", inside)
+            elif isinstance(others, Mapping):
+                yield from self._value(inner, others, owner, inside)
+            else:
+                near = _nearest(name, tuple(lacking or properties))
+                if len(lacking) == 1 and self._may_be(inner, properties[lacking[0]]):
+                    near = lacking[0]
+                advice = f"did you mean '{near}'?" if near else "clients may ignore it"
+                yield _finding("W1402", f"{owner} has no property '{name}'", advice, inside)
+
+    def _value(
+        self, value: Any, schema: Mapping[str, Any], owner: str, at: str
+    ) -> Iterator[Finding]:
+        if not self._may_be(value, schema):
+            yield self._wrong(value, self._branches(schema), owner, at)
+        elif isinstance(value, dict):
+            objects = [one for one in self._branches(schema) if one.get("type") == "object"]
+            if objects:
+                yield from self._object(value, self._meant(value, objects), owner, at)
+        elif isinstance(value, list):
+            items = [one["items"] for one in self._branches(schema) if "items" in one]
+            for index, inner in enumerate(value if items else ()):
+                yield from self._value(inner, items[0], owner, f"{at}/{index}")
+
+    def _may_be(self, value: Any, schema: Mapping[str, Any]) -> bool:
+        """Whether a value as such may stand here; what is within it is not looked at."""
+        if value is None:
+            return True
+        name = _JSON_TYPES[type(value)]
+        return any(
+            one.get("type", name) == name and _admits(one, value) for one in self._branches(schema)
+        )
+
+    def _meant(
+        self, value: Mapping[str, Any], objects: list[Mapping[str, Any]]
+    ) -> Mapping[str, Any]:
+        """Of several kinds of object the one whose `type` it bears, or whose fields it has."""
+
+        def likeness(one: Mapping[str, Any]) -> tuple[bool, int]:
+            properties = one.get("properties", {})
+            typed = "const" in properties.get("type", {}) and "type" in value
+            is_typed = typed and properties["type"]["const"] == value["type"]
+            return is_typed, len(properties.keys() & value.keys())
+
+        return max(objects, key=likeness)
+
+    def _wrong(self, value: Any, branches: list[Mapping[str, Any]], owner: str, at: str) -> Finding:
+        singles = ([one["const"]] if "const" in one else one.get("enum", ()) for one in branches)
+        choices = tuple(choice for values in singles for choice in values)
+        if not isinstance(value, str) or not choices:
+            found = {"word" if one.keys() & _WORDS else str(one.get("type")) for one in branches}
+            use = "use " + alternatives(
+                [phrase for name, phrase in _EXPECTED.items() if name in found]
+            )
+            return _finding("W1405", f"{owner} cannot be {kind(value)}", use, at)
+        shown = value[:40]
+        near = _nearest(value, tuple(one for one in choices if isinstance(one, str)))
+        if choices == self._words.icons:
+            advice = f"did you mean '{near}'?" if near else "use an icon of ChatKit, or 'lucide:…'"
+            return _finding("W1404", f"{owner} cannot be '{shown}', which is no icon", advice, at)
+        if len(choices) <= _MOST_CHOICES or near is None:
+            advice = "use " + alternatives([f"'{one}'" for one in choices[:_MOST_CHOICES]])
+        else:
+            advice = f"did you mean '{near}'?"
+        return _finding("W1403", f"{owner} cannot be '{shown}'", advice, at)
 
 
-def _meant(value: Mapping[str, Any], records: tuple[Record, ...]) -> Record:
-    """Of several kinds of object the one whose `type` it bears, or whose fields it has."""
-
-    def likeness(record: Record) -> tuple[bool, int]:
-        named = record.fields.get("type")
-        typed = named is not None and bool(named.values) and named.admits(value.get("type"))
-        return typed, len(record.fields.keys() & value.keys())
-
-    return max(records, key=likeness)
+def _admits(schema: Mapping[str, Any], value: object) -> bool:
+    """Whether a value of the schema's type is one of those that it names, if it names any."""
+    if "enum" in schema:
+        return value in schema["enum"]
+    if "const" in schema:
+        return bool(value == schema["const"])
+    return "pattern" not in schema or re.match(schema["pattern"], str(value)) is not None
 
 
-def _wrong(value: Any, known: Shape, owner: str, words: Vocabulary) -> Finding:
-    if not isinstance(value, str) or not known.values:
-        return _finding("W1405", f"{owner} cannot be {kind(value)}", f"use {known.expected}")
-    shown = value[:40]
-    near = _nearest(value, tuple(one for one in known.values if isinstance(one, str)))
-    if words.is_icon(known):
-        advice = f"did you mean '{near}'?" if near else "use an icon of ChatKit, or 'lucide:…'"
-        return _finding("W1404", f"{owner} cannot be '{shown}', which is no icon", advice)
-    if len(known.values) <= _MOST_CHOICES or near is None:
-        advice = "use " + either([f"'{one}'" for one in known.values[:_MOST_CHOICES]])
-    else:
-        advice = f"did you mean '{near}'?"
-    return _finding("W1403", f"{owner} cannot be '{shown}'", advice)
+_JSON_TYPES: Mapping[type, str] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+}
+
+_WORDS = frozenset({"enum", "const", "pattern"})
+"""Keywords by which a text is one of a few."""
 
 
 def _unknown_type(name: object, words: Vocabulary) -> Finding:
@@ -148,6 +222,5 @@ def _misplaced(component: Component, parent: Component) -> Finding:
     return _finding("W1406", f"'{component.type}' cannot stand in '{parent.type}'", advice)
 
 
-def _finding(code: str, problem: str, advice: str, name: str | None = None) -> Finding:
-    at = "" if name is None else pointer(name)
+def _finding(code: str, problem: str, advice: str, at: str = "") -> Finding:
     return Finding(code=code, at=at, problem=problem, advice=advice)

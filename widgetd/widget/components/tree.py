@@ -16,7 +16,7 @@ import orjson
 from widgetd.errors import Finding, WidgetError
 from widgetd.schema.json_text import syntax_fault
 from widgetd.schema.json_values import kind
-from widgetd.widget.components.chatkit import widgets
+from widgetd.widget.components.vocabulary import chatkit_widgets
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
@@ -54,7 +54,7 @@ def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
     Raises:
         pydantic.ValidationError: A child is no component.
     """
-    root: DynamicWidgetRoot = widgets().DynamicWidgetRoot.model_validate(tree)
+    root: DynamicWidgetRoot = chatkit_widgets().DynamicWidgetRoot.model_validate(tree)
     return root
 
 

@@ -1,37 +1,110 @@
 """Which components there are, what each may say and what it may hold.
 
-Read from the installed `chatkit.widgets`, so that it cannot go stale.
+Read from the installed `chatkit.widgets`, so that it cannot go stale. What a
+component may say is a JSON Schema, which pydantic makes of ChatKit's own class.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from functools import cache, cached_property
+from types import ModuleType
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel
-
-from widgetd.widget.components.chatkit import widgets
-from widgetd.widget.components.shapes import Record, Shape, record, shape
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+from typing_extensions import TypedDict
 
 TYPESCRIPT_ONLY = ("Table", "Table.Row", "Table.Cell")
 """Components that Studio and ChatKit's web component know and the Python package does not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@cache
+def chatkit_widgets() -> ModuleType:
+    """The module `chatkit.widgets`, whose one door this is, opened on first use.
+
+    Importing it takes 100 ms, which a server that only renders should not pay at its start; and
+    it subclasses its own deprecated classes, of which it then warns whoever imports it.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from chatkit import widgets as module  # noqa: PLC0415 imported on first use, see above
+    return module
+
+
+class _PropertySchema(GenerateJsonSchema):
+    """The JSON Schema of a component's class, as a person would write it.
+
+    Null says nothing, and is left out. Studio's own types know only `number`, and no formats.
+    """
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        return super().typed_dict_schema(schema) | {"additionalProperties": False}
+
+    def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
+        return super().model_fields_schema(schema) | {"additionalProperties": False}
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        inner, default = self.generate_inner(schema["schema"]), schema.get("default")
+        return inner if default is None else {**inner, "default": default}
+
+    def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:  # noqa: ARG002
+        return {"type": "number"}
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:  # noqa: ARG002
+        return {"type": "string"}
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002
+        return False
+
+    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:  # noqa: ARG002
+        return value
+
+
+Model = type[BaseModel]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Component:
     """One type of component.
 
     Attributes:
         type: Its name.
-        record: Its properties; None where nobody here knows them.
         holds: The types that may be its children; None where any may.
+        model: The class that describes it; None where nobody here knows its properties.
     """
 
     type: str
-    record: Record | None
     holds: frozenset[str] | None
+    model: Model | None
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any] | None:
+        """The JSON Schema of its properties, its children aside; None where nobody knows it."""
+        if self.model is None:
+            return None
+        children = "children" in self.model.model_fields
+        described = _without_children(self.model) if children else self.model
+        return TypeAdapter(described).json_schema(schema_generator=_PropertySchema)
+
+
+def _without_children(model: Model) -> Any:
+    """The same properties but for the children, which would bring every other class along."""
+    hints = get_type_hints(model, include_extras=True)
+    properties = {
+        name: hints[name] if field.is_required() else NotRequired[hints[name]]
+        for name, field in model.model_fields.items()
+        if name != "children"
+    }
+    described = TypedDict(model.__name__, properties)  # type: ignore[misc]  # known when it is run
+    described.__doc__ = model.__doc__
+    return described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,41 +119,38 @@ class Vocabulary:
     components: Mapping[str, Component]
     icons: tuple[str, ...]
 
-    def is_icon(self, shape: Shape) -> bool:
-        """Whether `shape` is that of a property which names an icon."""
-        return bool(self.icons) and shape.values == self.icons
-
 
 @cache
 def vocabulary() -> Vocabulary:
     """The vocabulary of the installed `chatkit.widgets`."""
-    chatkit = widgets()
+    chatkit = chatkit_widgets()
     inner = get_args(get_args(chatkit.StrictWidgetComponent)[0])
     roots = get_args(get_args(chatkit.StrictWidgetRoot)[0])
-    common = frozenset(_type(kind) for kind in inner) | frozenset(TYPESCRIPT_ONLY)
+    common = frozenset(_type(model) for model in inner) | frozenset(TYPESCRIPT_ONLY)
     components = {
-        _type(kind): Component(type=_type(kind), record=record(kind), holds=_holds(kind, common))
-        for kind in (*inner, *roots)
+        _type(model): Component(type=_type(model), holds=_holds(model, common), model=model)
+        for model in (*inner, *roots)
     }
     for name in TYPESCRIPT_ONLY:
-        components[name] = Component(type=name, record=None, holds=None)
-    return Vocabulary(components=components, icons=shape(chatkit.WidgetIcon).values)
+        components[name] = Component(type=name, holds=None, model=None)
+    icons = TypeAdapter(chatkit.WidgetIcon).json_schema()
+    return Vocabulary(components=components, icons=tuple(icons["anyOf"][0]["enum"]))
 
 
-def _type(kind: Any) -> str:
-    return str(kind.model_fields["type"].default)
+def _type(model: Any) -> str:
+    return str(model.model_fields["type"].default)
 
 
-def _holds(kind: Any, common: frozenset[str]) -> frozenset[str] | None:
+def _holds(model: Any, common: frozenset[str]) -> frozenset[str] | None:
     """Which types the annotation of `children` names.
 
     The union of all components names `common`; a list of one class names that class.
     """
-    if "children" not in kind.model_fields:
+    if "children" not in model.model_fields:
         return frozenset()
-    if kind.model_config.get("extra") == "allow":
+    if model.model_config.get("extra") == "allow":
         return None
-    hint = get_type_hints(kind)["children"]
+    hint = get_type_hints(model)["children"]
     items = get_args(hint)[0] if get_origin(hint) is list else hint
     if isinstance(items, type) and issubclass(items, BaseModel):
         return frozenset({_type(items)})

@@ -10,7 +10,7 @@ import pytest
 from widgetd.catalog.loader import discover_widgets
 from widgetd.schema.validator import compile_schema
 from widgetd.settings import bundled
-from widgetd.widget.actions import actions_of, known_actions, offers_any
+from widgetd.widget.actions import has_actions, tree_actions, widget_actions
 from widgetd.widget.widget import Widget
 
 WIDGETS = discover_widgets(bundled())
@@ -23,9 +23,9 @@ def trees(widget: Widget) -> Iterator[Mapping[str, Any]]:
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
 def test_the_smallest_payload_of_each_offered_action_is_accepted(widget: Widget) -> None:
-    known = {action.type: compile_schema(action.schema) for action in known_actions(widget)}
+    known = {action.type: compile_schema(action.schema) for action in widget_actions(widget)}
     for tree in trees(widget):
-        for name, offered in actions_of(tree).items():
+        for name, offered in tree_actions(tree).items():
             payload = compile_schema({"type": "object", **offered.schema}).smallest
 
             assert payload is not None
@@ -34,10 +34,10 @@ def test_the_smallest_payload_of_each_offered_action_is_accepted(widget: Widget)
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
 def test_every_action_has_a_description(widget: Widget) -> None:
-    assert all(action.description for action in known_actions(widget))
+    assert all(action.description for action in widget_actions(widget))
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
 def test_whether_a_tree_offers_anything_is_told_without_saying_what(widget: Widget) -> None:
     for tree in trees(widget):
-        assert offers_any(tree) is bool(actions_of(tree))
+        assert has_actions(tree) is bool(tree_actions(tree))

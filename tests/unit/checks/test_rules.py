@@ -8,8 +8,8 @@ import pytest
 from tests.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.checks import findings
 from widgetd.checks.declared_paths import DeclaredPaths
-from widgetd.checks.fields import unused
-from widgetd.checks.previews import differences
+from widgetd.checks.renders import differences
+from widgetd.checks.schemas import unread_fields
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.widget.definition import define
@@ -81,7 +81,7 @@ def test_only_a_field_that_may_be_shown_with_what_is_around_it_is_tried_out() ->
     made = widget(card("city.f0", "city | length"), city=around, town=around, **fields)
     tried: list[str] = []
 
-    found = unused(
+    found = unread_fields(
         {"city", "city.f0"},
         DeclaredPaths(made.schema.document),
         shows=lambda path: bool(tried.append(path)),  # type: ignore[func-returns-value]  # nothing

@@ -6,18 +6,18 @@ import pytest
 
 from tests.making import widget
 from tests.system.mcp.acting import order
-from widgetd.widget.actions import known_actions
-from widgetd.widget.actions.written import Written, written
+from widgetd.widget.actions import widget_actions
+from widgetd.widget.actions.widget_actions import TemplateAction, template_actions
 
 TEXT = {"type": "string"}
 
 
 def test_keys_fields_and_their_types_are_read_off_the_samples() -> None:
     sidecar = '[actions."order.send"]\ndescription = "The user orders."'
-    known = {action.type: action for action in known_actions(order(sidecar))}
+    known = {action.type: action for action in widget_actions(order(sidecar))}
 
     assert list(known) == ["order.send", "order.stop", "line.drop"]
-    assert known["order.send"].said() == {
+    assert known["order.send"].to_dict() == {
         "type": "order.send",
         "handler": "server",
         "description": "The user orders.",
@@ -44,7 +44,7 @@ def test_keys_fields_and_their_types_are_read_off_the_samples() -> None:
             "additionalProperties": False,
         },
     }
-    assert "description" not in known["line.drop"].said()
+    assert "description" not in known["line.drop"].to_dict()
 
 
 def test_an_action_that_no_sample_reaches_is_read_from_the_text() -> None:
@@ -53,9 +53,9 @@ def test_an_action_that_no_sample_reaches_is_read_from_the_text() -> None:
         '"onClickAction":{"type":"hide","payload":{"who":{{ who | tojson }}}}}]{% endif %}}'
     )
 
-    [known] = known_actions(widget(template=template))
+    [known] = widget_actions(widget(template=template))
 
-    assert known.said() == {
+    assert known.to_dict() == {
         "type": "hide",
         "handler": "server",
         "payload": {"who": "any"},
@@ -72,7 +72,7 @@ def test_fields_whose_names_are_arguments_are_not_known() -> None:
     )
     card = f'{{"type":"Card","children":[{template}]}}'
 
-    [known] = known_actions(widget(template=card))
+    [known] = widget_actions(widget(template=card))
 
     assert [field.name for field in known.fields] == ["note"]
     assert "additionalProperties" not in known.schema
@@ -85,7 +85,7 @@ def test_a_key_that_is_not_always_there_is_not_required() -> None:
         '{"type":"Button","onClickAction":{"type":"a","payload":{"x":null,"y":[]}}}]}'
     )
 
-    [known] = known_actions(widget(template=template))
+    [known] = widget_actions(widget(template=template))
 
     assert known.keys == {"x": ("null", "number"), "y": ("array",)}
     assert known.schema["required"] == ["x"]
@@ -96,17 +96,19 @@ def test_a_key_that_is_not_always_there_is_not_required() -> None:
     [
         (
             '"onClickAction":{"type":"a","handler":"client","payload":{"k":{{ (x) | tojson }}}}',
-            Written(type="a", handler="client", keys=("k",)),
+            TemplateAction(type="a", handler="client", keys=("k",)),
         ),
-        ('"action": {"type":"a"}', Written(type="a", handler="server", keys=())),
-        ('"action":{"type":"a","payload":{{ p }}}', Written(type="a", handler="server")),
-        ('"action":{"type":"a","payload":{% if x %}{}{% endif %}}', Written(type="a")),
-        ('"action":{"type":{{ x | tojson }}}', Written(type="", handler="server", keys=())),
-        ('"action":{"type":"a-{{ x }}"}', Written(type="")),
-        ('"action":{"type":"a"', Written(type="a")),
+        ('"action": {"type":"a"}', TemplateAction(type="a", handler="server", keys=())),
+        ('"action":{"type":"a","payload":{{ p }}}', TemplateAction(type="a", handler="server")),
+        ('"action":{"type":"a","payload":{% if x %}{}{% endif %}}', TemplateAction(type="a")),
+        ('"action":{"type":{{ x | tojson }}}', TemplateAction(type="", handler="server", keys=())),
+        ('"action":{"type":"a-{{ x }}"}', TemplateAction(type="")),
+        ('"action":{"type":"a"', TemplateAction(type="a")),
         ('"action":{{ x | tojson }}', None),
         ('{# "action":{"type":"a"} #}', None),
     ],
 )
-def test_what_is_certain_is_read_from_a_templates_text(text: str, found: Written | None) -> None:
-    assert list(written(text)) == ([] if found is None else [found])
+def test_what_is_certain_is_read_from_a_templates_text(
+    text: str, found: TemplateAction | None
+) -> None:
+    assert list(template_actions(text)) == ([] if found is None else [found])

@@ -1,0 +1,226 @@
+"""What can be said of a schema, and of what is held against it.
+
+By itself: what some hosts cannot read. Against it: its own defaults, the author's
+samples, and what template and sidecar read. None of it is a fault: what is not
+declared may still be sent where the schema is open, and a field that is not
+shown may be there for an action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
+from widgetd.checks.renders import Outcome, shows
+from widgetd.errors import CallError, Finding, Slip
+from widgetd.schema.describe import FORMATS
+from widgetd.schema.engine import has_format
+from widgetd.schema.json_values import pointer
+from widgetd.schema.types import type_names
+from widgetd.schema.validator import Schema
+from widgetd.template import Expression, Read, Template
+from widgetd.widget.definition import Definition
+from widgetd.widget.samples import Sample
+from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.widget import Widget
+
+_COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+_MOST_ADVISED = 50
+"""Looking for what was meant takes long among many names."""
+
+_MOST_TRIED = 50
+"""Rendering again takes long."""
+
+_NO_HOST = 'write "format": "uri-reference" to admit addresses without a host'
+
+
+def portability(schema: Schema) -> Iterator[Finding]:
+    """Each thing that some hosts refuse, drop or fail to follow; served all the same (W1212)."""
+
+    def finding(at: str, problem: str, advice: str) -> Finding:
+        return Finding(code="W1212", at=f"/jsonSchema{at}", problem=problem, advice=advice)
+
+    document = schema.document
+    for keyword in _COMBINATORS:
+        if keyword in document.root:
+            problem = f"some hosts refuse '{keyword}' at the root of a schema"
+            yield finding(f"/{keyword}", problem, "say it inside a property")
+    if "properties" not in document.root:
+        problem = "some hosts refuse a schema without 'properties'"
+        yield finding("", problem, 'write "properties": {}')
+    for part in document.subschemas():
+        at = document.at(part)
+        for keyword in _REFERENCES:
+            if keyword in part:
+                advice = "write the schema out where it is used"
+                yield finding(f"{at}/{keyword}", "some hosts do not follow references", advice)
+        if "array" in type_names(part) and not part.keys() & {"items", "prefixItems"}:
+            problem = "some hosts refuse an array without 'items'"
+            yield finding(at, problem, "say what its elements are")
+
+
+def unfit_defaults(schema: Schema) -> Iterator[Finding]:
+    """Each default and example in the schema that the schema beside it does not admit (W1211)."""
+    explainer = schema.explainer()
+    for part in schema.document.subschemas():
+        at = schema.document.at(part)
+        examples = part.get("examples")
+        given = [("default", part["default"])] if "default" in part else []
+        given += [("examples", one) for one in examples] if isinstance(examples, list) else []
+        for keyword, value in given:
+            if not explainer.fits(part, value):
+                no_host = part.get("format") in {"uri", "iri"} and _is_reference(value)
+                yield Finding(
+                    code="W1211",
+                    at=f"/jsonSchema{at}/{keyword}",
+                    problem=f"the schema does not admit its own {keyword.removesuffix('s')}",
+                    advice=_NO_HOST if no_host else "correct one of the two",
+                )
+
+
+def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding]:
+    """Each of the author's samples that the schema does not admit (W1211)."""
+    for sample in samples:
+        try:
+            widget.schema.check(dict(sample.arguments), strict=True)
+        except CallError as error:
+            reason = str(error.slips[0]) if error.slips else error.message
+            more = f" (and {len(error.slips) - 1} more)" if len(error.slips) > 1 else ""
+            no_host = any(_lacks_host(slip) for slip in error.slips)
+            yield Finding(
+                code="W1211",
+                path=sample.path,
+                at=sample.at,
+                problem=f"{sample.name} does not fit the schema: {reason}{more}",
+                advice=_NO_HOST if no_host else "correct the sample, or the schema",
+            )
+
+
+def _lacks_host(slip: Slip) -> bool:
+    is_address = slip.expected.startswith((FORMATS["uri"], FORMATS["iri"]))
+    # A slash, because every word is a relative reference.
+    return is_address and "/" in slip.got and _is_reference(slip.got.strip('"'))
+
+
+def _is_reference(value: object) -> bool:
+    return isinstance(value, str) and has_format("uri-reference", value)
+
+
+def undeclared(widget: Widget, declared: DeclaredPaths, strict: bool) -> Iterator[Finding]:
+    """Each path that the template reads and the schema does not declare, where it is read first.
+
+    Args:
+        widget: Whose template it is.
+        declared: The schema.
+        strict: Whether this is a fault (W1321) or a warning (W1320).
+    """
+    for count, (read, missing) in enumerate(_undeclared(widget.template.reads, declared)):
+        yield Finding(
+            code="W1321" if strict else "W1320",
+            at="/template",
+            line=read.line,
+            problem=f"the template reads '{missing.path}', which the schema does not declare",
+            advice=missing.advice if count < _MOST_ADVISED else "declare it",
+        )
+
+
+def undeclared_by_sidecar(widget: Widget, declared: DeclaredPaths) -> Iterator[Finding]:
+    """Each path that an expression of the sidecar reads and nothing declares (W1213)."""
+    for at, reader in _sidecar_readers(widget).items():
+        for _, missing in _undeclared(reader.reads, declared):
+            yield _not_in_schema(widget.definition, at, missing)
+
+
+def unknown_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
+    """Each field that the sidecar names and the schema does not declare (W1213)."""
+    for key in ("summary_fields", "sensitive"):
+        for field in getattr(definition.sidecar, key):
+            missing = declared.missing(field, through_lists=key == "sensitive")
+            if missing is not None:
+                yield _not_in_schema(definition, f"/{key}", missing)
+
+
+def _not_in_schema(definition: Definition, at: str, missing: UndeclaredPath) -> Finding:
+    return Finding(
+        code="W1213",
+        path=definition.path + SUFFIX,
+        at=at,
+        problem=f"the schema does not declare '{missing.path}'",
+        advice=missing.advice,
+    )
+
+
+def _sidecar_readers(widget: Widget) -> dict[str, Template | Expression]:
+    """What of the sidecar reads arguments, by where it stands."""
+    summary = widget.summary
+    readers: dict[str, Template | Expression] = {}
+    if summary.template is not None:
+        readers["/summary"] = summary.template
+    for name, expression in summary.expressions.items():
+        readers[f"/summary_data{pointer(name)}"] = expression
+    return readers
+
+
+def _undeclared(
+    reads: Iterable[Read], declared: DeclaredPaths
+) -> Iterator[tuple[Read, UndeclaredPath]]:
+    """Each read of what is not declared, where it comes first."""
+    known: set[str] = set()
+    for read in reads:
+        missing = None if read.index else declared.missing(read.path)
+        if missing is not None and missing.path not in known:
+            known.add(missing.path)
+            yield read, missing
+
+
+def unused(
+    widget: Widget, declared: DeclaredPaths, outcomes: Collection[Outcome]
+) -> Iterator[Finding]:
+    """Each field of the schema that nothing is made of (W1210), outermost only."""
+    readers = (widget.template, *_sidecar_readers(widget).values())
+    paths = {read.path for reader in readers for read in reader.reads}
+    read = frozenset(paths.union(widget.summary.fields))
+    samples = [one.sample for one in outcomes]
+    for path, at in unread_fields(read, declared, shows=shows(widget, samples)):
+        yield Finding(
+            code="W1210",
+            at=f"/jsonSchema{at}",
+            problem=f"nothing is made of '{path}'",
+            advice="show it, or take it out of the schema",
+        )
+
+
+def unread_fields(
+    read: Collection[str], declared: DeclaredPaths, *, shows: Callable[[str], bool]
+) -> Iterator[tuple[str, str]]:
+    """Each declared field that is not shown, outermost only, with its JSON pointer.
+
+    Args:
+        read: The paths that the template, or the sidecar, reads.
+        declared: The schema.
+        shows: Whether a field that no read names changes the output all the same.
+    """
+    settled: list[str] = []
+    tried = 0
+    for path, at in declared.fields():
+        if any(_is_under(path, above) for above in settled):
+            continue
+        if path in read or any(_is_under(one, path) for one in read):
+            continue
+        settled.append(path)
+        around = [one for one in read if _is_under(path, one)]
+        if around:
+            tried += 1
+            # Nothing is read within the innermost of them: it is used as a whole.
+            innermost = max(around, key=len)
+            if not any(_is_under(one, innermost) for one in read):
+                continue
+            if tried > _MOST_TRIED or shows(path):
+                continue
+        yield path, at
+
+
+def _is_under(path: str, above: str) -> bool:
+    return path.startswith((f"{above}.", f"{above}["))
