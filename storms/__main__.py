@@ -19,7 +19,7 @@ from benchmarks.__main__ import machine
 from benchmarks.folders import folder
 from storms import attacks, configmap, deaf, endings, fuzz, idle, kills, overflow, saves, swaps
 from storms.table import Row, heading, written
-from widgetd.daemon.log import configure
+from widgetd.daemon.telemetry import configure
 
 Scaled = Callable[[int], int]
 Trial = Callable[[Path, Scaled], Awaitable[list[Row]]]

@@ -18,7 +18,7 @@ GRACE_S = 0.25
 """Longer than any editor's gap between taking a file away and putting the new one in place."""
 
 
-class Absence:
+class MissingFiles:
     """Remembers since when each file has been missing, and which folder is being watched."""
 
     def __init__(self) -> None:

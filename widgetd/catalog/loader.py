@@ -18,9 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from widgetd.catalog.deletion import GRACE_S, Absence
-from widgetd.catalog.selection import EVERYTHING, Selection
-from widgetd.catalog.snapshot import Entry, Snapshot
+from widgetd.catalog.deletion import GRACE_S, MissingFiles
+from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.checks import findings
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.files.folder import Folder, opened
@@ -164,7 +163,7 @@ class Catalog:
         self._last_good = last_good
         self._quiet_ms = quiet_ms
         self._survey = UNKNOWN
-        self._absence = Absence()
+        self._missing = MissingFiles()
         self._current = Snapshot.empty(selection=selection, settings=settings)
         self._copied: Mapping[str, Entry] | None = None
 
@@ -190,10 +189,10 @@ class Catalog:
             quiet_ms=self._quiet_ms,
             finished=finished,
         )
-        degraded = self._absence.degraded(self._survey)
+        degraded = self._missing.degraded(self._survey)
         gone: Collection[str] = ()
         if degraded is None:
-            gone = self._absence.gone(self._survey, known, time.monotonic())
+            gone = self._missing.gone(self._survey, known, time.monotonic())
         changes = rebuild(known, self._survey, known=before, gone=gone, load=self._load)
         if finished and any(entry and entry.fault for entry in changes.values()):
             # A writer may close a file after each part of it; to be refused it must be quiet.
@@ -223,7 +222,7 @@ class Catalog:
         """In how many seconds to scan again without a hint; None where nothing is pending."""
         if self._survey.unsettled:
             return self._survey.settles_s
-        return GRACE_S if self._absence.pending else None
+        return GRACE_S if self._missing.pending else None
 
     @property
     def unsettled(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ _BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class SetHash:
     """The hash of a set of lines.
 
     Attributes:
@@ -28,8 +28,8 @@ class Tally:
     settings: str = ""
     total: int = 0
 
-    def changed(self, *, added: Iterable[str], taken: Iterable[str]) -> Tally:
-        """The tally with some lines more, and without some that it has."""
+    def changed(self, *, added: Iterable[str], taken: Iterable[str]) -> SetHash:
+        """The hash with some lines more, and without some that it has."""
         total = self.total + sum(map(_hash, added)) - sum(map(_hash, taken))
         return replace(self, total=total % (1 << 8 * _BYTES))
 

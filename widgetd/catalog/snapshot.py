@@ -13,12 +13,37 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from widgetd.catalog.naming_rules import Claims, reclaimed
-from widgetd.catalog.selection import EVERYTHING, Selection
-from widgetd.catalog.set_hash import Tally
+from widgetd.catalog.set_hash import SetHash
 from widgetd.errors import Finding
 from widgetd.files.persistent_map import patched
+from widgetd.widget.naming import by_preference
 from widgetd.widget.widget import Widget
+
+Claims = Mapping[str, tuple[str, ...]]
+"""By tool name, the paths of the files that claim it, the owner's first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Some of the widgets.
+
+    Attributes:
+        include: Only widgets with one of these tags or tool names; empty for all.
+        exclude: No widgets with one of these, whatever `include` says.
+    """
+
+    include: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset()
+
+    def admits(self, widget: Widget) -> bool:
+        """Whether the widget is served."""
+        if not (self.include or self.exclude):
+            return True
+        marks = {widget.tool, *widget.definition.tags}
+        return not (marks & self.exclude) and (not self.include or bool(marks & self.include))
+
+
+EVERYTHING = Selection()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +89,8 @@ class Snapshot:
     faults: Mapping[str, Finding]
     degraded: Finding | None
     selection: Selection
-    seen: Tally
-    served: Tally
+    seen: SetHash
+    served: SetHash
 
     @classmethod
     def empty(cls, *, selection: Selection = EVERYTHING, settings: str = "") -> Snapshot:
@@ -76,7 +101,7 @@ class Snapshot:
             settings: Whatever else decides what is served, as text; part of both hashes.
         """
         nothing: Mapping[str, Any] = MappingProxyType({})
-        tally = Tally(settings=settings)
+        nothing_yet = SetHash(settings=settings)
         return cls(
             entries=nothing,
             claims=nothing,
@@ -84,8 +109,8 @@ class Snapshot:
             faults=nothing,
             degraded=None,
             selection=selection,
-            seen=tally,
-            served=tally,
+            seen=nothing_yet,
+            served=nothing_yet,
         )
 
     @property
@@ -135,7 +160,7 @@ class Snapshot:
             degraded: Why the folder as a whole cannot be trusted now.
         """
         before, entries = self.entries, patched(self.entries, changes)
-        claimed = reclaimed(
+        claimed = _reclaimed(
             self.claims,
             given_up=self._claimed(before.get(path) for path in changes),
             made=self._claimed(changes.values()),
@@ -171,6 +196,26 @@ class Snapshot:
             for entry in entries
             if entry and entry.widget and self.selection.admits(entry.widget)
         }
+
+
+def _reclaimed(
+    claims: Claims, *, given_up: Mapping[str, str], made: Mapping[str, str]
+) -> Mapping[str, tuple[str, ...] | None]:
+    """The claims that are others now; None where nobody claims the name any more.
+
+    Decided from the names alone, so it does not depend on the order of files.
+
+    Args:
+        claims: The claims until now.
+        given_up: Tool names by path, as those files claimed them.
+        made: Tool names by path, as those files claim them now.
+    """
+    touched: dict[str, set[str]] = {}
+    for path, tool in given_up.items():
+        touched.setdefault(tool, set(claims[tool])).discard(path)
+    for path, tool in made.items():
+        touched.setdefault(tool, set(claims.get(tool, ()))).add(path)
+    return {tool: tuple(by_preference(paths)) or None for tool, paths in touched.items()}
 
 
 def _paths(claims: Claims, tools: Iterable[str]) -> Iterator[str]:

@@ -41,10 +41,10 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
 
     import anyio
 
-    from widgetd.daemon import log
+    from widgetd.daemon import telemetry
     from widgetd.daemon.serve import serve as serve_folder
 
-    log.configure(settings.log_level, readable=readable)
+    telemetry.configure(settings.log_level, readable=readable)
     welcome = partial(_welcome, folder, gallery=settings.gallery, token=settings.made_token)
     anyio.run(lambda: serve_folder(settings, folder, started=welcome), backend="asyncio")
     return 0

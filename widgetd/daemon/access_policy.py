@@ -18,7 +18,7 @@ _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class AccessPolicy:
     """Who may come in.
 
     Attributes:
@@ -30,7 +30,7 @@ class Entry:
     otherwise: Principal
 
 
-def entry(settings: Settings) -> Entry:
+def access_policy(settings: Settings) -> AccessPolicy:
     """Who may come in, as `settings` say.
 
     Raises:
@@ -38,18 +38,18 @@ def entry(settings: Settings) -> Entry:
             cannot be used.
     """
     if settings.transport == "stdio":
-        return Entry(access=None, otherwise=LOCAL)
+        return AccessPolicy(access=None, otherwise=LOCAL)
     access = _access(settings)
     if access is not None:
-        return Entry(access=access, otherwise=NOBODY)
+        return AccessPolicy(access=access, otherwise=NOBODY)
     if is_loopback(settings.host):
-        return Entry(access=None, otherwise=LOCAL)
+        return AccessPolicy(access=None, otherwise=LOCAL)
     if not settings.insecure:
         problem = f"other machines reach {settings.host}, and no token is set"
         advice = "name a file of tokens with --token-file, or let anybody in with --insecure"
         raise ConfigError("W0009", problem, advice)
     _log.warning("access.opened", host=settings.host, problem="anybody may call, without a token")
-    return Entry(access=None, otherwise=PUBLIC)
+    return AccessPolicy(access=None, otherwise=PUBLIC)
 
 
 def _access(settings: Settings) -> Access | None:

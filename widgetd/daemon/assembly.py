@@ -18,7 +18,7 @@ from widgetd.catalog.last_good import Copies
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.registry import Registry
-from widgetd.daemon.access_policy import Entry, entry
+from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.loading import version_of
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.errors import ConfigError
@@ -45,7 +45,7 @@ JUDGES = ("jinja2", "jsonschema-rs", "mcp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Runtime:
     """The parts of a daemon, made but not yet running.
 
     Attributes:
@@ -55,7 +55,7 @@ class Parts:
         registry: What is being served.
         vitals: What the daemon knows of itself.
         metrics: Counts what happens.
-        entry: Who may come in.
+        access_policy: Who may come in.
         audit: Writes down who called what; None where nobody asked for it.
         supervisor: The service manager that may have started it.
         stop: Set to end everything.
@@ -67,7 +67,7 @@ class Parts:
     registry: Registry
     vitals: Vitals
     metrics: Metrics
-    entry: Entry
+    access_policy: AccessPolicy
     audit: Audit | None
     supervisor: Supervisor
     stop: anyio.Event
@@ -81,7 +81,7 @@ class Parts:
         )
 
 
-def prepare(settings: Settings, folder: Path, stop: anyio.Event) -> Parts:
+def prepare(settings: Settings, folder: Path, stop: anyio.Event) -> Runtime:
     """The parts of a daemon that serves `folder`.
 
     Args:
@@ -93,25 +93,22 @@ def prepare(settings: Settings, folder: Path, stop: anyio.Event) -> Parts:
         ConfigError: A token is missing or cannot be used.
     """
     registry = Registry()
+    audit = None
+    if settings.audit is not None:
+        audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
     vitals = Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
-    return Parts(
+    return Runtime(
         settings=settings,
         folder=folder,
         hints=Hints(),
         registry=registry,
         vitals=vitals,
         metrics=Metrics(registry, vitals),
-        entry=entry(settings),
-        audit=_audit(settings),
+        access_policy=access_policy(settings),
+        audit=audit,
         supervisor=supervisor(os.environ, os.getpid()),
         stop=stop,
     )
-
-
-def _audit(settings: Settings) -> Audit | None:
-    if settings.audit is None:
-        return None
-    return Audit(settings.audit, most_bytes=settings.audit_max_bytes)
 
 
 def store_of(settings: Settings) -> AbstractAsyncContextManager[Store]:
@@ -130,14 +127,14 @@ def forwarding_of(settings: Settings, store: Store) -> Forwarding | None:
     return Forwarding(store, hook)
 
 
-def server_of(parts: Parts, store: Store) -> Server:
+def server_of(runtime: Runtime, store: Store) -> Server:
     """The MCP server over the registry, with whatever else can be read and who is told.
 
     Raises:
         ConfigError: The state folder cannot be made, or an installed library is not the one
             tested.
     """
-    settings = parts.settings
+    settings = runtime.settings
     options = ServerOptions(
         policy=Policy(
             profile=settings.profile,
@@ -149,10 +146,10 @@ def server_of(parts: Parts, store: Store) -> Server:
         expose=settings.expose,
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin),
-        observers=(parts.metrics, *([parts.audit] if parts.audit else [])),
-        otherwise=parts.entry.otherwise,
+        observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
+        otherwise=runtime.access_policy.otherwise,
     )
-    return build(parts.registry, store, options, auth=parts.entry.access)
+    return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 
 
 def loader_of(settings: Settings, server: Server) -> Loader:
@@ -179,11 +176,11 @@ def last_good_of(settings: Settings) -> Copies | None:
     return None if settings.state_dir is None else Copies(settings.state_dir, version_of(settings))
 
 
-def gallery_of(parts: Parts, server: Server, loader: Loader, url: str) -> Gallery:
+def gallery_of(runtime: Runtime, server: Server, loader: Loader, url: str) -> Gallery:
     """The gallery of what `server` serves.
 
     Args:
-        parts: Of the daemon that shows it.
+        runtime: Of the daemon that shows it.
         server: Whose widgets are shown.
         loader: Makes the widgets of files that are put there.
         url: Where MCP is served.
@@ -192,14 +189,14 @@ def gallery_of(parts: Parts, server: Server, loader: Loader, url: str) -> Galler
     from widgetd.web.gallery.gallery import Gallery  # noqa: PLC0415
     from widgetd.web.gallery.problems import Problems  # noqa: PLC0415
 
-    settings = parts.settings
+    settings = runtime.settings
     return Gallery(
         server=server,
-        folder=parts.folder,
+        folder=runtime.folder,
         upload=settings.allow_upload,
         load=loader.load,
         url=url,
         image_origins=settings.image_origin,
-        stop=parts.stop,
-        problems=Problems(parts.folder),
+        stop=runtime.stop,
+        problems=Problems(runtime.folder),
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from widgetd.catalog.loader import Catalog, Load
-from widgetd.catalog.selection import Selection
+from widgetd.catalog.snapshot import Selection
 from widgetd.files.stamp import QUIET_MS
 from widgetd.mcp.builtin import CORE_NAMES
 from widgetd.mcp.entry import tool_entry

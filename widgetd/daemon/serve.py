@@ -24,7 +24,7 @@ import structlog
 
 from widgetd.catalog.loader import Loader
 from widgetd.daemon.assembly import (
-    Parts,
+    Runtime,
     forwarding_of,
     gallery_of,
     last_good_of,
@@ -38,7 +38,7 @@ from widgetd.daemon.parallel_proof import proving_in_parallel
 from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
-from widgetd.daemon.tracing import tracing
+from widgetd.daemon.telemetry import tracing
 from widgetd.mcp import sdk
 from widgetd.mcp.principal import Principal
 from widgetd.mcp.server import Server
@@ -79,29 +79,29 @@ async def serve(
             library is not the one tested.
     """
     sys.setswitchinterval(SWITCH_S)
-    made = prepare(settings, folder, stop or anyio.Event())
+    runtime = prepare(settings, folder, stop or anyio.Event())
     async with AsyncExitStack() as held:
         held.enter_context(tracing(os.environ))
         # Whatever may be refused is refused before anything runs.
         store = await held.enter_async_context(store_of(settings))
         forwarding = forwarding_of(settings, store)
-        server = server_of(made, forwarding.store if forwarding else store)
+        server = server_of(runtime, forwarding.store if forwarding else store)
         loader = loader_of(settings, server)
         catalog = catalog_for(settings, folder, loader.load, last_good=last_good_of(settings))
         if settings.transport == "stdio":
-            run = partial(_over_stdio, made, server, started)
+            run = partial(_over_stdio, runtime, server, started)
         else:
             listener = held.enter_context(bind(settings.host, settings.port))
             aside = settings.metrics_port
             scraped = None if aside is None else held.enter_context(bind(settings.host, aside))
             run = partial(
-                _over_http, made, server, loader, started, listener=listener, scraped=scraped
+                _over_http, runtime, server, loader, started, listener=listener, scraped=scraped
             )
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_obey_signals, made)
-            if made.audit is not None:
-                tasks.start_soon(made.audit.write)
-            tasks.start_soon(made.supervisor.feed, made.vitals.progressing, made.stop)
+            tasks.start_soon(_obey_signals, runtime)
+            if runtime.audit is not None:
+                tasks.start_soon(runtime.audit.write)
+            tasks.start_soon(runtime.supervisor.feed, runtime.vitals.progressing, runtime.stop)
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
             async with AsyncExitStack() as alive:
@@ -116,10 +116,10 @@ async def serve(
                             server,
                             settings,
                             catalog,
-                            hints=made.hints,
-                            vitals=made.vitals,
-                            stop=made.stop,
-                            observer=made.metrics,
+                            hints=runtime.hints,
+                            vitals=runtime.vitals,
+                            stop=runtime.stop,
+                            observer=runtime.metrics,
                         )
                     )
                 await run()
@@ -131,7 +131,7 @@ async def serve(
 
 
 async def _over_http(
-    parts: Parts,
+    runtime: Runtime,
     server: Server,
     loader: Loader,
     started: Started,
@@ -139,24 +139,24 @@ async def _over_http(
     listener: socket.socket,
     scraped: socket.socket | None,
 ) -> None:
-    settings = parts.settings
-    guard = Guard(server, parts.entry.access)
-    daemon = Daemon(server=server, vitals=parts.vitals, metrics=parts.metrics)
+    settings = runtime.settings
+    guard = Guard(server, runtime.access_policy.access)
+    daemon = Daemon(server=server, vitals=runtime.vitals, metrics=runtime.metrics)
     shown = daemon_routes(daemon, guard, metrics=scraped is None)
     gallery = None
     if settings.gallery:
         from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415 - most daemons have none
 
-        gallery = gallery_of(parts, server, loader, url_of(listener) + MCP_PATH)
+        gallery = gallery_of(runtime, server, loader, url_of(listener) + MCP_PATH)
         shown += gallery_routes(gallery, guard)
     served = app(
         server, shown, allowed_hosts=settings.allowed_host, cors_origins=settings.cors_origin
     )
     sdk.own_the_shutdown()
-    _watch_numbers(parts, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
+    _watch_numbers(runtime, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
 
     def announce() -> None:
-        _announce(parts, started, url_of(listener) + MCP_PATH)
+        _announce(runtime, started, url_of(listener) + MCP_PATH)
 
     def end_streams() -> None:
         server.store.actions.drain()
@@ -166,24 +166,24 @@ async def _over_http(
     def end_streams_of(gone: Collection[Principal]) -> None:
         sdk.end_standing_streams(served, MCP_PATH, server.clients.end(gone))
 
-    if parts.entry.access is not None:
-        parts.entry.access.watch(end_streams_of)
+    if runtime.access_policy.access is not None:
+        runtime.access_policy.access.watch(end_streams_of)
     port = HttpServer(served, after_start=announce, before_end=end_streams)
     ports = {port: listener}
     if scraped is not None:
         ports[HttpServer(metrics_app(daemon))] = scraped
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_end_ports, parts, ports)
+        tasks.start_soon(_end_ports, runtime, ports)
         if gallery is not None:
-            tasks.start_soon(gallery.history.follow, parts.registry)
+            tasks.start_soon(gallery.history.follow, runtime.registry)
         async with anyio.create_task_group() as serving:
             for each, on in ports.items():
                 serving.start_soon(each.serve, [on])
         tasks.cancel_scope.cancel()
 
 
-def _watch_numbers(parts: Parts, server: Server, *, sessions: Callable[[], int]) -> None:
-    watch = parts.metrics.watch_number
+def _watch_numbers(runtime: Runtime, server: Server, *, sessions: Callable[[], int]) -> None:
+    watch = runtime.metrics.watch_number
     watch("sessions", "Sessions of legacy clients.", sessions)
     watch("listeners", "Clients that are told of changes.", partial(len, server.clients))
 
@@ -193,48 +193,48 @@ def _watch_numbers(parts: Parts, server: Server, *, sessions: Callable[[], int])
     watch("store_degraded", "Whether the store that replicas share does not answer.", away)
 
 
-async def _end_ports(parts: Parts, ports: Iterable[HttpServer]) -> None:
-    await parts.stop.wait()
-    parts.vitals.draining = True
-    parts.supervisor.stopping()
+async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
+    await runtime.stop.wait()
+    runtime.vitals.draining = True
+    runtime.supervisor.stopping()
     for port in ports:
         port.end()
 
 
-async def _over_stdio(parts: Parts, server: Server, started: Started) -> None:
+async def _over_stdio(runtime: Runtime, server: Server, started: Started) -> None:
     with endable_stdin() as end:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_leave_on_stop, parts, server, end)
-            _announce(parts, started, "")
+            tasks.start_soon(_leave_on_stop, runtime, server, end)
+            _announce(runtime, started, "")
             await server.mcp.run_stdio_async(show_banner=False)
             tasks.cancel_scope.cancel()
 
 
-async def _leave_on_stop(parts: Parts, server: Server, end: Callable[[], None]) -> None:
+async def _leave_on_stop(runtime: Runtime, server: Server, end: Callable[[], None]) -> None:
     """Answer whoever waits, and then take no more."""
-    await parts.stop.wait()
+    await runtime.stop.wait()
     server.store.actions.drain()
     server.clients.close()
     await anyio.sleep(LEAVE_S)
     end()
 
 
-def _announce(parts: Parts, started: Started, url: str) -> None:
-    widgets = len(parts.registry.current.widgets)
-    parts.tell_supervisor()
-    _log.info("daemon.started", url=url, widgets=widgets, transport=parts.settings.transport)
+def _announce(runtime: Runtime, started: Started, url: str) -> None:
+    widgets = len(runtime.registry.current.widgets)
+    runtime.tell_supervisor()
+    _log.info("daemon.started", url=url, widgets=widgets, transport=runtime.settings.transport)
     started(url, widgets)
 
 
-async def _obey_signals(parts: Parts) -> None:
+async def _obey_signals(runtime: Runtime) -> None:
     """SIGTERM and SIGINT end the daemon; SIGHUP makes it look at everything, tokens too."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for received in signals:
             if received == signal.SIGHUP:
-                parts.supervisor.reloading()
-                if parts.entry.access is not None:
-                    parts.entry.access.reread()
-                parts.vitals.on_next_look(parts.tell_supervisor)
-                parts.hints.add()
+                runtime.supervisor.reloading()
+                if runtime.access_policy.access is not None:
+                    runtime.access_policy.access.reread()
+                runtime.vitals.on_next_look(runtime.tell_supervisor)
+                runtime.hints.add()
             else:
-                parts.stop.set()
+                runtime.stop.set()

@@ -24,7 +24,7 @@ from fastmcp.server.auth import AccessToken, TokenVerifier
 from fastmcp.server.auth.providers.jwt import JWTVerifier
 from pydantic import ConfigDict
 
-from widgetd.catalog.selection import Selection
+from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError, nearest
 from widgetd.mcp.principal import CALL, READ, SCOPES, Principal
 

@@ -14,8 +14,7 @@ from math import inf
 from types import MappingProxyType
 from typing import Any
 
-from widgetd.catalog.selection import EVERYTHING, Selection
-from widgetd.catalog.snapshot import Entry, Snapshot
+from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.errors import CallError
 from widgetd.widget.widget import Widget
 

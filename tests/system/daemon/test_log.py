@@ -9,9 +9,9 @@ import pytest
 
 _CRASH = """
 import structlog
-from widgetd.daemon import log
+from widgetd.daemon import telemetry
 
-log.configure("debug", readable=READABLE)
+telemetry.configure("debug", readable=READABLE)
 
 def render(arguments):
     raise LookupError("no such thing")

@@ -13,7 +13,7 @@ from anyio.abc import SocketAttribute, SocketStream
 
 from tests.process import daemon_process
 from tests.serving import PATIENCE_S, connected, widget_file
-from widgetd.daemon.tracing import is_wanted, tracing
+from widgetd.daemon.telemetry import is_wanted, tracing
 from widgetd.errors import ConfigError
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"

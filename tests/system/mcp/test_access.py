@@ -13,7 +13,7 @@ import pytest
 from tests.raw import exchange, modern_request
 from tests.serving import serving, widget_file
 from tests.system.web.asking import ask
-from widgetd.daemon.access_policy import entry
+from widgetd.daemon.access_policy import access_policy
 from widgetd.errors import ConfigError
 from widgetd.settings import Settings
 
@@ -177,27 +177,27 @@ async def test_pages_but_not_probes_ask_for_a_token(tmp_path: Path, path: str, s
 
 def test_an_address_that_others_reach_needs_a_token() -> None:
     with pytest.raises(ConfigError) as raised:
-        entry(Settings(host="0.0.0.0"))
+        access_policy(Settings(host="0.0.0.0"))
 
     assert raised.value.exit_code == 2
     assert str(raised.value) == (
         "other machines reach 0.0.0.0, and no token is set; "
         "name a file of tokens with --token-file, or let anybody in with --insecure"
     )
-    assert entry(Settings(host="::1")).access is None
-    assert entry(Settings(host="0.0.0.0", transport="stdio")).access is None
-    assert entry(Settings(host="0.0.0.0", token="auto")).access is not None
+    assert access_policy(Settings(host="::1")).access is None
+    assert access_policy(Settings(host="0.0.0.0", transport="stdio")).access is None
+    assert access_policy(Settings(host="0.0.0.0", token="auto")).access is not None
 
 
 def test_those_let_in_without_a_token_see_nothing_elevated() -> None:
-    stranger = entry(Settings(host="0.0.0.0", insecure=True)).otherwise
+    stranger = access_policy(Settings(host="0.0.0.0", insecure=True)).otherwise
 
     assert not stranger.audience.elevated
 
 
 def test_settings_of_jwts_belong_together() -> None:
     with pytest.raises(ConfigError) as raised:
-        entry(Settings(jwt_jwks="https://issuer.example/keys"))
+        access_policy(Settings(jwt_jwks="https://issuer.example/keys"))
 
     assert str(raised.value) == (
         "--jwt-jwks, --jwt-issuer and --jwt-audience belong together; set all three, or none"

@@ -9,7 +9,7 @@ import pytest
 from tests.making import snapshot_of, widget
 from tests.serving import serving, widget_file
 from tests.system.web.asking import ask
-from widgetd.catalog.selection import Selection
+from widgetd.catalog.snapshot import Selection
 from widgetd.errors import Finding
 from widgetd.mcp.principal import Audience, SnapshotViews
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.catalog.selection import Selection
+from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError
 from widgetd.mcp.auth import find, read_grants
 from widgetd.mcp.principal import CALL, GALLERY, READ

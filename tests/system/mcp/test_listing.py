@@ -8,8 +8,7 @@ import pytest
 
 from tests.making import snapshot_of, widget
 from widgetd.catalog.change import difference
-from widgetd.catalog.selection import Selection
-from widgetd.catalog.snapshot import Snapshot
+from widgetd.catalog.snapshot import Selection, Snapshot
 from widgetd.mcp.builtin.table import BuiltinTools
 from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.listing import Expose, ToolListings

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.making import entry, snapshot_of, widget
 from widgetd.catalog.change import breaking_changes, difference
-from widgetd.catalog.selection import Selection
-from widgetd.catalog.snapshot import Entry, Snapshot
+from widgetd.catalog.snapshot import Entry, Selection, Snapshot
 from widgetd.errors import Finding
 
 BROKEN = Finding(code="W1301", path="Greeting.widget", problem="it is broken", advice="mend it")
