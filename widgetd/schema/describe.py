@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from widgetd.schema.document import Document, Subschema
-from widgetd.schema.json_values import Json
+from widgetd.schema.json_values import Json, is_number
 from widgetd.schema.types import type_names
 
 LONGEST = 96
@@ -89,19 +89,15 @@ def _phrase(document: Document, schema: Subschema, depth: int) -> str:
     if "const" in schema:
         return shown(schema["const"])
     if isinstance(offered := schema.get("enum"), list):
-        return _offered(offered)
+        if len(offered) == 1:
+            return shown(offered[0])
+        return _one_of([shown(value, 24) for value in offered[:MOST_CHOICES]], len(offered))
     if names := type_names(schema):
         return alternatives([_typed(name, schema) for name in names])
     inner = [*document.targets(schema), *_branches(schema)]
     if inner and depth:
         return alternatives([_phrase(document, part, depth - 1) for part in inner])
     return _untyped(schema)
-
-
-def _offered(values: list[object]) -> str:
-    if len(values) == 1:
-        return shown(values[0])
-    return _one_of([shown(value, 24) for value in values[:MOST_CHOICES]], len(values))
 
 
 def _branches(schema: Mapping[str, Json]) -> list[Subschema]:
@@ -126,10 +122,16 @@ def _untyped(schema: Mapping[str, Json]) -> str:
 
 def _typed(name: str, schema: Mapping[str, Json]) -> str:
     if name in ("integer", "number"):
-        return TYPES[name] + _range(schema) + _multiple(schema)
+        step = schema.get("multipleOf")
+        multiple = "" if step is None else f" that is a multiple of {shown(step)}"
+        return TYPES[name] + _range(schema) + multiple
     if name == "string":
         noun = FORMATS.get(str(schema.get("format")), TYPES[name])
-        return noun + _count(schema, "Length", "character") + _pattern(schema)
+        noun += _count(schema, "Length", "character")
+        pattern = schema.get("pattern")
+        if not isinstance(pattern, str):
+            return noun
+        return f"{noun} that matches {pattern if len(pattern) <= 40 else pattern[:39] + '…'}"
     if name == "array":
         unique = " without duplicates" if schema.get("uniqueItems") is True else ""
         return TYPES[name] + _count(schema, "Items", "element") + unique
@@ -139,7 +141,9 @@ def _typed(name: str, schema: Mapping[str, Json]) -> str:
 
 
 def _range(schema: Mapping[str, Json]) -> str:
-    low, high = (_telling(schema.get(keyword)) for keyword in ("minimum", "maximum"))
+    low, high = schema.get("minimum"), schema.get("maximum")
+    # The end of the integers that a browser can count tells nobody anything.
+    low, high = (None if end in (-SAFE_INTEGER, SAFE_INTEGER) else end for end in (low, high))
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     if above is True:  # draft 4 says only that the bound itself is out
         low, above = None, low
@@ -148,22 +152,8 @@ def _range(schema: Mapping[str, Json]) -> str:
     if low is not None and high is not None:
         return f" from {shown(low)} to {shown(high)}"
     bounds = {"of at least": low, "above": above, "of at most": high, "below": below}
-    said = [f"{word} {shown(bound)}" for word, bound in bounds.items() if _is_number(bound)]
+    said = [f"{word} {shown(bound)}" for word, bound in bounds.items() if is_number(bound)]
     return f" {' and '.join(said)}" if said else ""
-
-
-def _telling(bound: Json) -> Json:
-    """`bound`, unless it is only the end of the integers that a browser can count."""
-    return None if bound in (-SAFE_INTEGER, SAFE_INTEGER) else bound
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _multiple(schema: Mapping[str, Json]) -> str:
-    step = schema.get("multipleOf")
-    return "" if step is None else f" that is a multiple of {shown(step)}"
 
 
 def _count(schema: Mapping[str, Json], what: str, noun: str) -> str:
@@ -176,10 +166,3 @@ def _count(schema: Mapping[str, Json], what: str, noun: str) -> str:
     if low is not None:
         return f" of at least {shown(low)} {noun if low == 1 else plural}"
     return "" if high is None else f" of at most {shown(high)} {noun if high == 1 else plural}"
-
-
-def _pattern(schema: Mapping[str, Json]) -> str:
-    pattern = schema.get("pattern")
-    if not isinstance(pattern, str):
-        return ""
-    return f" that matches {pattern if len(pattern) <= 40 else pattern[:39] + '…'}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Literal, TypeAlias, TypedDict
+from typing import TypeAlias, TypedDict
 from urllib.parse import quote
 
 import jsonschema_rs
@@ -177,28 +177,21 @@ def refuse_patterns(document: Document) -> None:
         if count > MOST_PATTERNS:
             problem = f"there are more than {MOST_PATTERNS} patterns"
             raise error_at("W1203", at, problem, "use formats")
-        weight = _weight(pattern)
-        if weight == "large":
-            large += 1
-        elif weight != "small":
+        if _accepts({"pattern": pattern}, SMALL):
+            continue
+        if not _accepts({"pattern": pattern}, LARGE):
             text = pattern if len(pattern) <= 80 else pattern[:79] + "…"
-            problem, advice = UNUSABLE[weight]
-            raise error_at("W1205", at, f"the pattern '{text}' {problem}", advice)
+            if _accepts({"pattern": pattern}, jsonschema_rs.FancyRegexOptions()):
+                problem = f"the pattern '{text}' needs look-around or a back reference"
+                advice = "write it without, so that it can be matched in linear time"
+            else:
+                problem = f"the pattern '{text}' is no regular expression, or too large a one"
+                advice = "write one that can be matched in linear time"
+            raise error_at("W1205", at, problem, advice)
+        large += 1
         if large > MOST_LARGE_PATTERNS:
             problem = f"more than {MOST_LARGE_PATTERNS} patterns are large once written out"
             raise error_at("W1203", at, problem, "use maxLength for long repetitions")
-
-
-UNUSABLE: Mapping[str, tuple[str, str]] = {
-    "backtracking": (
-        "needs look-around or a back reference",
-        "write it without, so that it can be matched in linear time",
-    ),
-    "refused": (
-        "is no regular expression, or too large a one",
-        "write one that can be matched in linear time",
-    ),
-}
 
 
 def _patterns(document: Document) -> Iterator[tuple[str, str]]:
@@ -209,15 +202,6 @@ def _patterns(document: Document) -> Iterator[tuple[str, str]]:
         if isinstance(named := schema.get("patternProperties"), dict):
             for pattern in named:
                 yield at + pointer("patternProperties", pattern), pattern
-
-
-def _weight(pattern: str) -> Literal["small", "large", "backtracking", "refused"]:
-    if _accepts({"pattern": pattern}, SMALL):
-        return "small"
-    if _accepts({"pattern": pattern}, LARGE):
-        return "large"
-    fancy = jsonschema_rs.FancyRegexOptions()
-    return "backtracking" if _accepts({"pattern": pattern}, fancy) else "refused"
 
 
 def _accepts(

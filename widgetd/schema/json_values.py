@@ -176,15 +176,12 @@ def _not_json_here(value: Json) -> str | None:
         return "an integer of more than 64 bits"
     if isinstance(value, str) and not _encodable(value):
         return "a string with half a character (a lone surrogate)"
-    if isinstance(value, dict):
-        return next((why for why in map(_not_json_key, value) if why), None)
+    for key in value if isinstance(value, dict) else ():
+        if type(key) is not str:
+            return f"an object with {kind(key)} as a key"
+        if not _encodable(key):
+            return "an object with half a character in a key"
     return None
-
-
-def _not_json_key(key: Json) -> str | None:
-    if type(key) is not str:
-        return f"an object with {kind(key)} as a key"
-    return None if _encodable(key) else "an object with half a character in a key"
 
 
 def _encodable(text: str) -> bool:

@@ -95,25 +95,22 @@ def signature_of(model: type[BaseModel]) -> inspect.Signature:
 
     A property whose name cannot be a parameter's goes to `**arguments`.
     """
-    parameters = [
-        inspect.Parameter(
-            field.alias or name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.is_required() else field.default,
-            annotation=_described(field.annotation, field.metadata),
-        )
-        for name, field in model.model_fields.items()
-        if _is_parameter(field.alias or name)
-    ]
+    parameters = []
+    for name, field in model.model_fields.items():
+        if _is_parameter(field.alias or name):
+            said = tuple(one for one in field.metadata if not isinstance(one, Unchecked))
+            parameters.append(
+                inspect.Parameter(
+                    field.alias or name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=inspect.Parameter.empty if field.is_required() else field.default,
+                    annotation=Annotated[(field.annotation, *said)] if said else field.annotation,
+                )
+            )
     if len(parameters) < len(model.model_fields):
         rest = inspect.Parameter("arguments", inspect.Parameter.VAR_KEYWORD, annotation=Any)
         parameters.append(rest)
     return inspect.Signature(parameters)
-
-
-def _described(annotation: Hint, metadata: list[object]) -> Hint:
-    said = tuple(entry for entry in metadata if not isinstance(entry, Unchecked))
-    return Annotated[(annotation, *said)] if said else annotation
 
 
 @lru_cache(maxsize=1024)
@@ -351,11 +348,15 @@ def _field_names(properties: Iterable[str]) -> dict[str, str]:
     properties = list(properties)
     # A property that can keep its name has the better right to it.
     names = {name: name for name in properties if _is_usable(name)}
-    taken = set(names.values())
+    taken = set(names)
     for name in properties:
         if name not in names:
-            names[name] = _free(_usable(name), taken)
-            taken.add(names[name])
+            field = re.sub(r"\W", "_", name).strip("_") or "field"
+            field = field if field.isidentifier() else f"field_{field}"
+            while field in taken or not _is_usable(field):
+                field += "_"
+            names[name] = field
+            taken.add(field)
     return {name: names[name] for name in properties}
 
 
@@ -373,16 +374,3 @@ def camel_case(text: str) -> str:
 
 def _is_usable(name: str) -> bool:
     return _is_parameter(name) and not name.startswith("_") and not hasattr(BaseModel, name)
-
-
-def _usable(name: str) -> str:
-    made = re.sub(r"\W", "_", name).strip("_") or "field"
-    if not made.isidentifier():
-        made = f"field_{made}"
-    return made if _is_usable(made) else f"{made}_"
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken or not _is_usable(name):
-        name += "_"
-    return name
