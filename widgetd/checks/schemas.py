@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
 from widgetd.checks.renders import Outcome, shows
-from widgetd.errors import CallError, Finding, Slip
+from widgetd.errors import CallError, Finding, InvalidArgument
 from widgetd.schema.describe import FORMATS
 from widgetd.schema.engine import has_format
 from widgetd.schema.json_values import pointer
@@ -86,9 +86,13 @@ def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding
         try:
             widget.schema.check(dict(sample.arguments), strict=True)
         except CallError as error:
-            reason = str(error.slips[0]) if error.slips else error.message
-            more = f" (and {len(error.slips) - 1} more)" if len(error.slips) > 1 else ""
-            no_host = any(_lacks_host(slip) for slip in error.slips)
+            reason = str(error.invalid_arguments[0]) if error.invalid_arguments else error.message
+            more = (
+                f" (and {len(error.invalid_arguments) - 1} more)"
+                if len(error.invalid_arguments) > 1
+                else ""
+            )
+            no_host = any(_lacks_host(argument) for argument in error.invalid_arguments)
             yield Finding(
                 code="W1211",
                 path=sample.path,
@@ -98,10 +102,10 @@ def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding
             )
 
 
-def _lacks_host(slip: Slip) -> bool:
-    is_address = slip.expected.startswith((FORMATS["uri"], FORMATS["iri"]))
+def _lacks_host(argument: InvalidArgument) -> bool:
+    is_address = argument.expected.startswith((FORMATS["uri"], FORMATS["iri"]))
     # A slash, because every word is a relative reference.
-    return is_address and "/" in slip.got and _is_reference(slip.got.strip('"'))
+    return is_address and "/" in argument.got and _is_reference(argument.got.strip('"'))
 
 
 def _is_reference(value: object) -> bool:

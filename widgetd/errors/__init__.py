@@ -220,7 +220,7 @@ class WidgetError(WidgetdError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slip:
+class InvalidArgument:
     """One argument that does not fit: where, what was expected, what came.
 
     Attributes:
@@ -246,7 +246,7 @@ class CallError(WidgetdError):
         path: The argument at fault, dotted; empty where it is none.
         recoverable: Whether the same call may succeed later, unchanged.
         suggestions: What to try instead, best first.
-        slips: The arguments that do not fit, where that is what went wrong.
+        invalid_arguments: The arguments that do not fit, where that is what went wrong.
         retry_after_s: When the same call may succeed; None where nobody knows.
     """
 
@@ -258,7 +258,7 @@ class CallError(WidgetdError):
         path: str = "",
         recoverable: bool = False,
         suggestions: tuple[str, ...] = (),
-        slips: tuple[Slip, ...] = (),
+        invalid_arguments: tuple[InvalidArgument, ...] = (),
         retry_after_s: float | None = None,
     ) -> None:
         super().__init__(code, message)
@@ -267,7 +267,7 @@ class CallError(WidgetdError):
         self.path = path
         self.recoverable = recoverable
         self.suggestions = suggestions
-        self.slips = slips
+        self.invalid_arguments = invalid_arguments
         self.retry_after_s = retry_after_s
 
     def __str__(self) -> str:

@@ -145,7 +145,7 @@ class Rendering:
             generation=generation,
             digest=widget.key,
             ms=ms,
-            mended=made.mended or None,
+            mended=made.coerced or None,
         )
         facts = {"uiType": shown["uiType"], "widget": widget.tool, "title": definition.title}
         return StoredRender(

@@ -68,7 +68,7 @@ class Policy:
         profile: For clients that nothing else decides for.
         profiles: By client name, before `profile`.
         text: Whether `content` carries the summary or mirrors the tree.
-        strict: Refuse arguments that would have to be mended.
+        strict: Refuse arguments that would have to be coerced.
         inline_max_bytes: A larger tree is not in the result, but behind a link in it.
     """
 
@@ -213,7 +213,9 @@ def text_block(text: str) -> Block:
 
 def failure(error: CallError) -> Failure:
     """Why a call failed, for a program to act on."""
-    slips = tuple({"path": s.path, "expected": s.expected, "got": s.got} for s in error.slips)
+    details = tuple(
+        {"path": s.path, "expected": s.expected, "got": s.got} for s in error.invalid_arguments
+    )
     return Failure(
         code=error.code,
         message=error.message,
@@ -221,7 +223,7 @@ def failure(error: CallError) -> Failure:
         recoverable=error.recoverable,
         suggestions=error.suggestions,
         retry_after_s=error.retry_after_s,
-        details=slips or None,
+        details=details or None,
     )
 
 

@@ -1,7 +1,6 @@
 """Put what is wrong with a call into words that its caller can act on.
 
-Short, because a model reads it; free of whatever the widget calls sensitive. It
-refuses to know how the faults were found.
+Short, because a model reads it; free of whatever the widget calls sensitive.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
-from widgetd.errors import CallError, Slip
+from widgetd.errors import CallError, InvalidArgument
 from widgetd.schema.describe import shown
 from widgetd.schema.document import Document
 from widgetd.schema.faults import MISSING, Fault
@@ -17,16 +16,16 @@ from widgetd.schema.json_values import Json, Path, dotted, kind, path_names
 
 # With its code, and whether to try again, a message stays under 600 characters.
 LONGEST = 570
-MOST_SLIPS = 5
+MOST_TOLD = 5
 LONGEST_PATH = 80
 LONGEST_EXPECTED = 240
 
 
-def slips(
+def invalid_arguments(
     document: Document, faults: Sequence[Fault], sensitive: Collection[str]
-) -> tuple[Slip, ...]:
+) -> tuple[InvalidArgument, ...]:
     """`faults` as a caller may see them, each place once, at most five."""
-    told: dict[str, Slip] = {}
+    told: dict[str, InvalidArgument] = {}
     for fault in faults:
         path = fault.path
         hidden = _hidden(path, sensitive)
@@ -36,54 +35,44 @@ def slips(
         secret = hidden is not None or (bool(sensitive) and fault.keyword == "additionalProperties")
         place = _shortened(dotted(path), LONGEST_PATH)
         expected = _shortened(fault.expected(document), LONGEST_EXPECTED)
-        told.setdefault(place, Slip(path=place, expected=expected, got=_got(fault, secret)))
-    return tuple(told.values())[:MOST_SLIPS]
+        told.setdefault(
+            place, InvalidArgument(path=place, expected=expected, got=_got(fault.value, secret))
+        )
+    return tuple(told.values())[:MOST_TOLD]
 
 
-def refusal(found: Sequence[Slip], example: Json) -> CallError:
+def call_error(found: Sequence[InvalidArgument], example: Json) -> CallError:
     """The error that tells `found`, and ends with `example` where there is room for it."""
     message = str(found[0])
     ending = _ending(found[0].path, example, LONGEST - len(message))
-    for slip in found[1:]:
-        if len(f"{message}; {slip}{ending}") >= LONGEST:
+    for argument in found[1:]:
+        if len(f"{message}; {argument}{ending}") >= LONGEST:
             break
-        message += f"; {slip}"
-    return CallError("W2002", message + ending, path=found[0].path, slips=tuple(found))
+        message += f"; {argument}"
+    return CallError("W2002", message + ending, path=found[0].path, invalid_arguments=tuple(found))
 
 
-def _got(fault: Fault, secret: bool) -> str:
-    value = fault.value
+def _got(value: Json, secret: bool) -> str:
     if value is MISSING:
         return "nothing"
     if isinstance(value, list):
         return f"an array of {len(value)}"
-    if isinstance(value, dict) or secret:
-        return kind(value)
-    return shown(value)
+    return kind(value) if isinstance(value, dict) or secret else shown(value)
 
 
 def _hidden(path: Path, sensitive: Collection[str]) -> int | None:
-    """How much of `path` may be told when what is there may not; `None` when all may.
+    """How many steps of `path` may be told when what is there may not; `None` when all may.
 
     What stands above a sensitive property is hidden too: it may have been sent as a string.
     """
-    names = [step for step in path if isinstance(step, str)]
+    named = [length for length, step in enumerate(path, start=1) if isinstance(step, str)]
+    names = [path[length - 1] for length in named]
     for entry in sensitive:
         secret = path_names(entry)
         shared = min(len(names), len(secret))
         if tuple(names[:shared]) == secret[:shared]:
-            return _length(path, len(secret))
+            return named[len(secret) - 1] if len(secret) <= len(named) else len(path)
     return None
-
-
-def _length(path: Path, names: int) -> int:
-    """How many steps of `path` lead to and include the first `names` property names."""
-    seen = 0
-    for length, step in enumerate(path, start=1):
-        seen += isinstance(step, str)
-        if seen == names:
-            return length
-    return len(path)
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -1,8 +1,7 @@
-"""Mend the slips that models make, one value at a time.
+"""Coerce what models typically get wrong, one value at a time.
 
-A table says, for each type that was wanted, what else a model sends for it. It
-refuses to guess at anything but the type: a mended value is what the sent one
-says, read in another way.
+A table says, for each type that was wanted, what else a model sends for it. Nothing
+but the type is guessed at: a coerced value is what the sent one says, read in another way.
 """
 
 from __future__ import annotations
@@ -64,31 +63,31 @@ TABLE: tuple[tuple[str, Reading, str], ...] = (
 )
 
 
-def mended(
-    arguments: Json, faults: Faults, descent: Explainer, admits: Callable[[Json], bool]
+def coerced(
+    arguments: Json, faults: Faults, explainer: Explainer, admits: Callable[[Json], bool]
 ) -> tuple[Json, tuple[str, ...]] | None:
     """`arguments` with every fault read in another way, and what was done; `None` if that fails.
 
-    One mend may bring others to light, as in an object that came as a string.
+    One may bring others to light, as in an object that came as a string.
     """
     told: list[str] = []
     for _ in range(MOST_ROUNDS if faults else 0):
         for fault in _outermost(faults):
-            meant = _best(fault, descent)
+            meant = _best(fault, explainer)
             if meant is None:
                 return None
             arguments = replaced(arguments, fault.path, meant[0])
             told.append(f"{dotted(fault.path)}: {meant[1]}")
         if admits(arguments):
             return arguments, tuple(told)
-        faults = descent.faults(descent.document.root, arguments)
+        faults = explainer.faults(explainer.document.root, arguments)
         if not faults:
             break
     return None
 
 
 def _outermost(faults: Faults) -> list[Fault]:
-    """The faults that stand in no other, so that each can be mended by itself."""
+    """The faults that stand in no other, so that each can be coerced by itself."""
     kept: dict[Path, Fault] = {}
     for fault in sorted(faults, key=lambda fault: len(fault.path)):
         path = fault.path
@@ -97,10 +96,10 @@ def _outermost(faults: Faults) -> list[Fault]:
     return list(kept.values())
 
 
-def _best(fault: Fault, descent: Explainer) -> tuple[Json, str] | None:
-    """The first reading that fits as it is, else the first that may be mended further."""
-    found = list(readings(descent.document, fault))
-    fitting = (meant for meant in found if descent.fits(fault.schema, meant[0]))
+def _best(fault: Fault, explainer: Explainer) -> tuple[Json, str] | None:
+    """The first reading that fits as it is, else the first that may be coerced further."""
+    found = list(readings(explainer.document, fault))
+    fitting = (meant for meant in found if explainer.fits(fault.schema, meant[0]))
     return next(fitting, found[0] if found else None)
 
 

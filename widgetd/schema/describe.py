@@ -1,6 +1,6 @@
 """Say in a noun phrase what a schema expects: `an integer from 0 to 100`.
 
-For people and models who made a slip, so it is short before it is complete. It
+For people and models who sent something else, so it is short before it is complete. It
 refuses to decide anything.
 """
 

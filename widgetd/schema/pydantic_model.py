@@ -30,7 +30,7 @@ from pydantic_core import CoreSchema, core_schema
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.schema.applicators import element_part, held_to, property_parts
-from widgetd.schema.argument_errors import refusal, slips
+from widgetd.schema.argument_errors import call_error, invalid_arguments
 from widgetd.schema.document import Subschema
 from widgetd.schema.explain import Explainer
 from widgetd.schema.faults import unexplained
@@ -265,7 +265,7 @@ class _Models:
         faults = self._schema.explainer(EVALUATIONS).faults(schema, sent)
         if faults or is_valid is not None:
             told = faults or (unexplained(schema, sent),)
-            raise refusal(slips(self._document, told, ()), None)
+            raise call_error(invalid_arguments(self._document, told, ()), None)
 
     def _inside(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """`value`, held to all of `schemas`, with models in it, though not itself one."""

@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from widgetd.errors import CallError, Slip
+from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
-from widgetd.schema.argument_errors import refusal, slips
-from widgetd.schema.coerce import mended
+from widgetd.schema.argument_errors import call_error, invalid_arguments
+from widgetd.schema.coerce import coerced
 from widgetd.schema.defaults import filled
 from widgetd.schema.describe import shown
 from widgetd.schema.document import Document, Subschema, read_document
@@ -43,12 +43,12 @@ class Checked:
     """Arguments that the schema admits.
 
     Attributes:
-        arguments: As they came, or mended.
-        mended: One sentence for each value that was read in another way.
+        arguments: As they came, or coerced.
+        coerced: One sentence for each value that was read in another way.
     """
 
     arguments: dict[str, Json]
-    mended: tuple[str, ...] = ()
+    coerced: tuple[str, ...] = ()
 
 
 class Schema:
@@ -85,11 +85,11 @@ class Schema:
     def check(
         self, arguments: Json, *, strict: bool = False, sensitive: Collection[str] = ()
     ) -> Checked:
-        """`arguments` as the schema admits them, mended where that is needed and enough.
+        """`arguments` as the schema admits them, coerced where that is needed and enough.
 
         Args:
             arguments: What came, never changed.
-            strict: Whether nothing is mended.
+            strict: Whether nothing is coerced.
             sensitive: Dotted paths of properties whose values are never shown.
 
         Raises:
@@ -100,14 +100,15 @@ class Schema:
         refuse_what_is_not_json(arguments, self._limits.json_depth)
         explainer = self.explainer()
         faults = explainer.faults(self.document.root, arguments)
-        repair = None if strict else mended(arguments, faults, explainer, self.admits)
+        repair = None if strict else coerced(arguments, faults, explainer, self.admits)
         if repair:
-            return Checked(arguments=repair[0], mended=repair[1])
+            return Checked(arguments=repair[0], coerced=repair[1])
         if explainer.exhausted:
             guesses = Explainer(self.document, self.part_validator, GUESSING, greedy=True)
             faults = guesses.faults(self.document.root, arguments) or faults
         faults = faults or (unexplained(self.document.root, arguments),)
-        raise refusal(slips(self.document, faults, sensitive), self.smallest)
+        found = invalid_arguments(self.document, faults, sensitive)
+        raise call_error(found, self.smallest)
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """`arguments` with the schema's defaults where properties are absent, at any depth."""
@@ -143,8 +144,8 @@ def refuse_what_is_not_json(arguments: Json, deepest: int = Limits().json_depth)
         raise CallError("W2003", f"the arguments nest deeper than {deepest} levels")
     if found := not_json(arguments):
         path, got = dotted(found[0]), found[1]
-        slip = Slip(path=path, expected="a JSON value", got=got)
-        raise CallError("W2002", str(slip), path=path, slips=(slip,))
+        argument = InvalidArgument(path=path, expected="a JSON value", got=got)
+        raise CallError("W2002", str(argument), path=path, invalid_arguments=(argument,))
 
 
 def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None = None) -> Schema:

@@ -50,17 +50,17 @@ class Render:
 
     Attributes:
         tree: The widget root, `{"type": "Card", "children": [...]}`.
-        arguments: What the template saw: mended, with defaults filled in.
+        arguments: What the template saw: coerced, with defaults filled in.
         size_bytes: The length of the template's output, which is about that of the tree.
         steps: How many the template took, of those that a render may take.
-        mended: What was mended, as sentences; empty where the arguments were right.
+        coerced: What was coerced, as sentences; empty where the arguments were right.
     """
 
     tree: dict[str, Any]
     arguments: Mapping[str, Any]
     size_bytes: int
     steps: int
-    mended: tuple[str, ...] = ()
+    coerced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +195,7 @@ class Widget:
 
         Args:
             arguments: By the schema's property names.
-            strict: Refuse arguments that would have to be mended.
+            strict: Refuse arguments that would have to be coerced.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
@@ -215,7 +215,7 @@ class Widget:
             arguments=filled,
             size_bytes=len(made.text),
             steps=made.steps,
-            mended=checked.mended,
+            coerced=checked.coerced,
         )
 
     def tree(self, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What models slip on, and how it is mended."""
+"""What models get wrong, and how it is coerced."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_value_sent_in_another_type_is_read_as_what_it_says(
 
     assert result.arguments == {"x": meant}
     assert type(result.arguments["x"]) is type(meant)
-    assert result.mended == (told,)
+    assert result.coerced == (told,)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +103,14 @@ def test_a_value_that_fits_is_left_alone() -> None:
     result = checked({"type": "string"}, "7")
 
     assert result.arguments == {"x": "7"}
-    assert result.mended == ()
+    assert result.coerced == ()
 
 
 def test_one_mend_may_bring_another_to_light() -> None:
     result = checked({"type": "array", "items": OBJECT}, '[{"n": "1"}, {"n": 2}]')
 
     assert result.arguments == {"x": [{"n": 1}, {"n": 2}]}
-    assert result.mended == (
+    assert result.coerced == (
         "x: a string that holds JSON was read as an array",
         "x[0].n: a number in quotes was read as a number",
     )
@@ -122,7 +122,7 @@ def test_of_faults_one_in_the_other_the_outer_is_mended_first() -> None:
     result = checked({"allOf": [lists, {"items": {"minimum": 1}}, inner]}, "7")
 
     assert result.arguments == {"x": [7]}
-    assert result.mended == (
+    assert result.coerced == (
         "x: one value was read as an array of one",
         "x[0]: a number in quotes was read as a number",
     )

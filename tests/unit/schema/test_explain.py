@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from widgetd.errors import CallError, Slip
+from widgetd.errors import CallError, InvalidArgument
 from widgetd.schema.validator import compile_schema
 
 
@@ -179,13 +179,17 @@ def test_several_slips_are_told_at_once_in_the_authors_order_with_the_smallest_e
         'Smallest valid example: {"number":"BS 204","legs":[{"from":"Lisbon"}]}'
     )
     assert error.path == "number"
-    assert error.slips[1] == Slip(path="legs[0].from", expected="a string", got="1")
+    assert error.invalid_arguments[1] == InvalidArgument(
+        path="legs[0].from", expected="a string", got="1"
+    )
 
 
 def test_at_most_five_slips_are_told() -> None:
     error = refused({"number": "PA 845", "legs": [{"from": number} for number in range(20)]})
 
-    assert [slip.path for slip in error.slips] == [f"legs[{index}].from" for index in range(5)]
+    assert [argument.path for argument in error.invalid_arguments] == [
+        f"legs[{index}].from" for index in range(5)
+    ]
 
 
 def test_a_message_stays_under_600_characters_and_ends_with_a_valid_example() -> None:
@@ -224,7 +228,7 @@ def test_a_message_stays_under_600_characters_however_long_its_parts_are(
         schema.check({"x": value})
 
     assert len(f"[W2002] {error.value} (retry: yes, after 60 s)") < 600
-    assert all(len(slip.expected) <= 240 for slip in error.value.slips)
+    assert all(len(argument.expected) <= 240 for argument in error.value.invalid_arguments)
 
 
 def test_an_example_may_hold_an_integer_of_64_bits() -> None:
@@ -348,7 +352,7 @@ def test_in_a_deep_union_of_many_kinds_the_slip_is_found_where_it_is() -> None:
     with pytest.raises(CallError) as error:
         schema.check({"x": value})
 
-    assert len(error.value.slips) == 1
+    assert len(error.value.invalid_arguments) == 1
     assert ".c: expected an object or null, got 5" in str(error.value)
 
 

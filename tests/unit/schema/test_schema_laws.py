@@ -93,11 +93,11 @@ def test_what_passes_a_check_is_admitted_and_what_does_not_is_told_briefly(
 
     if isinstance(outcome, Checked):
         assert schema.admits(outcome.arguments)
-        assert bool(outcome.mended) != schema.admits(arguments)
+        assert bool(outcome.coerced) != schema.admits(arguments)
     else:
         assert not schema.admits(arguments)
         assert outcome.code == "W2002"
-        assert 1 <= len(outcome.slips) <= 5
+        assert 1 <= len(outcome.invalid_arguments) <= 5
         assert len(str(outcome)) < 600
     assert exactly(arguments) == before
 

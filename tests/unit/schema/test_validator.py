@@ -394,4 +394,4 @@ def test_arguments_that_are_no_object_are_refused(schema: dict[str, Any]) -> Non
 def test_arguments_that_fit_come_back_as_they_are() -> None:
     arguments = {"x": 1.0, "y": [1, True]}
 
-    assert compile_schema({}).check(arguments) == Checked(arguments=arguments, mended=())
+    assert compile_schema({}).check(arguments) == Checked(arguments=arguments, coerced=())

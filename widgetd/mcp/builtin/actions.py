@@ -42,8 +42,10 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     except CallError as error:
         # By the names of the fields, for the page to show beside them.
         errors: dict[str, list[str]] = {}
-        for slip in error.slips:
-            errors.setdefault(slip.path, []).append(f"expected {slip.expected}, got {slip.got}")
+        for argument in error.invalid_arguments:
+            errors.setdefault(argument.path, []).append(
+                f"expected {argument.expected}, got {argument.got}"
+            )
         return error_result(error, {"status": "invalid", "validationErrors": errors})
     accepted = await store.actions.append(render_id, offered.type, payload, idempotency_key=key)
     answer = {"status": accepted.status, "next": accepted.seq}

@@ -181,6 +181,7 @@ def _error(error: CallError) -> dict[str, Any]:
         "message": error.message,
         "path": error.path,
         "slips": [
-            {"path": slip.path, "expected": slip.expected, "got": slip.got} for slip in error.slips
+            {"path": argument.path, "expected": argument.expected, "got": argument.got}
+            for argument in error.invalid_arguments
         ],
     }

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import orjson
 
-from widgetd.errors import CallError, Slip
+from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
 from widgetd.schema.validator import compile_schema
 from widgetd.widget.actions.fields import (
@@ -157,16 +157,17 @@ class TreeAction:
         sent = _as_object(payload)
         meant = {one.group: one for one in self.triggers if one.is_meant(sent)}
         if not meant:
-            raise _refusal(self._mismatches(sent))
+            raise _not_offered(self._mismatches(sent))
         refused: list[CallError] = []
         for trigger in islice(meant.values(), _MOST_TRIED):
             try:
                 return trigger.accept(sent)
             except CallError as error:
                 refused.append(error)
-        raise _refusal(refused[0].slips) if refused[0].slips else refused[0]
+        invalid = refused[0].invalid_arguments
+        raise _not_offered(invalid) if invalid else refused[0]
 
-    def _mismatches(self, sent: Mapping[str, Any]) -> tuple[Slip, ...]:
+    def _mismatches(self, sent: Mapping[str, Any]) -> tuple[InvalidArgument, ...]:
         """What is wrong with a payload that nothing in the tree sends."""
         keys: dict[str, dict[bytes, Any]] = {}
         for trigger in self.triggers:
@@ -178,17 +179,17 @@ class TreeAction:
             schema = payload_schema(choices, (), submitted=False)
             compile_schema(schema, limits=_LIMITS).check(known, strict=True)
         except CallError as error:
-            return error.slips
+            return error.invalid_arguments
         expected = "values that stand together in the widget"
-        return (Slip(path="", expected=expected, got="another combination of them"),)
+        return (InvalidArgument(path="", expected=expected, got="another combination of them"),)
 
 
-def _refusal(slips: tuple[Slip, ...]) -> CallError:
+def _not_offered(errors: tuple[InvalidArgument, ...]) -> CallError:
     """A payload that the tree does not send (W2404), as the sentence that a caller reads."""
-    paths = [f"payload.{slip.path}" if slip.path else "payload" for slip in slips]
-    sentences = [str(replace(slip, path=path)) for slip, path in zip(slips, paths, strict=True)]
-    path = paths[0] if len(slips) == 1 else "payload"
-    return CallError("W2404", "; ".join(sentences), path=path, slips=slips)
+    paths = [f"payload.{error.path}" if error.path else "payload" for error in errors]
+    sentences = [str(replace(error, path=path)) for error, path in zip(errors, paths, strict=True)]
+    path = paths[0] if len(errors) == 1 else "payload"
+    return CallError("W2404", "; ".join(sentences), path=path, invalid_arguments=errors)
 
 
 def tree_actions(tree: Node) -> dict[str, TreeAction]:

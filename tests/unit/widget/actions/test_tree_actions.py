@@ -201,7 +201,7 @@ def test_a_required_field_is_missed_by_its_own_name() -> None:
     assert str(caught.value) == (
         "payload.a.b.c: expected a string of at least 1 character, got nothing"
     )
-    assert [slip.path for slip in caught.value.slips] == ["a.b.c"]
+    assert [argument.path for argument in caught.value.invalid_arguments] == ["a.b.c"]
 
 
 def test_a_payload_of_a_hundred_levels_is_recognised() -> None:
