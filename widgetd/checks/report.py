@@ -1,17 +1,90 @@
 """Findings for three readers: a person at a terminal, a program, a pull request.
 
-Shows where each is, in the file, with the line it is about. It refuses to know
-how findings come about.
+Shows where each is, with the line it is about. A template is one long line of
+JSON with lines of its own inside, and a sidecar is TOML; a finding may mean any
+of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import orjson
 
 from widgetd.errors import CODES, Finding
-from widgetd.widget.location import Spot, spot_of, window
+from widgetd.schema.json_text import locate
+from widgetd.widget.sidecar import SUFFIX, line_of
+
+WIDTH = 76
+"""Characters of an excerpt; a template is one long line of JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """Where a finding is: in the file, and in the text that it is about.
+
+    Attributes:
+        line: The line in the file, from 1.
+        column: The column in it, from 1.
+        text: The line that the finding is about, of the file or of the value at its pointer.
+        text_column: The column in that text, from 1.
+    """
+
+    line: int
+    column: int
+    text: str
+    text_column: int
+
+    def excerpt(self) -> tuple[int, str]:
+        """At most `WIDTH` characters of the text, and where in them the finding is, from 0."""
+        line = "".join(character if character.isprintable() else " " for character in self.text)
+        at = self.text_column - 1
+        if len(line) <= WIDTH:
+            return at, line
+        start = max(0, min(at - WIDTH // 2, len(line) - WIDTH))
+        cut = line[start : start + WIDTH]
+        shown = ("…" + cut[1:]) if start else cut
+        return at - start, (shown[:-1] + "…") if start + WIDTH < len(line) else shown
+
+
+def location_of(finding: Finding, content: str) -> Location:
+    """Where `finding` is in `content`, the text of its file."""
+    if finding.path.endswith(SUFFIX):
+        line = finding.line or line_of(content, finding.at) or 1
+        text = _line(content, line)
+        column = finding.column or _first(text)
+        return Location(line=line, column=column, text=text, text_column=column)
+    place = locate(content, finding.at) if finding.at else None
+    if finding.line is not None and place is not None:
+        inner = _value_line(content, finding.at, finding.line)
+        if inner is not None:
+            line, column = place
+            at = finding.column or _first(inner)
+            return Location(line=line, column=column, text=inner, text_column=at)
+    line, column = place or (finding.line or 1, finding.column or 1)
+    return Location(line=line, column=column, text=_line(content, line), text_column=column)
+
+
+def _line(content: str, line: int) -> str:
+    lines = content.splitlines() or [""]
+    return lines[min(line, len(lines)) - 1]
+
+
+def _value_line(content: str, at: str, line: int) -> str | None:
+    """A line of the text at the pointer `at`, which is a template mostly."""
+    try:
+        value = orjson.loads(content)
+        for part in at.split("/")[1:]:
+            value = value[int(part) if isinstance(value, list) else part]
+    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, ValueError):
+        return None
+    lines = value.splitlines() if isinstance(value, str) else []
+    return lines[line - 1] if line <= len(lines) else None
+
+
+def _first(line: str) -> int:
+    return len(line) - len(line.lstrip()) + 1
 
 
 def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
@@ -22,19 +95,23 @@ def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
         contents: The text of each file that a finding is about, where it can be read.
     """
     lines = (line for finding in findings for line in _paragraph(finding, contents))
-    return "\n".join(map(_printable, lines))
+    # As a terminal shows it: the name of a file may hold what moves its cursor.
+    return "\n".join(
+        "".join(character if character.isprintable() else "\ufffd" for character in line)
+        for line in lines
+    )
 
 
 def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     """A JSON array: `[{"path", "line", "column", "level", "code", "at", "problem", "advice"}]`."""
     rows = []
     for finding in findings:
-        spot = _spot(finding, contents)
+        location = _location(finding, contents)
         rows.append(
             {
                 "path": finding.path,
-                "line": spot.line if spot else None,
-                "column": spot.column if spot else None,
+                "line": location.line if location else None,
+                "column": location.column if location else None,
                 "level": finding.level,
                 "code": finding.code,
                 "at": finding.at,
@@ -50,49 +127,43 @@ def as_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
 
     Source: GitHub documentation, "Workflow commands for GitHub Actions".
     """
-    return "\n".join(_command(finding, contents) for finding in findings)
-
-
-def _paragraph(finding: Finding, contents: Mapping[str, str]) -> Iterator[str]:
-    spot = _spot(finding, contents)
-    place = f"{finding.path}:{spot.line}:{spot.column}" if spot else finding.path
-    yield f"{place}: {finding.level} {finding.code}: {finding.problem}"
-    if spot:
-        before, shown = window(spot.text, spot.at - 1)
-        yield f"    {shown}"
-        yield f"    {' ' * before}^"
-    where = f"{finding.at}: " if finding.at else ""
-    yield f"    {where}{finding.advice}"
-
-
-def _printable(line: str) -> str:
-    """`line` as a terminal shows it: the name of a file may hold what moves its cursor."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in line)
-
-
-def _command(finding: Finding, contents: Mapping[str, str]) -> str:
-    spot = _spot(finding, contents)
-    name = "error" if finding.level == "fault" else "warning"
-    fields = [f"file={_escaped(finding.path, ':,')}"]
-    if spot:
-        fields += [f"line={spot.line}", f"col={spot.column}"]
-    fields.append(f"title={finding.code}")
-    sentence = f"{finding.at}: {finding.problem}; {finding.advice}".removeprefix(": ")
-    return f"::{name} {','.join(fields)}::{_escaped(sentence)}"
-
-
-def _escaped(text: str, more: str = "") -> str:
-    for character in "%\r\n" + more:
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text
-
-
-def _spot(finding: Finding, contents: Mapping[str, str]) -> Spot | None:
-    content = contents.get(finding.path)
-    return None if content is None else spot_of(finding, content)
+    lines = []
+    for finding in findings:
+        location = _location(finding, contents)
+        name = "error" if finding.level == "fault" else "warning"
+        fields = [f"file={_escaped(finding.path, ':,')}"]
+        if location:
+            fields += [f"line={location.line}", f"col={location.column}"]
+        fields.append(f"title={finding.code}")
+        sentence = f"{finding.at}: {finding.problem}; {finding.advice}".removeprefix(": ")
+        lines.append(f"::{name} {','.join(fields)}::{_escaped(sentence)}")
+    return "\n".join(lines)
 
 
 def codes_as_markdown() -> str:
     """Every code, what it means, and whether it keeps a file or a call from being served."""
     rows = [f"| {code.code} | {code.level} | {code.meaning} |" for code in CODES.values()]
     return "\n".join(("| code | level | meaning |", "|---|---|---|", *rows))
+
+
+def _location(finding: Finding, contents: Mapping[str, str]) -> Location | None:
+    content = contents.get(finding.path)
+    return None if content is None else location_of(finding, content)
+
+
+def _paragraph(finding: Finding, contents: Mapping[str, str]) -> Iterator[str]:
+    location = _location(finding, contents)
+    place = f"{finding.path}:{location.line}:{location.column}" if location else finding.path
+    yield f"{place}: {finding.level} {finding.code}: {finding.problem}"
+    if location:
+        before, shown = location.excerpt()
+        yield f"    {shown}"
+        yield f"    {' ' * before}^"
+    where = f"{finding.at}: " if finding.at else ""
+    yield f"    {where}{finding.advice}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for character in "%\r\n" + more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

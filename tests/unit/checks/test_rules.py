@@ -9,8 +9,9 @@ from tests.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.checks import findings
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.checks.renders import differences
+from widgetd.checks.rules import RULES, Subject
 from widgetd.checks.schemas import unread_fields
-from widgetd.errors import Finding, WidgetError
+from widgetd.errors import CODES, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.widget.definition import define
 from widgetd.widget.widget import Widget, compile_widget
@@ -47,6 +48,23 @@ STOPS: dict[str, Any] = {
 
 def test_a_widget_that_is_as_it_should_be_is_not_spoken_of() -> None:
     assert said(widget(card("city | default('?')"), city={"type": "string"})) == []
+
+
+def test_each_rule_says_what_it_needs_and_nothing_but_its_own_codes() -> None:
+    toml = 'summary = "{{ twon }}"\nsensitive = ["nobody"]\n[actions.x]\ndescription = "."'
+    faulty = card("city", "stops | tojson").replace('"Text"', '"Txet"')
+    subject = Subject(widget(faulty, toml, city={}, stops={"type": "array"}), strict=True)
+    met: set[str] = set()
+
+    for rule in RULES:
+        needed = [getattr(subject, name) for name in rule.needs]
+        assert set(rule.codes) <= CODES.keys()
+        if None not in needed:
+            codes = {finding.code for finding in rule.function(*needed)}
+            assert codes <= set(rule.codes)
+            met |= codes
+
+    assert met == {"W1401", "W1212", "W1213", "W1214"}
 
 
 def test_reading_what_is_not_declared_is_a_fault_under_strict_rules() -> None:

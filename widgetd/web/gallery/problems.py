@@ -16,11 +16,11 @@ import anyio.to_thread
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
+from widgetd.checks.report import location_of
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import opened
 from widgetd.files.source import read
 from widgetd.limits import Limits
-from widgetd.widget.location import spot_of, window
 from widgetd.widget.widget import Widget
 
 Verdict = Literal["fault", "warning", "none"]
@@ -117,8 +117,8 @@ def located(finding: Finding, text: str | None) -> Problem:
     """`finding` with the line that it is about, in `text`."""
     if text is None:
         return Problem(finding=finding, line=finding.line, column=finding.column)
-    spot = spot_of(finding, text)
-    caret, excerpt = window(spot.text, spot.at - 1)
+    location = location_of(finding, text)
+    caret, excerpt = location.excerpt()
     return Problem(
-        finding=finding, line=spot.line, column=spot.column, excerpt=excerpt, caret=caret
+        finding=finding, line=location.line, column=location.column, excerpt=excerpt, caret=caret
     )

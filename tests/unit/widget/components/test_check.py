@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from widgetd.widget.components import check_tree
-from widgetd.widget.components.vocabulary import vocabulary
+from widgetd.schema.validator import compile_schema
+from widgetd.widget.components import check_tree, vocabulary
+from widgetd.widget.components.vocabulary import TYPESCRIPT_ONLY
 
 
 def said(*children: dict[str, Any], **root: Any) -> list[str]:
@@ -167,3 +168,42 @@ def test_the_vocabulary_is_that_of_the_installed_chatkit() -> None:
     assert words.components["ListView"].holds == frozenset({"ListViewItem"})
     assert words.components["Text"].holds == frozenset()
     assert words.components["Basic"].holds is None
+
+
+def test_every_component_of_chatkit_says_what_its_properties_may_be_as_json_schema() -> None:
+    for name, component in vocabulary().components.items():
+        if name in TYPESCRIPT_ONLY:
+            assert component.schema is None
+            continue
+        assert component.model is not None
+        assert component.schema is not None
+        fields = {
+            name: field
+            for name, field in component.model.model_fields.items()
+            if name != "children"
+        }
+        assert component.schema["properties"].keys() == fields.keys()
+        assert set(component.schema.get("required", ())) == {
+            name for name, field in fields.items() if field.is_required()
+        }
+
+
+@pytest.mark.parametrize(
+    ("properties", "fits"),
+    [
+        ({"type": "Button", "label": "Go", "iconStart": "lucide:send"}, True),
+        ({"type": "Button", "label": "Go", "iconStart": "map"}, False),
+        ({"type": "Button", "onClickAction": {"type": "go", "payload": [1]}}, True),
+        ({"type": "Button", "onClickAction": {"kind": "go"}}, False),
+        ({"type": "Box", "gap": 1.5, "padding": {"x": 2}}, True),
+        ({"type": "Box", "padding": {"left": 2, "z": 1}}, False),
+    ],
+)
+def test_a_components_schema_admits_what_a_check_has_nothing_to_say_of(
+    properties: dict[str, Any], *, fits: bool
+) -> None:
+    schema = vocabulary().components[properties["type"]].schema
+
+    assert schema is not None
+    assert compile_schema(schema).admits(properties) is fits
+    assert (said(properties) == []) is fits

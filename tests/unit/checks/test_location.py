@@ -6,8 +6,8 @@ import pytest
 
 from tests.making import widget
 from widgetd.checks import findings
+from widgetd.checks.report import Location, location_of
 from widgetd.errors import Finding
-from widgetd.widget.location import Spot, spot_of
 
 FILE = '{\n  "name": "Parcel",\n  "template": "{\\n  \\"type\\": {{ tpye }}\\n}"\n}\n'
 
@@ -29,50 +29,55 @@ def found(path: str, at: str, line: int | None = None, column: int | None = None
 
 
 @pytest.mark.parametrize(
-    ("finding", "spot"),
+    ("finding", "location"),
     [
         (
             found("a.widget", "/name"),
-            Spot(line=2, column=3, text='  "name": "Parcel",', at=3),
+            Location(line=2, column=3, text='  "name": "Parcel",', text_column=3),
         ),
         (
             found("a.widget", "/template", line=2, column=11),
-            Spot(line=3, column=3, text='  "type": {{ tpye }}', at=11),
+            Location(line=3, column=3, text='  "type": {{ tpye }}', text_column=11),
         ),
         (
             found("a.widget", "/template", line=2),
-            Spot(line=3, column=3, text='  "type": {{ tpye }}', at=3),
+            Location(line=3, column=3, text='  "type": {{ tpye }}', text_column=3),
         ),
-        (found("a.widget", "/nowhere"), Spot(line=1, column=1, text="{", at=1)),
-        (found("a.widget", "", line=9, column=4), Spot(line=9, column=4, text="}", at=4)),
+        (found("a.widget", "/nowhere"), Location(line=1, column=1, text="{", text_column=1)),
+        (
+            found("a.widget", "", line=9, column=4),
+            Location(line=9, column=4, text="}", text_column=4),
+        ),
     ],
 )
 def test_a_finding_points_into_the_file_or_into_the_template_within(
-    finding: Finding, spot: Spot
+    finding: Finding, location: Location
 ) -> None:
-    assert spot_of(finding, FILE) == spot
+    assert location_of(finding, FILE) == location
 
 
 def test_a_finding_about_an_empty_file_points_at_its_beginning() -> None:
-    assert spot_of(found("a.widget", ""), "") == Spot(line=1, column=1, text="", at=1)
+    assert location_of(found("a.widget", ""), "") == Location(
+        line=1, column=1, text="", text_column=1
+    )
 
 
 def test_a_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
     told = [one for one in findings(widget(sidecar=SIDECAR)) if one.path.endswith(".toml")]
 
-    assert [(one.code, spot_of(one, SIDECAR).line) for one in told] == [
+    assert [(one.code, location_of(one, SIDECAR).line) for one in told] == [
         ("W1213", 2),
         ("W1211", 7),
         ("W1214", 4),
     ]
-    assert spot_of(told[0], SIDECAR) == Spot(
-        line=2, column=1, text='summary_fields = ["who", "wher"]', at=1
+    assert location_of(told[0], SIDECAR) == Location(
+        line=2, column=1, text='summary_fields = ["who", "wher"]', text_column=1
     )
 
 
 def test_a_sidecar_that_is_no_toml_is_shown_where_it_goes_wrong() -> None:
     finding = found("a.widget.toml", "", line=2, column=9)
 
-    assert spot_of(finding, 'title = "a"\ntitle = Parcel\n') == Spot(
-        line=2, column=9, text="title = Parcel", at=9
+    assert location_of(finding, 'title = "a"\ntitle = Parcel\n') == Location(
+        line=2, column=9, text="title = Parcel", text_column=9
     )
