@@ -1,23 +1,41 @@
-"""One module of declarations for a snapshot: the envelope, then each widget's call."""
+"""One module of declarations for a snapshot: the envelope, then each widget's call.
+
+A call's result is declared in the wire's own shape, as programs see it that have its JSON:
+in either profile, or failed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.limits import Limits
-from widgetd.mcp.declarations import python, typescript
-from widgetd.mcp.declarations.responses import FAILED, common, response_of
-from widgetd.mcp.declarations.shape import Literals, Named, Record, Scalar, Shaper, Union
-from widgetd.mcp.declarations.spelling import Language
+from widgetd.mcp.declarations.languages import LANGUAGES, Language
+from widgetd.mcp.declarations.shape import (
+    ANY,
+    Field,
+    ListOf,
+    Literals,
+    MapOf,
+    Named,
+    Record,
+    Scalar,
+    Shape,
+    Shaper,
+    Union,
+)
 from widgetd.mcp.envelope import envelope_schema
-from widgetd.schema.document import read_document
+from widgetd.schema.document import Document, read_document
 from widgetd.widget.widget import Widget
 
-LANGUAGES: Mapping[Literal["ts", "python"], Language] = {"ts": typescript, "python": python}
-
 _ENVELOPE = "Meta"
+
+_FAILED = "Failed"
+"""Begins the names of what stands for every failed call."""
+
+_STRING = Scalar("string")
+_TREE = MapOf(ANY)
 
 
 def declarations(snapshot: Snapshot, language: Literal["ts", "python"]) -> str:
@@ -31,45 +49,106 @@ def declarations(snapshot: Snapshot, language: Literal["ts", "python"]) -> str:
         language: `ts` for TypeScript, `python` for typed dictionaries.
     """
     spoken = LANGUAGES[language]
-    return spoken.BETWEEN.join(_parts(snapshot, spoken))
+    return spoken.between.join(_parts(snapshot, spoken))
 
 
 def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
-    yield language.HEADER
-    for record in (*_envelope(), *common()):
-        yield language.declare(record)
-    named = _named(snapshot)
-    for name, widget in named.items():
-        arguments = _arguments(widget, f"{name}Arguments")
-        for record in (*arguments.values(), *response_of(widget, name, arguments)):
-            yield language.declare(record)
-        yield language.guard(name, widget.tool, widget.definition.ui_type)
-    responses = Union(tuple(Named(f"{name}Response") for name in (*named, FAILED)))
-    yield language.alias("Response", responses)
-    ui_types = dict.fromkeys(widget.definition.ui_type for widget in named.values())
-    yield language.alias("UiType", Literals(tuple(ui_types)) if ui_types else Scalar("string"))
+    def declared(records: Iterable[Record]) -> Iterator[str]:
+        return ("\n".join(language.declare(record)) for record in records)
 
-
-def _named(snapshot: Snapshot) -> dict[str, Widget]:
-    """The widgets under the names that begin their declarations: `FlightTracker`."""
-    named: dict[str, Widget] = {}
+    yield language.header
+    yield from declared(_records(read_document(envelope_schema(), Limits()), _ENVELOPE).values())
+    yield from declared(_common())
+    widgets: dict[str, Widget] = {}
     for widget in snapshot.widgets.values():
-        name, number = widget.definition.component, 2
-        while name in named or name == FAILED:
-            name, number = f"{widget.definition.component}_{number}", number + 1
-        named[name] = widget
-    return named
+        component = name = widget.definition.component
+        number = 2
+        while name in widgets or name == _FAILED:
+            name, number = f"{component}_{number}", number + 1
+        widgets[name] = widget
+    for name, widget in widgets.items():
+        own = f"{name}Arguments"
+        records = _records(widget.schema.document, own)
+        arguments = {**records, own: records.get(own, Record(own, ()))}
+        yield from declared((*arguments.values(), *_response(widget, name, arguments)))
+        yield language.guard(name, widget.tool, widget.definition.ui_type)
+    responses = Union(tuple(Named(f"{name}Response") for name in (*widgets, _FAILED)))
+    yield language.alias.format("Response", language.spell(responses))
+    ui_types = dict.fromkeys(widget.definition.ui_type for widget in widgets.values())
+    either = Literals(tuple(ui_types)) if ui_types else _STRING
+    yield language.alias.format("UiType", language.spell(either))
 
 
-def _envelope() -> tuple[Record, ...]:
-    document = read_document(envelope_schema(), Limits())
-    shaper = Shaper(document, _ENVELOPE)
-    shaper.shape(document.root, _ENVELOPE)
-    return tuple(shaper.records.values())
-
-
-def _arguments(widget: Widget, name: str) -> dict[str, Record]:
-    document = widget.schema.document
+def _records(document: Document, name: str) -> dict[str, Record]:
+    """What must be declared for a schema, whose own record is called `name`."""
     shaper = Shaper(document, name)
     shaper.shape(document.root, name)
-    return {**shaper.records, name: shaper.records.get(name, Record(name, ()))}
+    return shaper.records
+
+
+def _common() -> Iterator[Record]:
+    """What responses of every widget are made of."""
+    yield _record(
+        "Content",
+        {"type": Literals(("text", "resource_link"))},
+        {"text": _STRING, "uri": _STRING, "name": _STRING, "mimeType": _STRING},
+    )
+    yield _record("FailedMeta", {"widgetd/error": Named("MetaFailure")})
+    yield _record(
+        "FailedResponse",
+        {
+            "content": ListOf(Named("Content")),
+            "isError": Literals((True,)),
+            "_meta": Named("FailedMeta"),
+        },
+        {"structuredContent": ANY},
+    )
+
+
+def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> Iterator[Record]:
+    """The response of one widget, whose records' names begin with `name`."""
+    definition = widget.definition
+    ui_type = Literals((definition.ui_type,))
+    fields = {
+        path: _at(arguments, f"{name}Arguments", path.split("."))
+        for path in definition.sidecar.summary_fields
+    }
+    data = dict.fromkeys(definition.sidecar.summary_data, ANY)
+    yield _record(
+        f"{name}Facts",
+        {"uiType": ui_type, "widget": Literals((widget.tool,)), "title": _STRING},
+        {"renderId": _STRING, **fields, **data},
+    )
+    yield _record(f"{name}Ui", {"uiType": ui_type, "uiMetadata": Named("MetaUiMetadata")})
+    yield _record(
+        f"{name}Meta",
+        {"widgetd/ui": Named(f"{name}Ui"), "widgetd/render": Named("MetaRenderMark")},
+        {"widgetd/widget": _TREE},
+    )
+    yield _record(
+        f"{name}Response",
+        {
+            "content": ListOf(Named("Content")),
+            "structuredContent": Union((Named(f"{name}Facts"), _TREE)),
+            "_meta": Named(f"{name}Meta"),
+        },
+        {"isError": Literals((False,))},
+    )
+
+
+def _record(
+    name: str, required: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None
+) -> Record:
+    needed = (Field(key, shape, True, "") for key, shape in required.items())
+    others = (Field(key, shape, False, "") for key, shape in (optional or {}).items())
+    return Record(name, (*needed, *others))
+
+
+def _at(records: Mapping[str, Record], name: str, path: Iterable[str]) -> Shape:
+    """The shape of what lies at `path` in the record called `name`."""
+    shape: Shape = Named(name)
+    for key in path:
+        record = records.get(shape.name) if isinstance(shape, Named) else None
+        fields = {field.name: field.shape for field in record.fields} if record else {}
+        shape = fields.get(key, ANY)
+    return shape
