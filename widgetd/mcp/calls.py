@@ -80,14 +80,14 @@ class Rendering:
             CallError: It is not kept, or not any more (W2007), or the client is too old.
         """
         caller = self.caller
-        render = await self.kept(render_id)
+        render = await self.stored(render_id)
         widget = caller.snapshot.widgets.get(render.tool)
         if widget is not None:
             check_client(widget, caller)
         profile = profile_for(self._policy, widget, caller)
         return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
 
-    async def kept(self, render_id: str) -> StoredRender:
+    async def stored(self, render_id: str) -> StoredRender:
         """A render that was made before, of a widget that whoever is calling may see.
 
         Raises:
@@ -102,7 +102,7 @@ class Rendering:
             )
         return render
 
-    async def hides(self, render_id: str) -> bool:
+    async def hides_render(self, render_id: str) -> bool:
         """Whether a render is kept, of a widget that whoever is calling may not see."""
         render = await self._store.renders.get(render_id)
         return render is not None and self._is_hidden(render.tool)

@@ -150,7 +150,7 @@ class WidgetProvider(Provider):
     async def _get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:  # noqa: ARG002 - resources have one version
         if uri.startswith(RENDERS):
             try:
-                render = await self._server.rendering.kept(uri.removeprefix(RENDERS))
+                render = await self._server.rendering.stored(uri.removeprefix(RENDERS))
             except CallError:
                 return None
             return render_resource(uri, render)

@@ -35,7 +35,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     answer = await store.idempotency.recall(remembered)
     if answer is not None:
         return structured_result(dict(answer))
-    render = await context.rendering.kept(render_id)
+    render = await context.rendering.stored(render_id)
     offered = _offered(tree_actions(render.tree), arguments["action"])
     try:
         payload = offered.accept(arguments["payload"])
@@ -74,7 +74,7 @@ def _offered(known: Mapping[str, TreeAction], action: str) -> TreeAction:
 async def await_widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
     render_id, after = arguments["render_id"], arguments["after"]
-    if await context.rendering.hides(render_id):
+    if await context.rendering.hides_render(render_id):
         awaited = Awaited(status="expired", next=after)
     else:
         awaited = await context.store.actions.read(
