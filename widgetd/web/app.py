@@ -44,7 +44,7 @@ PAGE_HEADERS = {
 }
 """A page runs only our own files, talks only to us, and cannot be framed."""
 
-App = TypeVar("App")
+Shown = TypeVar("Shown")
 
 
 class RefusedError(Exception):
@@ -57,7 +57,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[App]):
+class Page(Generic[Shown]):
     """One page, or what a page fetches.
 
     Attributes:
@@ -71,14 +71,14 @@ class Page(Generic[App]):
     """
 
     path: str
-    view: Callable[[App, Request], Awaitable[Any]]
+    view: Callable[[Shown, Request], Awaitable[Any]]
     scopes: frozenset[str] | None
     template: str = ""
     methods: tuple[str, ...] = ("GET",)
     headers: Mapping[str, str] = field(default_factory=lambda: PAGE_HEADERS)
 
 
-def routes(pages: Iterable[Page[App]], shown: App, guard: Guard | None = None) -> list[Route]:
+def routes(pages: Iterable[Page[Shown]], shown: Shown, guard: Guard | None = None) -> list[Route]:
     """A route for each of `pages`.
 
     Args:
@@ -87,7 +87,7 @@ def routes(pages: Iterable[Page[App]], shown: App, guard: Guard | None = None) -
         guard: Lets only those in whose token has a page's scope; None for everybody.
     """
 
-    def route(page: Page[App]) -> Route:
+    def route(page: Page[Shown]) -> Route:
         async def answer(request: Request) -> Response:
             try:
                 found = await page.view(shown, request)

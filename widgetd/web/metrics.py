@@ -114,7 +114,7 @@ class Metrics:
         gauge = Gauge(f"widgetd_{name}", meaning, registry=self.collected)
         gauge.set_function(number)
 
-    def written(self, accept: str) -> tuple[bytes, str]:
+    def exposition(self, accept: str) -> tuple[bytes, str]:
         """The numbers in the dialect that a scraper accepts, and its media type."""
         encode, media_type = choose_encoder(accept)
         return encode(self.collected), media_type

@@ -73,7 +73,7 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
 
 async def metrics_page(daemon: Daemon, request: Request) -> Response:
     """Numbers for Prometheus, in the dialect that the scraper asks for."""
-    numbers, media_type = daemon.metrics.written(request.headers.get("accept", ""))
+    numbers, media_type = daemon.metrics.exposition(request.headers.get("accept", ""))
     return Response(numbers, headers={"content-type": media_type})
 
 

@@ -19,10 +19,10 @@ from widgetd.web.gallery.gallery import mark_of
 HEARTBEAT_S = 15.0
 """Proxies and laptops drop a connection that is silent for longer than a minute."""
 
-View = Callable[[Snapshot], Snapshot]
 
-
-async def events(registry: Registry, view: View, stop: anyio.Event) -> AsyncIterator[bytes]:
+async def events(
+    registry: Registry, view: Callable[[Snapshot], Snapshot], stop: anyio.Event
+) -> AsyncIterator[bytes]:
     """The events of one browser, until `stop` is set or it goes away.
 
     Args:
