@@ -140,10 +140,23 @@ def as_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
+_CODES_HEAD = """\
+# Codes
+
+Every way in which widgetd says no has a code that does not change. A *fault* keeps a file or a
+call from being served as it stands; a *warning* does not. `W0xxx` is for the operator, `W1xxx` for
+the author of a file, `W2xxx` for the caller of a tool. `widgetd codes` prints this page.
+
+| code | level | meaning |
+|---|---|---|
+"""
+
+
 def codes_as_markdown() -> str:
-    """Every code, what it means, and whether it keeps a file or a call from being served."""
-    rows = [f"| {code.code} | {code.level} | {code.meaning} |" for code in CODES.values()]
-    return "\n".join(("| code | level | meaning |", "|---|---|---|", *rows))
+    """`docs/codes.md`: every code, with its level and what it means."""
+    rows = (f"| {code.code} | {code.level} | {code.meaning} |" for code in CODES.values())
+    return _CODES_HEAD + "\n".join(rows)
+
 
 
 def _location(finding: Finding, contents: Mapping[str, str]) -> Location | None:

@@ -4,6 +4,8 @@ Three readers: `ConfigError` speaks to the operator, `WidgetError` to the author
 of a file, `CallError` to the caller of a tool. Anything else that is raised is a
 bug in widgetd. An error holds facts; `str()` composes the sentence. It refuses
 to know where it will be shown: no colours, no transports, no log events.
+
+The codes stand in a table per thousand, each in a module of its own.
 """
 
 from __future__ import annotations
@@ -14,130 +16,14 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
-from typing import Literal
 
-Level = Literal["fault", "warning"]
+from widgetd.errors import calls, daemon, widgets
+from widgetd.errors.code import Code, Level
 
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """A stable name for one way of saying no."""
-
-    code: str
-    level: Level
-    meaning: str
-
-
-def _table(*rows: tuple[str, Level, str]) -> Mapping[str, Code]:
-    return MappingProxyType({row[0]: Code(*row) for row in rows})
-
-
-CODES: Mapping[str, Code] = _table(
-    # W0xxx: the daemon and its settings
-    ("W0001", "fault", "a setting is unknown"),
-    ("W0002", "fault", "a setting has a value that cannot be used"),
-    ("W0003", "fault", "the widgets folder does not exist"),
-    ("W0004", "fault", "the widgets folder is not a folder"),
-    ("W0005", "fault", "the address is in use or not ours"),
-    ("W0006", "fault", "a permission is missing"),
-    ("W0007", "fault", "an installed library is not the one widgetd was tested with"),
-    ("W0008", "fault", "the widgets folder has vanished or was emptied as a whole"),
-    ("W0009", "fault", "an address that other machines reach has no token"),
-    ("W0010", "fault", "the token file cannot be used"),
-    ("W0011", "fault", "a program that the command needs is missing"),
-    ("W0012", "fault", "two built-in tools have the same name"),
-    # W10xx: files
-    ("W1001", "fault", "a file cannot be read"),
-    ("W1002", "fault", "a file is too large"),
-    ("W1003", "fault", "a file leads out of the widgets folder"),
-    ("W1004", "fault", "a file's name is not UTF-8"),
-    ("W1005", "fault", "widgetd itself failed on a file"),
-    ("W1006", "fault", "an upload cannot be put into the folder under its name"),
-    # W11xx: the .widget document
-    ("W1101", "fault", "the file is not JSON"),
-    ("W1102", "fault", "a key stands twice in one object"),
-    ("W1103", "fault", "the JSON nests too deeply"),
-    ("W1104", "fault", "a number or a character cannot be represented"),
-    ("W1105", "fault", "a required key is missing"),
-    ("W1106", "fault", "a key has a value of the wrong type"),
-    ("W1107", "fault", "the version is unknown"),
-    ("W1108", "fault", "the tool name is taken by another file"),
-    ("W1109", "fault", "the tool name is reserved"),
-    ("W1110", "warning", "encodedWidget cannot be decoded"),
-    ("W1111", "fault", "the sidecar is not TOML"),
-    ("W1112", "fault", "a key of the sidecar is unknown"),
-    ("W1113", "fault", "a key of the sidecar has a value that cannot be used"),
-    ("W1114", "warning", "a key is unknown, and close to a known one"),
-    ("W1115", "warning", "a name or a description holds characters that nobody sees"),
-    ("W1116", "warning", "there is no description"),
-    ("W1117", "warning", "the description is too long"),
-    # W12xx: the argument schema
-    ("W1201", "fault", "the schema is not valid JSON Schema"),
-    ("W1202", "fault", "the schema refers to something outside the file"),
-    ("W1203", "fault", "the schema is too large"),
-    ("W1204", "fault", "the schema does not describe an object"),
-    ("W1205", "fault", "a pattern cannot be matched in linear time"),
-    ("W1206", "fault", "the schema would break the tool list of other widgets"),
-    ("W1207", "fault", "the schema admits no arguments"),
-    ("W1210", "warning", "a field of the schema is never used"),
-    ("W1211", "warning", "a sample does not fit the schema"),
-    ("W1212", "warning", "some hosts cannot read this schema"),
-    ("W1213", "warning", "the sidecar names a field that the schema lacks"),
-    ("W1214", "warning", "the sidecar describes an action that the template lacks"),
-    # W13xx: the template
-    ("W1301", "fault", "the template cannot be parsed"),
-    ("W1302", "fault", "the template uses what templates may not use"),
-    ("W1303", "fault", "the template is too large"),
-    ("W1305", "fault", "the template's output is not JSON"),
-    ("W1306", "fault", "the template's root is not a widget root"),
-    ("W1307", "warning", "the exporter lost a value"),
-    ("W1308", "warning", "an index of a loop is never bound"),
-    ("W1309", "warning", "a comma is missing or stands where none belongs"),
-    ("W1310", "fault", "the template fails whatever it is given"),
-    ("W1320", "warning", "the template reads what the schema does not declare"),
-    ("W1321", "fault", "under strict rules, the template reads what the schema does not declare"),
-    ("W1322", "warning", "the template fails on arguments that the schema admits"),
-    ("W1323", "warning", "a sample renders otherwise than the preview shows"),
-    ("W1324", "warning", "the exporter made components of what is data"),
-    # W14xx: the tree of components
-    ("W1401", "warning", "a component is unknown"),
-    ("W1402", "warning", "a property is unknown"),
-    ("W1403", "warning", "a property has an unknown value"),
-    ("W1404", "warning", "an icon is unknown"),
-    ("W1405", "warning", "a property has a value of the wrong type"),
-    ("W1406", "warning", "a component stands where it may not"),
-    ("W1407", "warning", "a component lacks a property"),
-    ("W1408", "warning", "an action's payload hides a field of the form"),
-    # W15xx: changes that callers may stumble over
-    ("W1501", "warning", "a field was removed"),
-    ("W1502", "warning", "a field is required now"),
-    ("W1503", "warning", "a field admits less"),
-    ("W1504", "warning", "the tool has another name"),
-    ("W1505", "warning", "a tool was removed"),
-    # W2xxx: calls
-    ("W2001", "fault", "no such tool"),
-    ("W2002", "fault", "the arguments do not fit the schema"),
-    ("W2003", "fault", "the arguments nest too deeply"),
-    ("W2004", "fault", "the template failed on these arguments"),
-    ("W2005", "fault", "rendering exceeded its budget"),
-    ("W2006", "fault", "a call's _meta asks for what does not exist"),
-    ("W2007", "fault", "there is no such render, or not any more"),
-    ("W2008", "fault", "the body of a request is too large"),
-    ("W2009", "fault", "the body of a request is not JSON"),
-    ("W2010", "fault", "a client is too old for the widget"),
-    # W22xx: limits
-    ("W2201", "fault", "a principal calls too often"),
-    ("W2202", "fault", "a principal has too many calls running at the same time"),
-    ("W2203", "fault", "a client subscribes to too many resources"),
-    # W23xx: access
-    ("W2301", "fault", "a token lacks a scope"),
-    # W24xx: actions
-    ("W2401", "fault", "a render offers no such action"),
-    ("W2402", "fault", "too many actions are unread"),
-    ("W2403", "fault", "an action's payload is too large"),
-    ("W2404", "fault", "an action's payload is not one that the render offers"),
-    ("W2405", "fault", "an action comes to a process that ends, and would be lost with it"),
+CODES: Mapping[str, Code] = MappingProxyType(
+    {row.code: row for row in (*daemon.CODES, *widgets.CODES, *calls.CODES)}
 )
+"""Every code, in the order of the documentation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,16 +5,29 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from widgetd.checks.report import codes_as_markdown
-from widgetd.errors import CODES
+import pytest
+
+from widgetd.cli import main
+from widgetd.errors import CODES, calls, daemon, widgets
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_documented_codes_are_those_of_the_table() -> None:
-    documented = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
+def test_the_documentation_of_codes_is_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["codes"]) == 0
 
-    assert documented.endswith(codes_as_markdown() + "\n"), "widgetd codes prints the table"
+    documented = (ROOT / "docs" / "codes.md").read_text(encoding="utf-8")
+    assert documented == capsys.readouterr().out, "widgetd codes > docs/codes.md"
+
+
+def test_each_table_holds_the_codes_of_one_thousand_in_order() -> None:
+    for thousand, table in enumerate((daemon, widgets, calls)):
+        codes = [row.code for row in table.CODES]
+
+        assert codes == sorted(set(codes))
+        assert {code[:2] for code in codes} == {f"W{thousand}"}
 
 
 def test_every_code_that_is_said_is_in_the_table_and_every_one_in_it_is_said() -> None:
