@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from typing import Any
 
 from tests.serving import widget_file
@@ -16,8 +15,7 @@ from widgetd.widget.widget import Widget
 
 
 def source(path: str, text: str) -> Source:
-    content = text.encode()
-    return Source(path=path, content=content, digest=blake2b(content, digest_size=16).hexdigest())
+    return Source.of(path, text.encode())
 
 
 def widget(

@@ -56,6 +56,12 @@ class Source:
     digest: str
     stamp: Stamp | None = field(default=None, compare=False, repr=False)
 
+    @classmethod
+    def of(cls, path: str, content: bytes, stamp: Stamp | None = None) -> Source:
+        """The source at `path` with this content."""
+        digest = blake2b(content, digest_size=16).hexdigest()
+        return cls(path=path, content=content, digest=digest, stamp=stamp)
+
 
 def read(
     folder: Folder,
@@ -136,8 +142,7 @@ def _read(
     stamp = Stamp.of(before)
     if not stamp.marks(os.fstat(descriptor)):
         raise Unsettled(quiet_ms / 1000)
-    digest = blake2b(content, digest_size=16).hexdigest()
-    return Source(path=path, content=content, digest=digest, stamp=None if racy else stamp)
+    return Source.of(path, content, None if racy else stamp)
 
 
 def _drain(descriptor: int, most_bytes: int) -> bytes:

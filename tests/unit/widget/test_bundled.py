@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ def compiled(name: str) -> Widget:
 
 def source(name: str) -> Source:
     content = (FOLDER / name).read_bytes()
-    return Source(path=name, content=content, digest=blake2b(content, digest_size=16).hexdigest())
+    return Source.of(name, content)
 
 
 @pytest.fixture(params=NAMES)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from hashlib import blake2b
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.atomic_write import place
@@ -76,9 +75,7 @@ def _widget_of(files: Mapping[str, bytes]) -> str:
 def _source(folder: Folder, name: str, files: Mapping[str, bytes]) -> Source | None:
     """What will stand under `name`: what was sent, else what is there; None if neither."""
     if name in files:
-        content = files[name]
-        digest = blake2b(content, digest_size=16).hexdigest()
-        return Source(path=name, content=content, digest=digest)
+        return Source.of(name, files[name])
     try:
         return read(folder, name, limit_bytes=LIMITS.file_bytes, quiet_ms=0)
     except FileNotFoundError:
