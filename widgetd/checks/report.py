@@ -158,7 +158,6 @@ def codes_as_markdown() -> str:
     return _CODES_HEAD + "\n".join(rows)
 
 
-
 def _location(finding: Finding, contents: Mapping[str, str]) -> Location | None:
     content = contents.get(finding.path)
     return None if content is None else location_of(finding, content)
