@@ -32,9 +32,6 @@ class Rendering:
 
     Args:
         registry: Where a call that came without a request finds the snapshot.
-        policy: How results are shaped.
-        store: Where renders are kept.
-        observers: Are told of each render.
         clock: Tells the time, in seconds since the epoch.
     """
 

@@ -30,7 +30,7 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
     Args:
         server: What is served.
         user: Who asks, as the HTTP layer found out.
-        name: The widget's tool name.
+        name: The widget's tool.
         read: Called only for those who are let in, and for a widget that is there.
 
     Returns:
@@ -79,15 +79,7 @@ async def keep_shown(server: Server, render: StoredRender) -> bool:
 
 
 async def take_action(server: Server, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What `widget_action` answers to whoever looks at the page.
-
-    Args:
-        server: What is served.
-        arguments: Of `widget_action`, as they came.
-
-    Returns:
-        The result as it goes to clients: `{"content", "structuredContent", "isError", "_meta"}`.
-    """
+    """What `widget_action` answers, as it goes to clients, to whoever looks at the page."""
     caller, tool = server.rendering.caller, "widget_action"
 
     async def taken() -> dict[str, Any]:

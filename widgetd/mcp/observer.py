@@ -85,7 +85,7 @@ async def observed(
 
     Args:
         handler: Answers.
-        params: The call's parameters as they came, `{"name": ..., "arguments": {...}}`.
+        params: As they came, `{"name": ..., "arguments": {...}}`.
         caller: Who calls.
         builtin: The names of the tools that are no widgets.
         observers: Are told.

@@ -59,12 +59,7 @@ class ServedTool(Tool):
 
 
 class WidgetProvider(Provider):
-    """The widgets of the snapshot that the request at hand is answered from.
-
-    Args:
-        server: What is served.
-        lifespan: Entered with the server's own.
-    """
+    """The widgets of the snapshot that the request at hand is answered from."""
 
     def __init__(self, server: Server, lifespan: Lifespan | None) -> None:
         super().__init__()
