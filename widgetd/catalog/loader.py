@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -166,6 +166,9 @@ class Catalog:
         self._missing = MissingFiles()
         self._current = Snapshot.empty(selection=selection, settings=settings)
         self._copied: Mapping[str, Entry] | None = None
+        # What the disk refused: copies, the oldest attempt first, and to let go of some.
+        self._uncopied: dict[str, None] = {}
+        self._undropped = False
 
     @property
     def current(self) -> Snapshot:
@@ -206,16 +209,33 @@ class Catalog:
 
     def keep(self) -> None:
         """Keep copies of whatever is served as it stands, for the next start."""
-        copies, sources = self._last_good, self._survey.sources
-        entries, copied = self._current.entries, self._copied
+        copies, entries, copied = self._last_good, self._current.entries, self._copied
         if copies is None or self._current.degraded or not entries:
             return
-        for path in differing(copied or {}, entries):
-            if entries[path].fault is None and path in sources:
-                copies.put(sources[path], sources.get(path + SUFFIX))
-        if copied is None or missing(copied, entries):
-            copies.keep_only(entries)
+        others = differing(copied or {}, entries)
+        again = [path for path in self._uncopied if path not in others]
+        for path in others:
+            self._copy(path, copies)
+        # What was refused before is tried until one is refused again: there may be thousands.
+        for path in again:
+            if not self._copy(path, copies):
+                break
+        if self._undropped or copied is None or missing(copied, entries):
+            self._undropped = not copies.keep_only(entries)
+        if not (self._uncopied or self._undropped):
+            copies.well()
         self._copied = entries
+
+    def _copy(self, path: str, copies: Copies) -> bool:
+        """Keep a copy of the file if it is served as it stands; whether the disk took it."""
+        entry, sources = self._current.entries.get(path), self._survey.sources
+        self._uncopied.pop(path, None)
+        if entry is None or entry.fault is not None or path not in sources:
+            return True
+        kept = copies.put(sources[path], sources.get(path + SUFFIX))
+        if not kept:
+            self._uncopied[path] = None
+        return kept
 
     @property
     def due_s(self) -> float | None:
@@ -301,8 +321,9 @@ def revive(
     """
     for path, entry in changes.items():
         if entry and entry.widget is None and path not in before and (copy := copies.recall(path)):
-            with suppress(WidgetError):
-                yield path, replace(entry, widget=load(*copy))
+            revived = _entry(None, "", *copy, load)
+            if revived.widget is not None:
+                yield path, replace(entry, widget=revived.widget)
 
 
 def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, Source | None]:

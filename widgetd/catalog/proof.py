@@ -45,19 +45,34 @@ def line(proven: Proven) -> bytes:
 
 
 def read(text: bytes) -> Proven | None:
-    """The proof that a line holds, without its end; None if the line is not whole."""
+    """The proof that a line holds, without its end; None if it is not whole, or holds none."""
     hashed, _, said = text.partition(_BETWEEN)
     if hashed != _hash(said):
         return None
-    head, _, entry = said.partition(_BETWEEN)
-    version, path, digest, (name, tool, title, told), (description, listing) = orjson.loads(head)
-    proof = Proof(
-        names=Names(name=name, tool=tool, title=title, description=told),
-        description=description,
-        listing=listing,
-        entry=entry,
-    )
-    return Proven(version=version, path=path, digest=digest, proof=proof)
+    # Whole it may be, and still written by something else than `line`.
+    try:
+        head, entry = said.split(_BETWEEN)
+        match orjson.loads(head), orjson.loads(entry):
+            case (
+                [
+                    str(version),
+                    str(path),
+                    str(digest),
+                    [str(name), str(tool), str(title), str(told)],
+                    [str(description), str(listing)],
+                ],
+                {"name": str(listed), "inputSchema": dict()},
+            ) if listed == tool:
+                proof = Proof(
+                    names=Names(name=name, tool=tool, title=title, description=told),
+                    description=description,
+                    listing=listing,
+                    entry=entry,
+                )
+                return Proven(version=version, path=path, digest=digest, proof=proof)
+    except ValueError:
+        pass
+    return None
 
 
 def _hash(said: bytes) -> bytes:

@@ -10,11 +10,9 @@ first uses them.
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
-
-import structlog
 
 from widgetd.catalog.proof import Proven, line, read
+from widgetd.catalog.state import StateFolder
 from widgetd.widget.widget import Proof
 
 FILE = "verdicts.jsonl"
@@ -22,19 +20,20 @@ FILE = "verdicts.jsonl"
 ROOM = 1000
 """So many lines may be added, and two for each that was there, before the file is written anew."""
 
-_log = structlog.get_logger()
+MOST_BYTES = 1 << 28
+"""Several times what tens of thousands of files come to; a larger file holds something else."""
 
 
 class ProofCache:
     """What was proven, by path; each is held in memory until it is asked for, once.
 
     Args:
-        folder: Where the file is kept; it exists and may be written.
+        state: Where the file is kept.
         version: Of widgetd, and of whatever else decides what can be served.
     """
 
-    def __init__(self, folder: Path, version: str) -> None:
-        self._path = folder / FILE
+    def __init__(self, state: StateFolder, version: str) -> None:
+        self._state = state
         self._version = version
         self._known = {proven.path: proven for proven in self._kept()}
         self._room = ROOM + 2 * len(self._known)
@@ -50,26 +49,16 @@ class ProofCache:
     def add(self, path: str, digest: str, proof: Proof) -> None:
         """Remember that this content was proven; a disk that refuses is no reason to fail."""
         proven = Proven(version=self._version, path=path, digest=digest, proof=proof)
-        try:
-            with self._path.open("ab") as file:
-                file.write(line(proven))
+        if self._state.append(FILE, line(proven)):
+            self._state.well(FILE)
             self._room -= 1
-            if not self._room:
-                self._compact()
-        except OSError as error:
-            _log.warning("verdict.lost", error=str(error))
-
-    def _compact(self) -> None:
-        kept, aside = self._kept(), self._path.with_suffix(".new")
-        aside.write_bytes(b"".join(map(line, kept)))
-        aside.replace(self._path)
-        self._room = ROOM + 2 * len(kept)
+        if not self._room:
+            kept = self._kept()
+            self._state.write(FILE, b"".join(map(line, kept)))
+            self._room = ROOM + 2 * len(kept)
 
     def _kept(self) -> Collection[Proven]:
         """The last proof of each file that the file of proofs holds."""
-        try:
-            lines = self._path.read_bytes().splitlines()
-        except OSError:
-            return ()
+        lines = (self._state.read(FILE, most_bytes=MOST_BYTES) or b"").splitlines()
         believed = (proven for proven in map(read, lines) if proven is not None)
         return {p.path: p for p in believed if p.version == self._version}.values()

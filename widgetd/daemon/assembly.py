@@ -18,10 +18,10 @@ from widgetd.catalog.last_good import Copies
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.registry import Registry
+from widgetd.catalog.state import StateFolder
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.loading import version_of
 from widgetd.daemon.systemd import Supervisor, supervisor
-from widgetd.errors import ConfigError
 from widgetd.files.hints import Hints
 from widgetd.mcp.audit import Audit
 from widgetd.mcp.resources import Resources
@@ -53,6 +53,7 @@ class Runtime:
         folder: The widgets folder; it exists.
         hints: Where the folder may have changed.
         registry: What is being served.
+        state: What is known of the folder from earlier processes; None where nothing is kept.
         vitals: What the daemon knows of itself.
         metrics: Counts what happens.
         access_policy: Who may come in.
@@ -65,6 +66,7 @@ class Runtime:
     folder: Path
     hints: Hints
     registry: Registry
+    state: StateFolder | None
     vitals: Vitals
     metrics: Metrics
     access_policy: AccessPolicy
@@ -97,11 +99,13 @@ def prepare(settings: Settings, folder: Path, stop: anyio.Event) -> Runtime:
     if settings.audit is not None:
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
     vitals = Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
+    state = None if settings.state_dir is None else StateFolder.of(settings.state_dir, folder)
     return Runtime(
         settings=settings,
         folder=folder,
         hints=Hints(),
         registry=registry,
+        state=state,
         vitals=vitals,
         metrics=Metrics(registry, vitals),
         access_policy=access_policy(settings),
@@ -131,8 +135,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
     """The MCP server over the registry, with whatever else can be read and who is told.
 
     Raises:
-        ConfigError: The state folder cannot be made, or an installed library is not the one
-            tested.
+        ConfigError: An installed library is not the one tested.
     """
     settings = runtime.settings
     options = ServerOptions(
@@ -152,28 +155,18 @@ def server_of(runtime: Runtime, store: Store) -> Server:
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 
 
-def loader_of(settings: Settings, server: Server) -> Loader:
-    """What makes widgets that `server` can list, and remembers what it has proven.
-
-    Raises:
-        ConfigError: The state folder cannot be made.
-    """
-    folder, proofs = settings.state_dir, None
-    if folder is not None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            problem = f"{folder} cannot be made ({error.strerror})"
-            advice = "name another with --state-dir"
-            raise ConfigError("W0006", problem, advice, exit_code=3) from None
+def loader_of(runtime: Runtime, server: Server) -> Loader:
+    """What makes widgets that `server` can list, and remembers what it has proven."""
+    settings, proofs = runtime.settings, None
+    if runtime.state is not None:
         judges = (f"{name}={version(name)}" for name in JUDGES)
-        proofs = ProofCache(folder, " ".join([version_of(settings), *judges]))
+        proofs = ProofCache(runtime.state, " ".join([version_of(settings), *judges]))
     return Loader(server.admit, strict=settings.strict, proofs=proofs)
 
 
-def last_good_of(settings: Settings) -> Copies | None:
+def last_good_of(runtime: Runtime) -> Copies | None:
     """What was served before, where there is a folder to keep it in."""
-    return None if settings.state_dir is None else Copies(settings.state_dir, version_of(settings))
+    return None if runtime.state is None else Copies(runtime.state, version_of(runtime.settings))
 
 
 def gallery_of(runtime: Runtime, server: Server, loader: Loader, url: str) -> Gallery:

@@ -86,8 +86,8 @@ async def serve(
         store = await held.enter_async_context(store_of(settings))
         forwarding = forwarding_of(settings, store)
         server = server_of(runtime, forwarding.store if forwarding else store)
-        loader = loader_of(settings, server)
-        catalog = catalog_for(settings, folder, loader.load, last_good=last_good_of(settings))
+        loader = loader_of(runtime, server)
+        catalog = catalog_for(settings, folder, loader.load, last_good=last_good_of(runtime))
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)
         else:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.making import source
 from tests.serving import greeting, widget_file
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.proof_cache import FILE, ROOM, ProofCache
+from widgetd.catalog.state import StateFolder
 from widgetd.errors import WidgetError
 from widgetd.mcp.entry import tool_entry
 from widgetd.widget.widget import Widget
@@ -27,49 +34,48 @@ def load(
 
 
 def test_a_file_proven_before_is_served_without_being_looked_into(tmp_path: Path) -> None:
-    first = load(ProofCache(tmp_path, "1"), widget_file())
-    again = load(ProofCache(tmp_path, "1"), "no JSON at all", digest=first.key)
+    first = load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
+    again = load(ProofCache(StateFolder(tmp_path), "1"), "no JSON at all", digest=first.key)
 
     assert (again.tool, again.description) == (first.tool, first.description)
     assert again.listing == first.listing
 
 
 def test_a_widget_proven_before_is_compiled_when_it_is_called(tmp_path: Path) -> None:
-    load(ProofCache(tmp_path, "1"), widget_file())
+    load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
 
-    assert load(ProofCache(tmp_path, "1"), widget_file()).call({"who": "Ada"}).tree == greeting(
-        "Hello", "Ada"
-    )
+    assert load(ProofCache(StateFolder(tmp_path), "1"), widget_file()).call(
+        {"who": "Ada"}
+    ).tree == greeting("Hello", "Ada")
 
 
 def test_another_content_is_proven_anew(tmp_path: Path) -> None:
-    load(ProofCache(tmp_path, "1"), widget_file())
+    load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
 
     with pytest.raises(WidgetError):
-        load(ProofCache(tmp_path, "1"), widget_file(template=TEMPLATE_THAT_FAILS))
+        load(ProofCache(StateFolder(tmp_path), "1"), widget_file(template=TEMPLATE_THAT_FAILS))
 
 
 def test_another_path_is_proven_anew_for_it_may_name_the_widget(tmp_path: Path) -> None:
-    load(ProofCache(tmp_path, "1"), widget_file("Untitled widget"), path="One.widget")
+    untitled = widget_file("Untitled widget")
+    load(ProofCache(StateFolder(tmp_path), "1"), untitled, path="One.widget")
 
-    assert (
-        load(ProofCache(tmp_path, "1"), widget_file("Untitled widget"), path="Two.widget").tool
-        == "two"
-    )
+    again = load(ProofCache(StateFolder(tmp_path), "1"), untitled, path="Two.widget")
+    assert again.tool == "two"
 
 
 def test_of_one_file_only_the_last_proof_is_kept(tmp_path: Path) -> None:
     for text in ("Hello", "Bye"):
-        load(ProofCache(tmp_path, "1"), widget_file(text=text))
+        load(ProofCache(StateFolder(tmp_path), "1"), widget_file(text=text))
 
-    kept = ProofCache(tmp_path, "1")
+    kept = ProofCache(StateFolder(tmp_path), "1")
     assert len(kept) == 1
     assert load(kept, widget_file(text="Bye")).call({"who": "Ada"}).tree == greeting("Bye", "Ada")
 
 
 def test_the_file_of_proofs_is_written_anew_before_it_grows_for_ever(tmp_path: Path) -> None:
-    digest = load(ProofCache(tmp_path, "1"), widget_file()).key
-    proofs = ProofCache(tmp_path, "1")
+    digest = load(ProofCache(StateFolder(tmp_path), "1"), widget_file()).key
+    proofs = ProofCache(StateFolder(tmp_path), "1")
     proof = proofs.take("Greeting.widget", digest)
     assert proof is not None
 
@@ -77,36 +83,125 @@ def test_the_file_of_proofs_is_written_anew_before_it_grows_for_ever(tmp_path: P
         proofs.add("Greeting.widget", digest, proof)
 
     assert (tmp_path / FILE).read_bytes().count(b"\n") < 2 * ROOM
-    assert len(ProofCache(tmp_path, "1")) == 1
+    assert len(ProofCache(StateFolder(tmp_path), "1")) == 1
 
 
 def test_another_version_of_widgetd_believes_nothing(tmp_path: Path) -> None:
-    load(ProofCache(tmp_path, "1"), widget_file())
+    load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
 
-    assert len(ProofCache(tmp_path, "2")) == 0
+    assert len(ProofCache(StateFolder(tmp_path), "2")) == 0
 
 
 @pytest.mark.parametrize("keep", [0, 10, 40, -3])
 def test_a_line_that_is_not_whole_is_not_believed(tmp_path: Path, keep: int) -> None:
-    load(ProofCache(tmp_path, "1"), widget_file())
+    load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
     file = tmp_path / FILE
     file.write_bytes(file.read_bytes()[:keep])
 
-    assert len(ProofCache(tmp_path, "1")) == 0
+    assert len(ProofCache(StateFolder(tmp_path), "1")) == 0
 
 
 def test_a_line_that_somebody_changed_is_not_believed(tmp_path: Path) -> None:
-    load(ProofCache(tmp_path, "1"), widget_file())
+    load(ProofCache(StateFolder(tmp_path), "1"), widget_file())
     file = tmp_path / FILE
     file.write_bytes(file.read_bytes().replace(b"Greeting", b"Treating"))
 
-    assert len(ProofCache(tmp_path, "1")) == 0
+    assert len(ProofCache(StateFolder(tmp_path), "1")) == 0
+
+
+LINE = (
+    ["1", "Greeting.widget", "d", ["Greeting", "greeting", "Greeting", ""], ["Says it.", "l"]],
+    b'{"name":"greeting","inputSchema":{}}',
+)
+"""What stands in a line: the head, and the tool's entry in a list."""
+
+
+def whole(*parts: bytes) -> bytes:
+    """A line that nobody cut, whatever stands in it."""
+    said = b"\t".join(parts)
+    return blake2b(said, digest_size=8).hexdigest().encode() + b"\t" + said + b"\n"
+
+
+def believed(folder: Path, text: bytes) -> int:
+    (folder / FILE).write_bytes(text)
+    return len(ProofCache(StateFolder(folder), "1"))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        *(b"", b"\xff", b"{", b"null", b"3", b"{}", b"[]", b'"12345"', b"[" * 2000),
+        *(orjson.dumps(LINE[0][:count]) for count in range(5)),
+        orjson.dumps([*LINE[0], 1]),
+        *(
+            orjson.dumps([*LINE[0][:at], other, *LINE[0][at + 1 :]])
+            for at in range(5)
+            for other in (None, True, 7, {}, [], [1, 2], [1, 2, 3, 4], {"a": 1, "b": 2})
+        ),
+        orjson.dumps([*LINE[0][:3], ["Greeting", None, "Greeting", ""], LINE[0][4]]),
+        orjson.dumps([*LINE[0][:3], LINE[0][3], ["Says it.", 1]]),
+    ],
+)
+def test_a_whole_line_that_holds_no_proof_is_not_believed(tmp_path: Path, head: bytes) -> None:
+    assert believed(tmp_path, whole(orjson.dumps(LINE[0]), *LINE[1:])) == 1
+    assert believed(tmp_path, whole(head, *LINE[1:])) == 0
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        (),
+        (LINE[1], b""),
+        (LINE[1], b"", b""),
+        (LINE[1], LINE[1]),
+        *((other,) for other in (b"", b"\xff", b"[]", b"{}", b'{"name":"greeting"}', b'{"na')),
+        (b'{"name":"another","inputSchema":{}}',),
+        (LINE[1] + b"]}",),
+    ],
+)
+def test_a_line_whose_entry_would_spoil_a_list_is_not_believed(
+    tmp_path: Path, entries: tuple[bytes, ...]
+) -> None:
+    assert believed(tmp_path, whole(orjson.dumps(LINE[0]), *entries)) == 0
+
+
+@given(
+    text=st.binary()
+    | st.binary().map(whole)
+    | st.lists(st.binary()).map(lambda parts: whole(*parts))
+)
+def test_whatever_stands_in_the_file_is_no_reason_to_fail(text: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        assert believed(Path(folder), text) == 0
+
+
+def test_a_line_that_a_crash_cut_swallows_none_that_comes_after(tmp_path: Path) -> None:
+    load(ProofCache(StateFolder(tmp_path), "1"), widget_file(), path="A.widget")
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b"cut sh")
+    load(ProofCache(StateFolder(tmp_path), "1"), widget_file("Other"), path="B.widget")
+
+    assert len(ProofCache(StateFolder(tmp_path), "1")) == 2
+
+
+def test_a_line_that_finds_no_room_leaves_no_part_of_it(tmp_path: Path) -> None:
+    proofs = ProofCache(StateFolder(tmp_path), "1")
+    load(proofs, widget_file(), path="A.widget")
+    before = (tmp_path / FILE).read_bytes()
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, hard))
+    try:
+        load(proofs, widget_file("Other"), path="B.widget")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+
+    assert (tmp_path / FILE).read_bytes() == before
 
 
 def test_the_file_may_be_deleted_at_any_time(tmp_path: Path) -> None:
-    proofs = ProofCache(tmp_path, "1")
+    proofs = ProofCache(StateFolder(tmp_path), "1")
     load(proofs, widget_file())
     (tmp_path / FILE).unlink()
 
     load(proofs, widget_file(text="Bye"))
-    assert len(ProofCache(tmp_path, "1")) == 1
+    assert len(ProofCache(StateFolder(tmp_path), "1")) == 1

@@ -1,0 +1,322 @@
+"""A state folder that cannot be used costs what it would have kept, and nothing that is served."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.serving import Connection, connected, greeting, serving, widget_file
+from tests.system.store.events import Events, logged
+from tests.unit.files.privilege import stopped_by_permissions
+from widgetd.catalog.last_good import Copies
+from widgetd.catalog.loader import Catalog, Loader, load
+from widgetd.catalog.proof_cache import ProofCache
+from widgetd.catalog.state import StateFolder
+from widgetd.files.source import Source
+from widgetd.limits import Limits
+from widgetd.mcp.entry import tool_entry
+
+WHO = {"who": "Ada"}
+COPY, PROOFS = "last-good/*-*", "verdicts.jsonl"
+
+Harm = Callable[[Path], None]
+
+
+@asynccontextmanager
+async def served(widgets: Path, state: Path) -> AsyncIterator[Connection]:
+    async with serving(widgets, state_dir=state) as url, connected(url, "modern") as client:
+        yield client
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Have everything imported that a daemon imports late, for not everybody may read it."""
+    widgets, state = tmp_path_factory.mktemp("widgets"), tmp_path_factory.mktemp("state")
+    (widgets / "A.widget").write_text(widget_file("A"))
+
+    async def once() -> None:
+        async with served(widgets, state) as client:
+            await client.call("a", **WHO)
+
+    anyio.run(once)
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder whose owner runs the test, who is not root."""
+    with stopped_by_permissions() as folder:
+        yield folder
+        with as_root():
+            cleared(folder / "state")
+
+
+def cleared(path: Path) -> None:
+    """Have nothing at `path`."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def as_root() -> Iterator[None]:
+    """Be root again, where the tests were started by root."""
+    before = os.geteuid()
+    os.seteuid(os.getuid())
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
+def everywhere(change: Callable[[Path], None]) -> Harm:
+    """Do something to the state folder and to all that is in it, the innermost first."""
+
+    def harm(state: Path) -> None:
+        for path in (*sorted(state.rglob("*"), reverse=True), state):
+            change(path)
+
+    return harm
+
+
+def read_only(path: Path) -> None:
+    path.chmod(0o500 if path.is_dir() else 0o400)
+
+
+def closed(path: Path) -> None:
+    path.chmod(0)
+
+
+def mend(path: Path) -> None:
+    """Give its owner all rights to it, and to all that is in it."""
+    path.chmod(0o700)
+    for each in path.iterdir() if path.is_dir() else ():
+        mend(each)
+
+
+def foreign(path: Path) -> None:
+    """Give it to somebody else, who lets nobody in."""
+    if os.getuid() != 0:
+        pytest.skip("only root can give a file to somebody else")
+    with as_root():
+        path.chmod(0o700)
+        os.chown(path, 1, 1)
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def folder(path: Path) -> None:
+    (path / "in" / "the way").mkdir(parents=True)
+
+
+def link_to_itself(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def link_to_an_endless_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def bound_socket(path: Path) -> None:
+    there = Path.cwd()
+    os.chdir(path.parent)
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path.name)
+    finally:
+        os.chdir(there)
+
+
+def large(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 38)
+
+
+def rubbish(path: Path) -> None:
+    path.write_bytes(b"\xff\x00{]" * 100)
+
+
+def in_place_of(pattern: str, make: Callable[[Path], None]) -> Harm:
+    """Something else where files of that name are."""
+
+    def harm(state: Path) -> None:
+        found = [state] if pattern == "" else sorted(state.rglob(pattern))
+        assert found
+        for path in found:
+            cleared(path)
+            make(path)
+
+    return harm
+
+
+def where_it_is_written_aside(make: Callable[[Path], None]) -> Harm:
+    """Something where the next copy of each file begins."""
+
+    def harm(state: Path) -> None:
+        for path in sorted(state.rglob(COPY)):
+            make(path.with_name(path.name.partition("-")[0] + ".new"))
+
+    return harm
+
+
+def nothing(_state: Path) -> None:
+    """Harm nothing on the disk."""
+
+
+KINDS = (pipe, folder, link_to_itself, link_to_an_endless_device, bound_socket, large, rubbish)
+FOLDERS = {"the state folder": "", "the folder's own": "[0-9a-f]" * 16, "the copies": "last-good"}
+FILES = {"copies": COPY, "proofs": PROOFS}
+
+HARMS: dict[str, Harm] = {
+    "read-only": everywhere(read_only),
+    "closed": everywhere(closed),
+    "foreign": everywhere(foreign),
+    "full": nothing,
+    **{
+        f"{kind.__name__} for {name}": in_place_of(pattern, kind)
+        for kind in KINDS
+        for name, pattern in FOLDERS.items()
+        if kind is not folder
+    },
+    **{
+        f"{kind.__name__} for each of the {name}": in_place_of(pattern, kind)
+        for kind in KINDS
+        for name, pattern in FILES.items()
+    },
+    **{f"{kind.__name__} aside": where_it_is_written_aside(kind) for kind in KINDS},
+}
+
+
+@contextmanager
+def no_room() -> Iterator[None]:
+    """Files may be as long as a widget is, and no longer."""
+    most, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(widget_file("A", text="Other")) + 20, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+
+
+@contextmanager
+def harmed(state: Path, name: str) -> Iterator[Events]:
+    """What is said while the state folder is as a row of the table has it."""
+    HARMS[name](state)
+    with no_room() if name == "full" else nullcontext(), logged() as events:
+        yield events
+
+
+def source(path: str, text: str) -> Source:
+    content = text.encode()
+    return Source(path=path, content=content, digest=blake2b(content).hexdigest())
+
+
+def use(state: Path, text: str) -> int:
+    """Keep and ask for all that a daemon does that starts, serves and stops; how much was known."""
+    folder = StateFolder.of(state, Path("widgets"))
+    copies, proofs = Copies(folder, "1"), ProofCache(folder, "1")
+    loader = Loader(tool_entry, proofs=proofs)
+    paths = ("A.widget", "B.widget", "C.widget")
+    known = len(proofs) + sum(copies.recall(path) is not None for path in paths)
+    for path in paths:
+        file = source(path, widget_file(path[0], text=text))
+        loader.load(file, None)
+        copies.put(file, None)
+    copies.keep_only(paths[:1])
+    copies.put(source("C.widget", text), None)
+    return known
+
+
+@pytest.mark.parametrize("name", HARMS)
+def test_a_fault_of_the_state_folder_is_met_wherever_it_is_and_said_once(
+    home: Path, name: str
+) -> None:
+    state = home / "state"
+    use(state, "Hello")
+    assert use(state, "Hello") == 5, "three proofs and two copies"
+
+    with harmed(state, name) as events:
+        use(state, "Other")
+        first = events.names()
+        use(state, "Again")
+
+    assert first in (["state.failed"], [])
+    assert set(events.names()) <= {"state.failed"}
+    assert all(event["level"] == "warning" and event["problem"] for event in events.all)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in HARMS if " " not in name or name.endswith("for the state folder")]
+)
+async def test_a_daemon_goes_on_serving_whatever_became_of_its_state_folder(
+    home: Path, name: str
+) -> None:
+    widgets, state = home / "widgets", home / "state"
+    widgets.mkdir()
+    for each in ("A", "B"):
+        (widgets / f"{each}.widget").write_text(widget_file(each))
+    async with served(widgets, state):
+        pass
+
+    with harmed(state, name) as events:
+        async with served(widgets, state) as client:
+            (widgets / "B.widget").write_text(widget_file("B", text="Other"))
+            await client.answers("b", WHO, greeting("Other", "Ada"))
+            (widgets / "A.widget").unlink()
+            await client.lists("a", present=False)
+            (widgets / "A.widget").write_text(widget_file("A", text="Other"))
+            await client.lists("a")
+            (widgets / "A.widget").write_text("{")
+            await client.answers("a", WHO, greeting("Other", "Ada"))
+        async with served(widgets, state) as client:
+            await client.answers("b", WHO, greeting("Other", "Ada"))
+
+    said = [event for event in events.all if event["event"] == "state.failed"]
+    assert len(said) == 2, "once for each start"
+    assert all(str(state) in event["path"] for event in said)
+    warned = {event["event"] for event in events.all if event["level"] in ("warning", "error")}
+    assert warned == {"state.failed", "widget.refused"}
+
+
+@pytest.mark.parametrize("name", [name for name in HARMS if " " not in name and name != "foreign"])
+def test_what_was_lost_is_kept_once_there_is_room_and_the_next_fault_is_told_anew(
+    home: Path, name: str
+) -> None:
+    widgets, state = home / "widgets", home / "state"
+    widgets.mkdir()
+    state.mkdir()
+    copies = Copies(StateFolder(state), "1")
+    kept = Catalog(
+        widgets, partial(load, limits=Limits()), limit_bytes=1000, last_good=copies, quiet_ms=0
+    )
+
+    def save(*names: str) -> None:
+        for each in names:
+            (widgets / f"{each}.widget").write_text(widget_file(each))
+        kept.scan()
+        kept.keep()
+
+    with harmed(state, name) as events:
+        save("A", "B", "C")
+    mend(state)
+    with logged() as later:
+        save("D")
+    with harmed(state, name) as again:
+        save("E")
+    mend(state)
+
+    assert events.names() == again.names() == ["state.failed"]
+    assert later.names() == ["state.recovered"]
+    assert all(Copies(StateFolder(state), "1").recall(f"{each}.widget") for each in "ABCD")

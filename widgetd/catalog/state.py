@@ -1,0 +1,148 @@
+"""What outlives the process: files in a folder that may be full, closed to us, or hold anything.
+
+Nothing that stands on the disk raises here, and nothing waits for it. What cannot be
+read is not there; what cannot be written is lost, and that is said once, until all of
+it can be written again. So whoever keeps something here asks of what it reads only
+whether it is whole and well-formed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+
+import structlog
+
+_SAFELY = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+"""To open a pipe would wait for its other end; a link would lead out of the folder."""
+
+_ASIDE = ".new"
+
+_log = structlog.get_logger()
+
+
+class StateFolder:
+    """The files of one widgets folder.
+
+    A file is named by its path in here. What belongs together begins with the same name,
+    up to the first slash: it fails, and is well again, together.
+
+    Args:
+        path: Made when something is first written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._failing: set[str] = set()
+
+    @classmethod
+    def of(cls, state: Path, widgets: Path) -> StateFolder:
+        """The files of the folder `widgets` in `state`, which other folders may share."""
+        real = os.fsencode(os.path.realpath(widgets))
+        return cls(state / blake2b(real, digest_size=8).hexdigest())
+
+    def names(self, folder: str) -> list[str]:
+        """What stands in a folder of this one."""
+        with self._attempting(folder), suppress(FileNotFoundError):
+            return sorted(path.name for path in (self._path / folder).iterdir())
+        return []
+
+    def read(self, name: str, *, most_bytes: int) -> bytes | None:
+        """The content of a file; None where there is none of at most `most_bytes`."""
+        with (
+            self._attempting(name),
+            suppress(FileNotFoundError),
+            _opened(self._path / name, os.O_RDONLY) as descriptor,
+            open(descriptor, "rb", closefd=False) as file,
+        ):
+            if os.fstat(descriptor).st_size <= most_bytes:
+                return file.read(most_bytes)
+        return None
+
+    def write(self, name: str, content: bytes) -> bool:
+        """Put a file into its place, in one move; whether it stands there.
+
+        Two files whose names begin alike, up to a hyphen, are never written at once.
+        """
+        path = self._path / name
+        aside = path.with_name(path.name.partition("-")[0] + _ASIDE)
+        with self._attempting(name):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            aside.unlink(missing_ok=True)
+            try:
+                with aside.open("xb") as file:
+                    file.write(content)
+                aside.replace(path)
+            except OSError:
+                with suppress(OSError):
+                    aside.unlink()
+                raise
+            return True
+        return False
+
+    def append(self, name: str, line: bytes) -> bool:
+        """Add a line, its end included, whole or not at all; whether it was added."""
+        with self._attempting(name):
+            self._path.mkdir(parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+            with _opened(self._path / name, flags) as descriptor:
+                _add(descriptor, line)
+            return True
+        return False
+
+    def remove(self, name: str) -> bool:
+        """Delete a file; whether it is gone."""
+        with self._attempting(name):
+            (self._path / name).unlink(missing_ok=True)
+            return True
+        return False
+
+    def well(self, name: str) -> None:
+        """Say that all that is to stand under `name` does."""
+        if self._failing:
+            self._failing.discard(_part(name))
+            if not self._failing:
+                _log.info("state.recovered", path=str(self._path))
+
+    @contextmanager
+    def _attempting(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            if not self._failing:
+                problem = error.strerror if isinstance(error, OSError) else str(error)
+                _log.warning("state.failed", path=str(self._path / name), problem=problem)
+            self._failing.add(_part(name))
+
+
+def _part(name: str) -> str:
+    return name.partition("/")[0]
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags | _SAFELY, 0o666)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Not a file")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _add(descriptor: int, line: bytes) -> None:
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        # A crash cut the last line; this one must not become its end.
+        line = b"\n" + line
+    try:
+        while line:
+            line = line[os.write(descriptor, line) :]
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
