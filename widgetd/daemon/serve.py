@@ -191,6 +191,9 @@ def _watch_numbers(runtime: Runtime, server: Server, *, sessions: Callable[[], i
         return int(server.store.mode() == "degraded")
 
     watch("store_degraded", "Whether the store that replicas share does not answer.", away)
+    runtime.metrics.watch_count(
+        "store_skipped", "What stood in that store and could not be read.", server.store.skipped
+    )
 
 
 async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:

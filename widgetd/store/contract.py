@@ -118,6 +118,7 @@ class Store:
         limits: What each principal may still ask for.
         mode: Says where all this is: in this process by choice (`local`), on a server that
             replicas share (`shared`), or in this process while the server is away (`degraded`).
+        skipped: Counts what stood on the server and could not be read.
     """
 
     renders: Renders
@@ -125,3 +126,4 @@ class Store:
     idempotency: Idempotency
     limits: Limits
     mode: Callable[[], Literal["local", "shared", "degraded"]]
+    skipped: Callable[[], int] = lambda: 0

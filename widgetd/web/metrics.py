@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
@@ -119,6 +119,10 @@ class Metrics:
         encode, media_type = choose_encoder(accept)
         return encode(self.collected), media_type
 
+    def watch_count(self, name: str, meaning: str, number: Callable[[], int]) -> None:
+        """Show `number`, which only rises, as it is whenever somebody asks."""
+        self.collected.register(_Count(f"widgetd_{name}", meaning, number))
+
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"widgetd_{name}", meaning, labels, registry=self.collected)
 
@@ -128,6 +132,19 @@ class Metrics:
         return Histogram(
             f"widgetd_{name}", meaning, labels, registry=self.collected, buckets=buckets
         )
+
+
+class _Count(Collector):
+    """What somebody else counts."""
+
+    def __init__(self, name: str, meaning: str, number: Callable[[], int]) -> None:
+        self._name = name
+        self._meaning = meaning
+        self._number = number
+
+    def collect(self) -> Iterator[Metric]:
+        """How many there were so far."""
+        yield CounterMetricFamily(self._name, self._meaning, value=self._number())
 
 
 class _States(Collector):

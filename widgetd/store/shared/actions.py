@@ -11,30 +11,58 @@ nothing in the other. What nobody read until the server is back is handed over.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from math import isfinite
 
 import orjson
 
 from widgetd.store.local.actions import LocalActions
 from widgetd.store.queue_limits import KEYS_PER_ACTION, encoded_payload, key_digest, queue_full
 from widgetd.store.shared.cache import SharedShelf
-from widgetd.store.shared.connection import RING, AwayError, Link
+from widgetd.store.shared.connection import NUMBER, RING, AwayError, Key, Link
 from widgetd.store.values import Accepted, Action, Awaited, Bounds, Clock, StoredRender
 from widgetd.store.waiters import Readers
 
 AWAY = 1_000_000
 """Where actions count from while the server is away: above whatever one render sees in its life."""
 
+_SEQ = (
+    NUMBER
+    + f"local MOST = {AWAY - 1}"
+    + """
+local function whole(said) -- a number that an action can have, or 0
+  return math.floor(number(said, 0, MOST, 0))
+end
+local function seq_of(entry) return whole(entry and string.match(entry[1], '^%d+')) end
+"""
+)
+
 _APPEND = (
     RING
+    + _SEQ
     + """
 -- KEYS: stream, marks, keys, bell.
 -- ARGV: key, action, payload, at, most actions, most keys, ttl in ms, render.
-local standing = redis.call('ZSCORE', KEYS[3], ARGV[1])
-if standing then return tonumber(standing) end
+local standing = whole(redis.call('ZSCORE', KEYS[3], ARGV[1]))
+if standing > 0 then return standing end
 if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[5]) then return 0 end
-local seq = redis.call('HINCRBY', KEYS[2], 'last', 1)
-redis.call('XADD', KEYS[1], seq .. '-0', 'action', ARGV[2], 'payload', ARGV[3], 'at', ARGV[4])
+local newest = redis.call('XREVRANGE', KEYS[1], MOST, '-', 'COUNT', 1)[1]
+local seq = math.max(whole(redis.call('HGET', KEYS[2], 'last')), seq_of(newest)) + 1
+if seq > MOST then seq = seq_of(newest) + 1 end
+if seq > MOST then return 0 end
+-- Before the stream is touched, for this says whether there is room at all.
+redis.call('HSET', KEYS[2], 'last', seq)
+local function add(id, fields) return redis.pcall('XADD', KEYS[1], id, unpack(fields)) end
+local fields = {'action', ARGV[2], 'payload', ARGV[3], 'at', ARGV[4]}
+if type(add(seq .. '-0', fields)) == 'table' then
+  -- Somebody counted beyond our numbers, after which the server takes none of them.
+  local kept = redis.call('XRANGE', KEYS[1], '-', MOST)
+  redis.call('UNLINK', KEYS[1])
+  for _, entry in ipairs(kept) do
+    if #entry[2] <= 64 then add(entry[1], entry[2]) end
+  end
+  redis.call('XADD', KEYS[1], seq .. '-0', unpack(fields))
+end
 redis.call('ZADD', KEYS[3], seq, ARGV[1])
 redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -(ARGV[6] + 1))
 for place = 1, 3 do redis.call('PEXPIRE', KEYS[place], ARGV[7]) end
@@ -43,18 +71,23 @@ return seq
 """
 )
 
-_UNREAD = """
--- KEYS: stream, marks, keys, render. ARGV: after, ttl in ms.
-local delivered = tonumber(redis.call('HGET', KEYS[2], 'delivered') or 0)
+_UNREAD = (
+    _SEQ
+    + """
+-- KEYS: stream, marks, keys, render. ARGV: after, ttl in ms, most actions.
+local delivered = whole(redis.call('HGET', KEYS[2], 'delivered'))
 local acknowledged = math.min(ARGV[1], delivered)
 redis.call('XTRIM', KEYS[1], 'MINID', (acknowledged + 1) .. '-0')
-local unread = redis.call('XRANGE', KEYS[1], '-', '+')
-if #unread > 0 then
-  redis.call('HSET', KEYS[2], 'delivered', string.match(unread[#unread][1], '^%d+'))
-end
+local unread = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[3])
+local last = seq_of(unread[#unread])
+if last > 0 then redis.call('HSET', KEYS[2], 'delivered', last) end
 for place = 1, 3 do redis.call('PEXPIRE', KEYS[place], ARGV[2]) end
 return {redis.call('EXISTS', KEYS[4]), unread}
 """
+)
+
+# In the way of those that come after, and of those that find no room.
+_TAKE_OUT = "return redis.call('XDEL', KEYS[1], unpack(ARGV))"
 
 
 class SharedActions:
@@ -136,7 +169,7 @@ class SharedActions:
         most = self._bounds.actions
         seq: int = await self._link.run(
             _APPEND,
-            (*self._keys(render_id), self._link.key("bell")),
+            (*self._keys(render_id), self._link.bell),
             *(key, said.action, encoded_payload(said.payload, self._bounds), said.at),
             *(most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
         )
@@ -158,19 +191,26 @@ class SharedActions:
     async def _unread(self, render_id: str, after: int) -> tuple[bool, tuple[Action, ...]]:
         """Whether the server has the render, and what it has of its actions."""
         acknowledged = after if 0 < after < AWAY else 0
-        known, entries = await self._link.run(
-            _UNREAD,
-            (*self._keys(render_id), self._renders.key(render_id)),
-            *(acknowledged, self._ttl_ms),
-        )
-        return bool(known), tuple(_action(entry) for entry in entries)
+        keys, most = self._keys(render_id), self._bounds.actions
+        while True:
+            known, entries = await self._link.run(
+                _UNREAD,
+                (*keys, self._renders.key(render_id)),
+                *(acknowledged, self._ttl_ms, most),
+            )
+            read = [(number, _action(number, fields)) for number, fields in entries]
+            unreadable = [number for number, action in read if action is None]
+            if not unreadable:
+                return bool(known), tuple(action for _, action in read if action is not None)
+            # Counted by whoever takes it out, and so once by all replicas.
+            self._link.skip("actions", await self._link.run(_TAKE_OUT, keys[:1], *unreadable))
 
-    def _keys(self, render_id: str) -> tuple[str, str, str]:
+    def _keys(self, render_id: str) -> tuple[Key, Key, Key]:
         """The actions themselves, what was numbered and delivered, and the idempotency keys."""
         return (
-            self._link.key("actions", "stream", render_id),
-            self._link.key("actions", "marks", render_id),
-            self._link.key("actions", "keys", render_id),
+            self._link.key("stream", "actions", "stream", render_id),
+            self._link.key("hash", "actions", "marks", render_id),
+            self._link.key("zset", "actions", "keys", render_id),
         )
 
 
@@ -183,12 +223,17 @@ def oldest_of(some: tuple[Action, ...], others: tuple[Action, ...]) -> tuple[Act
     return tuple(action for action in some if action.at <= others[0].at)
 
 
-def _action(entry: Any) -> Action:
-    number, fields = entry
+def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
+    """The action that an entry of the stream holds; None if it holds none."""
+    seq, _, rest = number.partition(b"-")
     told = dict(zip(fields[::2], fields[1::2], strict=True))
-    return Action(
-        seq=int(number.partition(b"-")[0]),
-        action=told[b"action"].decode(),
-        payload=orjson.loads(told[b"payload"]),
-        at=float(told[b"at"]),
-    )
+    try:
+        action = Action(
+            seq=int(seq),
+            action=told[b"action"].decode(),
+            payload=orjson.loads(told[b"payload"]),
+            at=float(told[b"at"]),
+        )
+    except (KeyError, ValueError):
+        return None
+    return action if rest == b"0" and action.seq < AWAY and isfinite(action.at) else None

@@ -14,31 +14,42 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from widgetd.store.local.cache import LocalShelf
-from widgetd.store.shared.connection import AwayError, Link
+from widgetd.store.shared.connection import NUMBER, AwayError, Key, Link
 
 T = TypeVar("T")
 
-_PUT = """
--- KEYS: value, order, sizes. ARGV: key, value, size, most, most bytes, ttl in ms, start of keys.
+_PUT = (
+    NUMBER
+    + """
+-- KEYS: value, order, sizes.
+-- ARGV: key, value, size, most, most bytes, ttl in ms, start of keys, a value to be replaced.
+-- Whatever stands at a key is looked at before any is changed.
+local FAR = 2 ^ 52
+local function size_of(key) return number(redis.call('HGET', KEYS[3], key), 0, FAR, 0) end
 local standing = redis.call('GET', KEYS[1])
-if standing then return standing end
+if standing and standing ~= ARGV[8] then return standing end
+local bytes = size_of('#bytes') - size_of(ARGV[1]) + ARGV[3]
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(0')
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '(' .. string.format('%.0f', FAR), '+inf')
+local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
+redis.call('ZADD', KEYS[2], string.format('%.0f', math.floor(last or 0) + 1), ARGV[1])
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[6])
-redis.call('ZADD', KEYS[2], redis.call('HINCRBY', KEYS[3], '#place', 1), ARGV[1])
-local gone = redis.call('HGET', KEYS[3], ARGV[1]) or 0
 redis.call('HSET', KEYS[3], ARGV[1], ARGV[3])
-local bytes = redis.call('HINCRBY', KEYS[3], '#bytes', ARGV[3] - gone)
 local count = redis.call('ZCARD', KEYS[2])
 while count > 0 and (count > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5])) do
   local oldest = redis.call('ZPOPMIN', KEYS[2])[1]
-  bytes = redis.call('HINCRBY', KEYS[3], '#bytes', -redis.call('HGET', KEYS[3], oldest))
+  bytes = bytes - size_of(oldest)
   redis.call('HDEL', KEYS[3], oldest)
   redis.call('DEL', ARGV[7] .. oldest)
   count = count - 1
 end
+if count == 0 then bytes = 0 end
+redis.call('HSET', KEYS[3], '#bytes', string.format('%.0f', math.max(0, bytes)))
 redis.call('PEXPIRE', KEYS[2], ARGV[6])
 redis.call('PEXPIRE', KEYS[3], ARGV[6])
 return ARGV[2]
 """
+)
 
 _GET = """
 -- KEYS: value. How long it has to live goes with it, so that a copy lives no longer.
@@ -49,7 +60,12 @@ return value and {value, redis.call('PTTL', KEYS[1])}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form(Generic[T]):
-    """How values travel."""
+    """How values travel.
+
+    Attributes:
+        encode: A value to bytes.
+        decode: Bytes to a value; raises `ValueError` where they are none.
+    """
 
     encode: Callable[[T], bytes]
     decode: Callable[[bytes], T]
@@ -74,18 +90,25 @@ class SharedShelf(Generic[T]):
     async def put(self, key: str, value: T, *, size_bytes: int) -> T:
         """Keep `value` under `key` unless one stands there, and give the one that stands."""
         near, sent = self._near, self._form.encode(value)
-        try:
-            standing = await self._link.run(
-                _PUT,
-                self._keys(key),
-                *(key, sent, size_bytes, near.most, near.most_bytes),
-                *(int(near.ttl_s * 1000), self.key("")),
-            )
-        except AwayError:
-            standing = sent
-        if standing != sent:
-            value = self._form.decode(standing)
-        return await near.put(key, value, size_bytes=size_bytes)
+        unreadable: list[bytes] = []
+        while True:
+            try:
+                standing = await self._link.run(
+                    _PUT,
+                    self._keys(key),
+                    *(key, sent, size_bytes, near.most, near.most_bytes),
+                    *(int(near.ttl_s * 1000), self.key("").name),
+                    *unreadable,
+                )
+            except AwayError:
+                standing = sent
+            if standing != sent:
+                found = self._read(standing)
+                if found is None:
+                    unreadable = [standing]
+                    continue
+                value = found
+            return await near.put(key, value, size_bytes=size_bytes)
 
     async def get(self, key: str) -> T | None:
         """What stands under `key`, if anything does."""
@@ -99,17 +122,26 @@ class SharedShelf(Generic[T]):
         if found is None:
             return None
         sent, ttl_ms = found
-        value = self._form.decode(sent)
+        value = self._read(sent)
+        if value is None:
+            return None
         return await self._near.put(key, value, size_bytes=len(sent), ttl_s=ttl_ms / 1000)
 
     async def holds_near(self, key: str) -> bool:
         """Whether a value stands under `key` in this process."""
         return await self._near.get(key) is not None
 
-    def key(self, key: str) -> str:
+    def key(self, key: str) -> Key:
         """Where the server keeps the value of `key`."""
-        return self._link.key(self._name, "value", key)
+        return self._link.key("string", self._name, "value", key)
 
-    def _keys(self, key: str) -> tuple[str, str, str]:
-        name = self._name
-        return self.key(key), self._link.key(name, "order"), self._link.key(name, "sizes")
+    def _read(self, sent: bytes) -> T | None:
+        try:
+            return self._form.decode(sent)
+        except ValueError:
+            self._link.skip(self._name)
+            return None
+
+    def _keys(self, key: str) -> tuple[Key, Key, Key]:
+        order = self._link.key("zset", self._name, "order")
+        return self.key(key), order, self._link.key("hash", self._name, "sizes")

@@ -5,13 +5,18 @@
 While the server is away, everything asked of it fails at once, so that no call
 waits for a server that is known to be gone; one loop alone goes on trying. It
 refuses to know what the scripts do: what they mean stands beside them.
+
+What stands on the server may be another release's, or rubbish. Whoever reads it skips
+what he cannot read and says so here; a key of a type that is not ours makes room.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from itertools import compress
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import anyio
@@ -20,7 +25,7 @@ from anyio.abc import TaskStatus
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from widgetd.errors import ConfigError
 from widgetd.store.waiters import Readers
@@ -40,13 +45,40 @@ AT_ONCE = 16
 
 RING = """
 local function ring(bell, render)
-  local rung = redis.call('XADD', bell, 'MAXLEN', '~', 1000, '*', 'render', render)
+  local rung = redis.pcall('XADD', bell, 'MAXLEN', '~', 1000, '*', 'render', render)
+  if type(rung) == 'table' and redis.call('TYPE', bell).ok == 'stream' then
+    -- Somebody used up its last number.
+    redis.call('UNLINK', bell)
+    rung = redis.call('XADD', bell, '*', 'render', render)
+  elseif type(rung) == 'table' then
+    return rung -- Whoever listens finds out; what was to be rung for is done.
+  end
   redis.call('EXPIRE', bell, 86400)
   return rung
 end
 """
 """Lua that a script calls to tell every replica of a new action. A replica that is a thousand
 rings behind misses some; its readers see those actions when they ask the next time."""
+
+NUMBER = """
+local function number(said, least, most, otherwise)
+  local found = tonumber(said or nil)
+  if found and found >= least and found <= most then return found end
+  return otherwise
+end
+"""
+"""Lua that reads a number of ours, between `least` and `most`, from whatever stands there."""
+
+_MAKE_ROOM = """
+-- KEYS: any. ARGV: of which type each is to be.
+local made = {}
+for place, key in ipairs(KEYS) do
+  local kind = redis.call('TYPE', key).ok
+  local other = kind ~= 'none' and kind ~= ARGV[place]
+  made[place] = other and redis.call('UNLINK', key) or 0
+end
+return made
+"""
 
 # A server that is full or read-only answers questions; only a write shows that it is of use.
 _GREET = RING + "return ring(KEYS[1], '')"
@@ -58,6 +90,23 @@ _log = structlog.get_logger()
 
 Found = Callable[[], Awaitable[None]]
 """What is to be done whenever the server is there again."""
+
+
+Kind = Literal["string", "hash", "zset", "stream"]
+
+
+class Key(NamedTuple):
+    """Where the server keeps something.
+
+    Attributes:
+        name: As the server has it.
+        kind: Of which of the server's types.
+        part: What of the store it belongs to.
+    """
+
+    name: str
+    kind: Kind
+    part: str
 
 
 class AwayError(Exception):
@@ -85,17 +134,35 @@ class Link:
         self._listener = _client(url, timeout_s=BLOCK_S + 10 * PATIENCE_S)
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         self._state: Literal["new", "up", "away"] = "new"
+        self._bell = self.key("stream", "bell")
+        self._skipped: Counter[str] = Counter()
 
     @property
     def up(self) -> bool:
         """Whether the server answered when it was last asked."""
         return self._state == "up"
 
-    def key(self, *parts: str) -> str:
-        """The key under which the server keeps something."""
-        return ":".join((self._prefix, *parts))
+    @property
+    def bell(self) -> Key:
+        """What a script rings."""
+        return self._bell
 
-    async def run(self, script: str, keys: Sequence[str], *arguments: str | bytes | float) -> Any:
+    @property
+    def skipped(self) -> int:
+        """How much stood on the server that nobody here could read."""
+        return self._skipped.total()
+
+    def key(self, kind: Kind, *parts: str) -> Key:
+        """The key under which the server keeps something; the first part says what of the store."""
+        return Key(":".join((self._prefix, *parts)), kind, parts[0])
+
+    def skip(self, part: str, count: int = 1) -> None:
+        """Say that something stood there that nobody here can read: logged once for each part."""
+        if count and not self._skipped[part]:
+            _log.warning("store.skipped", server=self._server, part=part)
+        self._skipped[part] += count
+
+    async def run(self, script: str, keys: Sequence[Key], *arguments: str | bytes | float) -> Any:
         """What the server answers to a Lua script.
 
         Raises:
@@ -105,7 +172,7 @@ class Link:
             if not self.up:
                 raise AwayError
             try:
-                return await self._send(script, keys, arguments)
+                return await self._answer(script, keys, arguments)
             except (RedisError, OSError) as error:
                 self._lose(error)
                 raise AwayError from error
@@ -149,7 +216,7 @@ class Link:
     async def _greet(self, found: Found) -> bytes | None:
         """The last ring of the bell if the server can be used."""
         try:
-            heard: bytes = await self._send(_GREET, [self.key("bell")], ())
+            heard: bytes = await self._answer(_GREET, [self._bell], ())
         except (RedisError, OSError) as error:
             self._lose(error)
             return None
@@ -162,29 +229,61 @@ class Link:
 
     async def _listen(self, heard: bytes) -> None:
         """Pass on every ring after the one that was heard, until something fails."""
-        bell = self.key("bell")
+        bell = self._bell.name
         try:
             while self.up:
                 answer: Any = await self._listener.xread({bell: heard}, block=int(BLOCK_S * 1000))
+                if not answer and await self._begins_anew(heard):
+                    return
                 for _, rings in answer:
                     for rung, fields in rings:
                         heard = rung
-                        self._readers.ring(fields[b"render"].decode())
+                        self._ring(fields)
         except (RedisError, OSError) as error:
-            self._lose(error)
+            # Where something else stands in the bell's place, the next greeting makes room.
+            if not str(error).startswith("WRONGTYPE"):
+                self._lose(error)
+
+    async def _begins_anew(self, heard: bytes) -> bool:
+        """Whether the bell counts from lower than what was heard, and so would never be heard."""
+        last: Any = await self._listener.xrevrange(self._bell.name, count=1)
+        return not last or _number(last[0][0]) < _number(heard)
+
+    def _ring(self, fields: Mapping[bytes, bytes]) -> None:
+        try:
+            self._readers.ring(fields[b"render"].decode())
+        except (KeyError, UnicodeDecodeError):
+            self.skip(self._bell.part)
+
+    async def _answer(
+        self, script: str, keys: Sequence[Key], arguments: Sequence[str | bytes | float]
+    ) -> Any:
+        try:
+            return await self._send(script, keys, arguments)
+        except ResponseError:
+            made = await self._send(_MAKE_ROOM, keys, [key.kind for key in keys])
+            for key in compress(keys, made):
+                self.skip(key.part)
+        # Even where there was no need: another replica may have made room meanwhile.
+        return await self._send(script, keys, arguments)
 
     async def _send(
-        self, script: str, keys: Sequence[str], arguments: Sequence[str | bytes | float]
+        self, script: str, keys: Sequence[Key], arguments: Sequence[str | bytes | float]
     ) -> Any:
         command = self._commands.register_script(script)
         # Shielded: whoever gives up in the middle would leave half an answer on the wire.
         with anyio.CancelScope(shield=True):
-            return await command(keys=keys, args=arguments)
+            return await command(keys=[key.name for key in keys], args=arguments)
 
     def _lose(self, error: Exception) -> None:
         if self._state != "away":
             _log.warning("store.degraded", server=self._server, problem=str(error))
         self._state = "away"
+
+
+def _number(entry: bytes) -> tuple[int, ...]:
+    """The id of a stream's entry, to be compared."""
+    return tuple(map(int, entry.split(b"-")))
 
 
 def _client(url: str, *, timeout_s: float) -> Redis:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -28,10 +28,38 @@ def _encode(value: StoredRender | Mapping[str, Any]) -> bytes:
     return orjson.dumps(value, default=dict)
 
 
-RENDER: Form[StoredRender] = Form(
-    encode=_encode, decode=lambda sent: StoredRender(**orjson.loads(sent))
-)
-ANSWER: Form[Mapping[str, Any]] = Form(encode=_encode, decode=orjson.loads)
+def _object(sent: bytes) -> dict[str, Any]:
+    said = orjson.loads(sent)
+    if not isinstance(said, dict):
+        raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
+    return said
+
+
+_PARTS: Mapping[str, Collection[type]] = {
+    "id": {str},
+    "tool": {str},
+    "tree": {dict},
+    "created": {float, int},
+    "size_bytes": {int},
+    "secret": {bool},
+    "text": {str},
+    "facts": {dict},
+    "ui": {dict},
+    "mark": {dict},
+}
+"""What a render is made of; another release may know of more."""
+
+
+def _render(sent: bytes) -> StoredRender:
+    said = _object(sent)
+    for name, kinds in _PARTS.items():
+        if type(said.get(name)) not in kinds:
+            raise ValueError(f"expected another {name}")
+    return StoredRender(**{name: said[name] for name in _PARTS})
+
+
+RENDER: Form[StoredRender] = Form(encode=_encode, decode=_render)
+ANSWER: Form[Mapping[str, Any]] = Form(encode=_encode, decode=_object)
 
 
 @asynccontextmanager
@@ -60,6 +88,7 @@ async def open_shared(
                 link, LocalLimits(bounds=bounds, clock=clock), bounds=bounds, clock=clock
             ),
             mode=lambda: "shared" if link.up else "degraded",
+            skipped=lambda: link.skipped,
         )
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import anyio
 
 from widgetd.store.local.limits import PLACE_HINT_S, TICK_S, LocalLimits
-from widgetd.store.shared.connection import AwayError, Link
+from widgetd.store.shared.connection import NUMBER, AwayError, Link
 from widgetd.store.values import Bounds, Clock, Verdict
 
 LEASE_S = 120
@@ -19,12 +19,15 @@ LONGEST_S = 86400
 """A bucket that nobody took from for so long is forgotten, however slowly it fills."""
 
 # A bucket that is full again is the same as none, so its key lives until then.
-_TAKE = """
+_TAKE = (
+    NUMBER
+    + """
 -- KEYS: bucket. ARGV: now, rate per second, burst, price, tick, longest life in s.
 local now, rate = tonumber(ARGV[1]), tonumber(ARGV[2])
 local burst, price = tonumber(ARGV[3]), tonumber(ARGV[4])
 local bucket = redis.call('HMGET', KEYS[1], 'calls', 'since')
-local calls, since = tonumber(bucket[1] or burst), tonumber(bucket[2] or now)
+local calls = number(bucket[1], -1 - ARGV[5] * rate, burst, burst)
+local since = number(bucket[2], 0, now + ARGV[6], now)
 calls = math.min(burst, calls + math.max(0, now - since) * rate)
 local wait = 0
 if calls + ARGV[5] * rate >= price then calls = calls - price else wait = (price - calls) / rate end
@@ -33,10 +36,13 @@ local full_s = math.min((burst - calls) / rate, ARGV[6])
 redis.call('PEXPIRE', KEYS[1], math.ceil(full_s * 1000) + 1000)
 return string.format('%.17g', wait)
 """
+)
 
+# Replicas agree on the time to a second, so no lease of ours ends later than two from now.
 _HOLD = """
 -- KEYS: places. ARGV: now, most, lease in s, this place.
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], ARGV[1] + 2 * ARGV[3], '+inf')
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('ZADD', KEYS[1], ARGV[1] + ARGV[3], ARGV[4])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
@@ -67,7 +73,7 @@ class SharedLimits:
         rate, burst = self._bounds.rate_per_s, self._bounds.burst
         if rate is None:
             return Verdict()
-        price, bucket = min(cost, burst), self._link.key("limits", "bucket", principal)
+        price, bucket = min(cost, burst), self._link.key("hash", "limits", "bucket", principal)
         try:
             wait = await self._link.run(
                 _TAKE, [bucket], self._clock(), rate, burst, price, TICK_S, LONGEST_S
@@ -84,7 +90,7 @@ class SharedLimits:
         if most is None:
             yield Verdict()
             return
-        places, place = self._link.key("limits", "places", principal), uuid4().hex
+        places, place = self._link.key("zset", "limits", "places", principal), uuid4().hex
         try:
             held = await self._link.run(_HOLD, [places], self._clock(), most, LEASE_S, place)
         except AwayError:

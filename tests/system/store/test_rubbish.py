@@ -1,0 +1,343 @@
+"""Whatever stands in the shared store, of another release's or rubbish, every replica goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import orjson
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from redis import Redis, ResponseError
+
+from tests.serving import serving
+from tests.system.store.events import logged
+from tests.system.store.rooms import Room, render, room
+from tests.system.store.server import Server
+from tests.system.web.asking import ask
+from widgetd.store.contract import Store
+from widgetd.store.shared import connection
+from widgetd.store.values import Awaited
+
+SOON_S = 10.0
+NEVER_S = 600.0
+KEYS = 12
+"""What a store has on the server that was used for everything."""
+
+BOUNDS = {"rate_per_s": 1000.0, "burst": 10.0, "at_once": 1, "actions": 8}
+
+LAST = "18446744073709551615-18446744073709551615"
+
+TEXTS = st.one_of(
+    st.binary(max_size=20),
+    st.sampled_from(
+        [
+            *(b"", b"\xff\xfe", b"null", b"[]", b"{}", b"{", b"3", b'{"id":3}', b"[" * 3000),
+            *(b"nan", b"inf", b"-inf", b"-1", b"0", b"1.5", b"1e300", b"-1e300", b"0x10"),
+            *(b"999999", b"1000000", b"9007199254740993", b"99999999999999999999"),
+        ]
+    ),
+)
+FIELDS = st.sampled_from(
+    [
+        *(b"action", b"payload", b"at", b"render", b"last", b"delivered", b"calls", b"since"),
+        *(b"#bytes", b"#place", b"r1", b"r2", b"other", b"\xff"),
+    ]
+)
+SCORES = st.floats(allow_nan=False) | st.integers(-2, 1_000_001).map(float)
+IDS = st.sampled_from(
+    ["*", "1-1", "2-0", "7-3", "999999-0", "1000000-0", "9999999999999-0", LAST]
+) | st.integers(1, 2**64 - 1).map(str)
+PAIRS = st.dictionaries(FIELDS, TEXTS, min_size=1, max_size=4)
+
+Put = Callable[[Redis, bytes], object]
+
+
+def each(*puts: Put) -> Put:
+    def put(client: Redis, key: bytes) -> None:
+        for one in puts:
+            one(client, key)
+
+    return put
+
+
+def added(number: str, fields: dict[Any, Any]) -> Put:
+    """An entry of a stream."""
+    return lambda client, key: client.xadd(key, fields, id=number)
+
+
+RUBBISH: st.SearchStrategy[Put] = st.one_of(
+    TEXTS.map(lambda text: lambda client, key: client.set(key, text)),
+    PAIRS.map(lambda pairs: lambda client, key: client.hset(key, mapping=pairs)),
+    st.dictionaries(FIELDS, SCORES, min_size=1).map(
+        lambda scores: lambda client, key: client.zadd(key, scores)
+    ),
+    st.lists(st.builds(added, IDS, PAIRS), min_size=1, max_size=4).map(lambda puts: each(*puts)),
+    st.builds(added, IDS, PAIRS).map(
+        lambda put: each(put, lambda client, key: client.xtrim(key, maxlen=0))
+    ),
+    TEXTS.map(lambda text: lambda client, key: client.rpush(key, text)),
+    TEXTS.map(lambda text: lambda client, key: client.sadd(key, text)),
+)
+"""Every type that the server has, with the names of ours in it, and what they cannot mean."""
+
+TYPES: dict[str, Put] = {
+    "string": lambda client, key: client.set(key, "rubbish"),
+    "hash": lambda client, key: client.hset(key, "rubbish", "rubbish"),
+    "list": lambda client, key: client.rpush(key, "rubbish"),
+    "set": lambda client, key: client.sadd(key, "rubbish"),
+    "zset": lambda client, key: client.zadd(key, {"rubbish": 1}),
+    "stream": lambda client, key: client.xadd(key, {"rubbish": "rubbish"}),
+}
+BELLS: dict[str, Put] = {
+    **TYPES,
+    "nothing": lambda _client, _key: None,
+    "no field": lambda client, key: client.xadd(key, {"rubbish": "rubbish"}),
+    "not UTF-8": lambda client, key: client.xadd(key, {"render": b"\xff"}),
+    "far ahead": lambda client, key: client.xadd(key, {"render": ""}, id="9999999999999-0"),
+    "last": lambda client, key: client.xadd(key, {"render": ""}, id=LAST),
+}
+"""What becomes of the bell that replicas listen to."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """However long a busy machine takes, the server does not count as away."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "PATIENCE_S", SOON_S)
+        yield
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[BlockingPortal]:
+    """Runs what is asynchronous for tests that are not."""
+    with start_blocking_portal() as portal:
+        yield portal
+
+
+def keys_of(room_: Room) -> list[bytes]:
+    """All that stands in the store, but for the part of a key that its owner chose."""
+    assert room_.server is not None
+    with room_.server.client() as client:
+        return sorted(client.scan_iter(f"{{{room_.prefix}:*"))
+
+
+def spoil(room_: Room, key: bytes, put: Put, *, replace: bool) -> None:
+    """Put rubbish at a key, in place of what is there or beside it, if the server takes it."""
+    assert room_.server is not None
+    with room_.server.client() as client:
+        if replace:
+            client.delete(key)
+        with suppress(ResponseError):
+            put(client, key)
+
+
+async def use_all(room_: Room) -> None:
+    """Have something at every key there is."""
+    await room_.here.renders.put(render("r1"))
+    await room_.here.actions.append("r1", "tap", 0, idempotency_key="first")
+    await room_.here.idempotency.remember("k", {"seat": "12A"})
+    await room_.here.limits.take("ann")
+
+
+async def everything_works(room_: Room, number: int) -> None:
+    """Do all that a store does, in both replicas, and find what was done."""
+    new, here, there = f"new{number}", room_.here, room_.there
+    await here.renders.put(render(new))
+    assert await there.renders.get(new) == render(new)
+    assert await there.renders.get("r1") in (render("r1"), None)
+    await there.renders.put(render("r1"))
+    assert await there.renders.get("r1") == render("r1")
+
+    assert await here.idempotency.remember(new, {"new": number}) == {"new": number}
+    assert await there.idempotency.recall(new) == {"new": number}
+    standing = await there.idempotency.remember("k", {"seat": "14C"})
+    assert await there.idempotency.recall("k") == standing
+
+    accepted = await here.actions.append("r1", "tap", new, idempotency_key=new)
+    assert await here.actions.append("r1", "tap", new, idempotency_key=new) == accepted
+    heard: list[object] = []
+    read = Awaited(status="actions", next=0)
+    while read.status == "actions":
+        read = await there.actions.read("r1", after=read.next, timeout_s=0.0)
+        heard += [action.payload for action in read.actions]
+    assert heard.count(new) == 1
+
+    for store in (here, there):
+        verdict = await store.limits.take("ann")
+        assert math.isfinite(verdict.retry_after_s)
+        assert 0 <= verdict.retry_after_s <= 1
+    room_.clock.now += 1000
+    assert (await here.limits.take("ann")).allowed
+    async with there.limits.slot("ann") as place, here.limits.slot("ann") as second:
+        assert [place.allowed, second.allowed] == [True, False]
+
+
+async def everything_goes_on(server: Server, place: int, put: Put, *, replace: bool) -> None:
+    """Fill a store, spoil one key of it, and do everything twice."""
+    with logged() as events:
+        async with room(server, **BOUNDS) as room_:
+            await use_all(room_)
+            async with room_.here.limits.slot("ann"):
+                keys = keys_of(room_)
+                assert len(keys) == KEYS
+                spoil(room_, keys[place], put, replace=replace)
+            for number in range(2):
+                await everything_works(room_, number)
+
+    said = [event["part"] for event in events.all if event["event"] == "store.skipped"]
+    assert len(said) <= 2 * len(set(said)), "once for each part, by each replica"
+    assert {event["event"] for event in events.all} <= {"store.skipped"}
+
+
+@settings(max_examples=100)
+@given(place=st.integers(0, KEYS - 1), put=RUBBISH, replace=st.booleans())
+def test_whatever_stands_at_whichever_key_everything_goes_on(
+    portal: BlockingPortal, shared_server: Server, place: int, put: Put, *, replace: bool
+) -> None:
+    portal.call(partial(everything_goes_on, shared_server, place, put, replace=replace))
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("place", range(KEYS))
+async def test_a_key_of_another_type_makes_room(
+    shared_server: Server, kind: str, place: int
+) -> None:
+    await everything_goes_on(shared_server, place, TYPES[kind], replace=True)
+
+
+@pytest.mark.parametrize("place", range(KEYS))
+async def test_replicas_that_meet_it_at_the_same_time_make_room_once(
+    shared_server: Server, place: int
+) -> None:
+    async def use(store: Store, number: int) -> None:
+        await store.renders.put(render(f"r{number}"))
+        await store.actions.append("r1", "tap", number, idempotency_key=f"{number}")
+        await store.actions.read("r1", timeout_s=0.0)
+        await store.idempotency.remember("k", {})
+        await store.limits.take("ann")
+        async with store.limits.slot("ann"):
+            pass
+
+    with logged() as events:
+        async with room(shared_server, **BOUNDS) as room_:
+            await use_all(room_)
+            async with room_.here.limits.slot("ann"):
+                spoil(room_, keys_of(room_)[place], TYPES["list"], replace=True)
+            async with anyio.create_task_group() as tasks:
+                for number in range(3):
+                    for store in (room_.here, room_.there):
+                        tasks.start_soon(use, store, number)
+
+    assert {event["event"] for event in events.all} <= {"store.skipped"}
+
+
+BELL = b":1}:bell"
+
+
+@pytest.mark.parametrize("kind", [*TYPES, "nothing", "no field", "not UTF-8", "far ahead", "last"])
+async def test_whoever_waits_is_woken_by_another_replica_whatever_became_of_the_bell(
+    shared_server: Server, kind: str
+) -> None:
+    async with room(shared_server, **BOUNDS) as room_:
+        [bell] = [key for key in keys_of(room_) if key.endswith(BELL)]
+        await room_.here.renders.put(render("r1"))
+        heard: list[Awaited] = []
+
+        async def wait() -> None:
+            heard.append(await room_.there.actions.read("r1", timeout_s=NEVER_S))
+
+        with anyio.fail_after(SOON_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                await anyio.wait_all_tasks_blocked()
+                spoil(room_, bell, BELLS[kind], replace=kind in (*TYPES, "nothing"))
+                await room_.here.actions.append("r1", "tap", 1, idempotency_key="1")
+
+    assert [action.payload for action in heard[0].actions] == [1]
+
+
+async def test_what_is_skipped_is_counted_and_said_once_and_takes_nothing_with_it(
+    shared_server: Server,
+) -> None:
+    entries = [
+        *({}, {"action": "tap"}, {"action": "tap", "payload": "1"}),
+        {"action": b"\xff", "payload": "1", "at": "1"},
+        {"action": "tap", "payload": "{", "at": "1"},
+        {"action": "tap", "payload": "1", "at": "nan"},
+    ]
+    with logged() as events:
+        async with room(shared_server, actions=64) as room_:
+            await room_.here.renders.put(render("r1"))
+            with shared_server.client() as client:
+                for number, entry in enumerate(entries):
+                    await room_.here.actions.append(
+                        "r1", "tap", number, idempotency_key=f"{number}"
+                    )
+                    client.xadd(f"{{{room_.prefix}:1}}:actions:stream:r1", entry or {"other": ""})
+                    await room_.here.actions.read("r1")
+            read = await room_.here.actions.read("r1")
+            again = await room_.there.actions.read("r1")
+
+            assert [action.payload for action in read.actions] == list(range(len(entries)))
+            assert again == read
+            assert room_.here.skipped() == len(entries)
+            assert room_.there.skipped() == 0
+
+    [said] = events.all
+    assert said == {
+        "event": "store.skipped",
+        "level": "warning",
+        "server": shared_server.url,
+        "part": "actions",
+    }
+
+
+async def test_a_render_of_a_release_that_knows_more_of_it_is_found(shared_server: Server) -> None:
+    async with room(shared_server) as room_:
+        await room_.here.renders.put(render("r1"))
+        with shared_server.client() as client:
+            key = f"{{{room_.prefix}:1}}:renders:value:r1"
+            known = orjson.loads(client.get(key) or b"")
+            client.set(key, orjson.dumps(known | {"newer": [1]}), ex=60)
+
+        assert await room_.there.renders.get("r1") == render("r1")
+        assert room_.there.skipped() == 0
+
+
+@pytest.mark.parametrize("lacking", ["id", "tool", "text", "size_bytes"])
+@pytest.mark.parametrize("other", ["missing", None, -1.5, [], {}, True])
+async def test_a_render_that_lacks_what_ours_have_is_skipped(
+    shared_server: Server, lacking: str, other: object
+) -> None:
+    async with room(shared_server) as room_:
+        await room_.here.renders.put(render("r1"))
+        with shared_server.client() as client:
+            key = f"{{{room_.prefix}:1}}:renders:value:r1"
+            known = orjson.loads(client.get(key) or b"")
+            spoilt = {name: said for name, said in known.items() if name != lacking}
+            if other != "missing":
+                spoilt[lacking] = other
+            client.set(key, orjson.dumps(spoilt), ex=60)
+
+        assert await room_.there.renders.get("r1") is None
+        assert room_.there.skipped() == 1
+
+
+async def test_a_daemon_tells_how_much_it_skipped(shared_server: Server, tmp_path: Path) -> None:
+    with shared_server.client() as client:
+        client.delete("{widgetd:1}:bell")
+        client.set("{widgetd:1}:bell", "rubbish")
+        async with serving(tmp_path, store=shared_server.url) as url:
+            text = (await ask(url, "/metrics")).text
+        client.delete("{widgetd:1}:bell")
+
+    assert "widgetd_store_skipped_total 1.0" in text
+    assert "widgetd_store_degraded 0.0" in text
