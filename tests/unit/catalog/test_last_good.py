@@ -166,13 +166,17 @@ def test_whatever_a_copy_holds_it_is_a_copy_or_none_and_the_next_takes_its_place
 
 
 @pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("listed_last", [False, True])
 @pytest.mark.parametrize("older", range(3))
-def test_of_two_copies_that_a_crash_left_the_newer_is_believed_whatever_it_is_called(
-    tmp_path: Path, older: int, *, restart: bool
+def test_of_two_copies_that_a_crash_left_the_newer_is_believed_however_they_are_listed(
+    tmp_path: Path, older: int, *, listed_last: bool, restart: bool
 ) -> None:
     for content in range(16):
         state = tmp_path / str(content)
-        saves = [source(content=b"%d.%d" % (content, save), digest=f"{save}") for save in range(4)]
+        saves = [
+            source(content=b"%d.%d" % (content, save), digest=f"{content}.{save}")
+            for save in range(4)
+        ]
         copies, left = Copies(StateFolder(state), "1"), {}
         for save in saves:
             if restart:
@@ -180,8 +184,10 @@ def test_of_two_copies_that_a_crash_left_the_newer_is_believed_whatever_it_is_ca
             copies.put(save, None)
             [file] = (state / FOLDER).iterdir()
             left[save.content] = (file, file.read_bytes())
-        file, written = left[saves[older].content]
-        file.write_bytes(written)
+        both = [left[saves[older].content], left[saves[-1].content]]
+        both[1][0].unlink()
+        for file, written in reversed(both) if listed_last else both:
+            file.write_bytes(written)
 
         found = Copies(StateFolder(state), "1")
         recalled = found.recall("A.widget")
