@@ -1,0 +1,39 @@
+"""The architecture page speaks of what is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ROOMS = re.findall(r"^\| `([a-z_/]+)/` \|", PAGE, flags=re.MULTILINE)
+CHANGES = re.findall(
+    r"^\|([^|]+)\|([^|]+)\|([^|]*)\|$",
+    PAGE.partition("## Where does")[2].partition("\n## ")[0],
+    re.MULTILINE,
+)[2:]
+
+
+def test_every_folder_of_the_package_has_its_row() -> None:
+    folders = {
+        path.parent.relative_to(ROOT / "widgetd").as_posix()
+        for path in (ROOT / "widgetd").rglob("__init__.py")
+    }
+
+    assert set(ROOMS) == folders - {"."}
+
+
+def test_fifteen_changes_have_their_place() -> None:
+    assert len(CHANGES) == 15
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[0].strip())
+def test_the_place_of_a_change_is_there(change: tuple[str, str, str]) -> None:
+    named = re.findall(r"`((?:[a-z_]+/)*[a-z_]*(?:/|\.py))`", change[1] + change[2])
+
+    for path in named:
+        places = [base / path for base in (ROOT / "widgetd", ROOT, ROOT / "widgetd/mcp/builtin")]
+        assert any(place.exists() for place in places), path
