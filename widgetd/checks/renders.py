@@ -123,13 +123,13 @@ def preview_differences(
         for at, got, want in differences(own.tree, expected)
     ]
     if found:
-        told = "; ".join(found[:_MOST_DIFFERENCES])
+        first = "; ".join(found[:_MOST_DIFFERENCES])
         rest = len(found) - _MOST_DIFFERENCES
         more = f", and {rest} more" if rest > 0 else ""
         yield Finding(
             code="W1323",
             at="/outputJsonPreview",
-            problem=f"the sample in encodedWidget renders otherwise: {told}{more}",
+            problem=f"the sample in encodedWidget renders otherwise: {first}{more}",
             advice="export the widget again, or correct the template",
         )
 

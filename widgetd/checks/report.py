@@ -91,7 +91,7 @@ def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     """One paragraph for each finding, with the line that it is about and a caret below.
 
     Args:
-        findings: In the order they are told.
+        findings: In the order of the report.
         contents: The text of each file that a finding is about, where it can be read.
     """
     lines = (line for finding in findings for line in _paragraph(finding, contents))

@@ -18,7 +18,7 @@ from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import VARIANTS, actions_in
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import Studio
-from widgetd.widget.samples import GENERATED, Sample, examples, generated, studio_samples
+from widgetd.widget.samples import GENERATED, Sample, admitted, examples, generated, studio_samples
 from widgetd.widget.widget import Widget
 
 
@@ -115,9 +115,8 @@ class Subject:
         """The author's samples that the schema admits, and generated ones, rendered."""
         if self.widget is None:
             return None
-        schema = self.widget.schema
-        admitted = [one for one in self.authored if schema.admits(dict(one.arguments))]
-        return renders.render(self.widget, (*admitted, *generated(self.widget)))
+        samples = (*admitted(self.widget, self.authored), *generated(self.widget))
+        return renders.render(self.widget, samples)
 
     @cached_property
     def actions(self) -> tuple[WidgetAction, ...] | None:

@@ -94,6 +94,11 @@ def examples(definition: Definition) -> Iterator[Sample]:
         )
 
 
+def admitted(widget: Widget, samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Those of an author's samples that the schema admits."""
+    return (one for one in samples if widget.schema.admits(dict(one.arguments)))
+
+
 def generated(widget: Widget, variants: Iterable[Variant] = tuple(GENERATED)) -> Iterator[Sample]:
     """Samples made from the schema."""
     full: Mapping[str, Any] | None = None
@@ -137,7 +142,7 @@ class State:
 
 
 def states(widget: Widget) -> tuple[State, ...]:
-    """The states of `widget`, in the order in which they are offered."""
+    """The states of `widget`, in the order in which people choose from them."""
     examples = widget.definition.sidecar.examples
     return (
         State(key=SAMPLE, label="Sample"),

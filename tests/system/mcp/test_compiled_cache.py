@@ -13,7 +13,7 @@ from widgetd.store.factory import local_store
 from widgetd.widget.widget import CompiledCache
 
 
-async def test_a_call_has_the_widget_that_was_called_longest_ago_let_go(
+async def test_a_call_releases_the_widget_that_was_called_longest_ago(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("widgetd.mcp.calls.CompiledCache", partial(CompiledCache, most=1))

@@ -10,13 +10,13 @@ from tests.serving import greeting
 from widgetd.widget.widget import CompiledCache
 
 
-def test_the_widget_that_was_called_longest_ago_lets_go_of_its_parts_and_can_be_called() -> None:
-    warm = CompiledCache(most=2)
+def test_the_widget_that_was_called_longest_ago_is_released_and_can_be_called() -> None:
+    cache = CompiledCache(most=2)
     first, second, third = (widget(name) for name in ("First", "Second", "Third"))
     parts = {each.tool: weakref.ref(each.schema) for each in (first, second, third)}
 
     for called in (first, second, first, third):
-        warm.called(called)
+        cache.called(called)
     gc.collect()
 
     assert [tool for tool, part in parts.items() if part() is None] == ["second"]
@@ -24,9 +24,9 @@ def test_the_widget_that_was_called_longest_ago_lets_go_of_its_parts_and_can_be_
 
 
 def test_a_widget_that_is_served_no_more_is_not_kept_for_having_been_called() -> None:
-    warm = CompiledCache()
+    cache = CompiledCache()
     made = widget()
-    warm.called(made)
+    cache.called(made)
     kept = weakref.ref(made)
 
     del made

@@ -20,7 +20,7 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.widget.actions.fields import Field, payload_schema
 from widgetd.widget.actions.tree_actions import Handler, Trigger, triggers
 from widgetd.widget.definition import Definition
-from widgetd.widget.samples import Variant, examples, generated, studio_samples
+from widgetd.widget.samples import Variant, admitted, examples, generated, studio_samples
 from widgetd.widget.widget import Widget
 
 Tree = Mapping[str, Any]
@@ -139,10 +139,8 @@ def actions_in(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAct
 def _trees(widget: Widget) -> Iterator[Tree]:
     """The trees of the author's samples and of generated ones, as far as they render."""
     definition = widget.definition
-    authored = chain(examples(definition), studio_samples(definition))
+    authored = admitted(widget, chain(examples(definition), studio_samples(definition)))
     for sample in chain(authored, generated(widget, VARIANTS)):
-        if sample.authored and not widget.schema.admits(dict(sample.arguments)):
-            continue
         try:
             yield widget.tree(sample.arguments)
         except (CallError, WidgetError):

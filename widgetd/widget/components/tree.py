@@ -21,7 +21,7 @@ from widgetd.widget.components.vocabulary import chatkit_widgets
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
 
-ROOTS = frozenset({"Card", "ListView", "Basic"})
+ROOTS = ("Card", "ListView", "Basic")
 """What a widget may be as a whole."""
 
 _MOST_LEVELS = 254
@@ -40,11 +40,14 @@ def tree(output: str | bytes) -> dict[str, Any]:
     except orjson.JSONDecodeError as error:
         text = output if isinstance(output, str) else output.decode(errors="replace")
         raise _not_json(text, error) from None
-    if not isinstance(root, dict) or not _is_root(root.get("type")):
+    if not isinstance(root, dict) or root.get("type") not in ROOTS:
         raise _no_root(root)
     _normalise(root)
     if _brackets(output) > _MOST_LEVELS:
-        _demand_shallow(root)
+        try:
+            orjson.dumps(root)
+        except orjson.JSONEncodeError:
+            raise _too_deep() from None
     return root
 
 
@@ -56,10 +59,6 @@ def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
     """
     root: DynamicWidgetRoot = chatkit_widgets().DynamicWidgetRoot.model_validate(tree)
     return root
-
-
-def _is_root(name: object) -> bool:
-    return isinstance(name, str) and name in ROOTS
 
 
 def _normalise(root: dict[str, Any]) -> None:
@@ -100,18 +99,11 @@ def _brackets(output: str | bytes) -> int:
     return output.count("[") + output.count("{")
 
 
-def _demand_shallow(root: dict[str, Any]) -> None:
-    try:
-        orjson.dumps(root)
-    except orjson.JSONEncodeError:
-        raise _too_deep() from None
-
-
 def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
     try:
         json.loads(text, parse_int=float)  # as int, Python reads no more than 4,300 digits
-    except json.JSONDecodeError as told:
-        return WidgetError(syntax_fault("W1305", text, told).finding)
+    except json.JSONDecodeError as syntax:
+        return WidgetError(syntax_fault("W1305", text, syntax).finding)
     except RecursionError:
         return _too_deep()
     if error.msg.startswith("depth"):
