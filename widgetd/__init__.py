@@ -5,8 +5,8 @@ The corridor, from a file to a result:
     files/    path -> Source                     bytes on disk
     widget/   Source -> Definition -> Widget     one widget, compiled
     catalog/  Widgets -> Snapshot -> swap        all widgets, now
-    tools/    Snapshot -> MCP tools -> notify    as agents see them
-    pages/    Snapshot -> pages and probes       as people see them
+    mcp/      Snapshot -> MCP tools -> notify    as agents see them
+    web/      Snapshot -> pages and probes       as people see them
 
     a call:   arguments -> validate -> render -> tree -> result
 

@@ -44,7 +44,7 @@ class _Copy:
     sidecar: Source | None
 
 
-class Copies:
+class LastGood:
     """The last good content of each file.
 
     Args:
@@ -140,17 +140,14 @@ def _read(content: bytes) -> _Copy | None:
                     number=number,
                     version=version,
                     path=path,
-                    widget=_source(path, widget),
-                    sidecar=None if sidecar is None else _source(path + SUFFIX, sidecar),
+                    widget=Source.of(path, widget.encode(_ANY_BYTES)),
+                    sidecar=None
+                    if sidecar is None
+                    else Source.of(path + SUFFIX, sidecar.encode(_ANY_BYTES)),
                 )
     except ValueError:
         pass
     return None
-
-
-def _source(path: str, said: str) -> Source:
-    content = said.encode(_ANY_BYTES)
-    return Source(path=path, content=content, digest=_hash(content))
 
 
 def _name(mark: str, key: str) -> str:

@@ -33,7 +33,7 @@ from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Proof, Widget, compile_widget
 
 if TYPE_CHECKING:
-    from widgetd.catalog.last_good import Copies
+    from widgetd.catalog.last_good import LastGood
     from widgetd.catalog.proof_cache import ProofCache
 
 WIDGET_SUFFIX = ".widget"
@@ -154,7 +154,7 @@ class Catalog:
         limit_bytes: int = Limits().file_bytes,
         selection: Selection = EVERYTHING,
         settings: str = "",
-        last_good: Copies | None = None,
+        last_good: LastGood | None = None,
         quiet_ms: int = QUIET_MS,
     ) -> None:
         self.root = root
@@ -226,7 +226,7 @@ class Catalog:
             copies.well()
         self._copied = entries
 
-    def _copy(self, path: str, copies: Copies) -> bool:
+    def _copy(self, path: str, copies: LastGood) -> bool:
         """Keep a copy of the file if it is served as it stands; whether the disk took it."""
         entry, sources = self._current.entries.get(path), self._survey.sources
         self._uncopied.pop(path, None)
@@ -309,7 +309,7 @@ def _broken(entry: Entry | None, path: str, key: str, error: WidgetError) -> Ent
 
 
 def revive(
-    changes: Changes, before: Mapping[str, Entry], copies: Copies, load: Load
+    changes: Changes, before: Mapping[str, Entry], copies: LastGood, load: Load
 ) -> Iterator[tuple[str, Entry]]:
     """Each file that was never good in this process, with the last good widget of an earlier one.
 

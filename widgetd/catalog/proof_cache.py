@@ -1,18 +1,23 @@
 """Remember which files were proven, so that the next start need not prove them again.
 
 One line for each proven file, in a file that may be deleted at any time: a proof
-is believed only for the same path and digest, from the same version of widgetd,
-and only if its line is whole. What it saves is the proof, and looking into the
-file at all; a widget whose proof is remembered compiles its parts when somebody
-first uses them.
+is believed only for the same path and digest, from the same version of widgetd. A
+line can be cut short by a crash, or changed by somebody: it begins with a hash of
+the rest, and one that is not whole is as good as none. What it saves is the proof,
+and looking into the file at all; a widget whose proof is remembered compiles its
+parts when somebody first uses them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import astuple, dataclass
+from hashlib import blake2b
 
-from widgetd.catalog.proof import Proven, line, read
+import orjson
+
 from widgetd.catalog.state import StateFolder
+from widgetd.widget.definition import Names
 from widgetd.widget.widget import Proof
 
 FILE = "verdicts.jsonl"
@@ -22,6 +27,9 @@ ROOM = 1000
 
 MOST_BYTES = 1 << 28
 """Several times what tens of thousands of files come to; a larger file holds something else."""
+
+_BETWEEN = b"\t"
+"""Stands in no JSON but between its tokens, and orjson writes none there."""
 
 
 class ProofCache:
@@ -62,3 +70,64 @@ class ProofCache:
         lines = (self._state.read(FILE, most_bytes=MOST_BYTES) or b"").splitlines()
         believed = (proven for proven in map(read, lines) if proven is not None)
         return {p.path: p for p in believed if p.version == self._version}.values()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """A proof, and what it is about.
+
+    Attributes:
+        version: Of whatever decided.
+        path: The file, relative to the widgets folder.
+        digest: Of the file and its sidecar.
+        proof: What was found.
+    """
+
+    version: str
+    path: str
+    digest: str
+    proof: Proof
+
+
+def line(proven: Proven) -> bytes:
+    """The proof as a line, its end included."""
+    proof = proven.proof
+    about = (proven.version, proven.path, proven.digest)
+    head = orjson.dumps((*about, astuple(proof.names), (proof.description, proof.listing)))
+    said = _BETWEEN.join((head, proof.entry))
+    return _BETWEEN.join((_hash(said), said)) + b"\n"
+
+
+def read(text: bytes) -> Proven | None:
+    """The proof that a line holds, without its end; None if it is not whole, or holds none."""
+    hashed, _, said = text.partition(_BETWEEN)
+    if hashed != _hash(said):
+        return None
+    # Whole it may be, and still written by something else than `line`.
+    try:
+        head, entry = said.split(_BETWEEN)
+        match orjson.loads(head), orjson.loads(entry):
+            case (
+                [
+                    str(version),
+                    str(path),
+                    str(digest),
+                    [str(name), str(tool), str(title), str(told)],
+                    [str(description), str(listing)],
+                ],
+                {"name": str(listed), "inputSchema": dict()},
+            ) if listed == tool:
+                proof = Proof(
+                    names=Names(name=name, tool=tool, title=title, description=told),
+                    description=description,
+                    listing=listing,
+                    entry=entry,
+                )
+                return Proven(version=version, path=path, digest=digest, proof=proof)
+    except ValueError:
+        pass
+    return None
+
+
+def _hash(said: bytes) -> bytes:
+    return blake2b(said, digest_size=8).hexdigest().encode()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from widgetd.catalog.last_good import Copies
+from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.registry import Registry
@@ -164,9 +164,9 @@ def loader_of(runtime: Runtime, server: Server) -> Loader:
     return Loader(server.admit, strict=settings.strict, proofs=proofs)
 
 
-def last_good_of(runtime: Runtime) -> Copies | None:
+def last_good_of(runtime: Runtime) -> LastGood | None:
     """What was served before, where there is a folder to keep it in."""
-    return None if runtime.state is None else Copies(runtime.state, version_of(runtime.settings))
+    return None if runtime.state is None else LastGood(runtime.state, version_of(runtime.settings))
 
 
 def gallery_of(runtime: Runtime, server: Server, loader: Loader, url: str) -> Gallery:

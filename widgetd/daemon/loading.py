@@ -19,7 +19,7 @@ from widgetd.mcp.entry import tool_entry
 from widgetd.settings import Settings
 
 if TYPE_CHECKING:
-    from widgetd.catalog.last_good import Copies
+    from widgetd.catalog.last_good import LastGood
 
 admit = partial(tool_entry, reserved=CORE_NAMES)
 """Makes a widget's entry in a list of tools, for those who serve nobody."""
@@ -30,7 +30,7 @@ def catalog_for(
     folder: Path,
     load: Load,
     *,
-    last_good: Copies | None = None,
+    last_good: LastGood | None = None,
     quiet_ms: int = QUIET_MS,
 ) -> Catalog:
     """The widgets of `folder`, of which nothing was read yet.

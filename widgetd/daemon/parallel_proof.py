@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from widgetd.catalog.loader import WIDGET_SUFFIX, read_pair
-from widgetd.catalog.proof import Proven, line, read
+from widgetd.catalog.proof_cache import Proven, line, read
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, opened
 from widgetd.files.source import Source, Unsettled

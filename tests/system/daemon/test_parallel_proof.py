@@ -14,7 +14,7 @@ from tests.making import source
 from tests.process import daemon_process
 from tests.serving import widget_file
 from widgetd.catalog.loader import Loader
-from widgetd.catalog.proof import Proven, line
+from widgetd.catalog.proof_cache import Proven, line
 from widgetd.daemon.parallel_proof import MANY, ParallelProofs
 from widgetd.mcp.entry import tool_entry
 from widgetd.widget.widget import Proof

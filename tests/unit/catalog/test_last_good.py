@@ -19,7 +19,7 @@ from storms.churn import WHO, Churn, revision_of
 from tests.process import daemon_process
 from tests.serving import PATIENCE_S, connected, greeting, serving, widget_file
 from tests.system.web.asking import ask
-from widgetd.catalog.last_good import FOLDER, Copies
+from widgetd.catalog.last_good import FOLDER, LastGood
 from widgetd.catalog.loader import Catalog, load
 from widgetd.catalog.state import StateFolder
 from widgetd.files.source import Source
@@ -94,7 +94,7 @@ async def test_an_empty_folder_takes_no_copies_with_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "version", "path"])
 def test_a_copy_is_believed_only_whole_and_from_the_same_version(tmp_path: Path, harm: str) -> None:
-    Copies(StateFolder(tmp_path), "1").put(
+    LastGood(StateFolder(tmp_path), "1").put(
         source(content=b'{"a":"\xff"}'), source("A.widget.toml", b"x = 1")
     )
     [file] = (tmp_path / FOLDER).iterdir()
@@ -105,10 +105,10 @@ def test_a_copy_is_believed_only_whole_and_from_the_same_version(tmp_path: Path,
         file.write_bytes(content.replace(b"x = 1", b"x = 2"))
     version, path = "2" if harm == "version" else "1", "B.widget" if harm == "path" else "A.widget"
 
-    assert Copies(StateFolder(tmp_path), version).recall(path) is None
+    assert LastGood(StateFolder(tmp_path), version).recall(path) is None
 
     file.write_bytes(content)
-    recalled = Copies(StateFolder(tmp_path), "1").recall("A.widget")
+    recalled = LastGood(StateFolder(tmp_path), "1").recall("A.widget")
     assert recalled is not None
     assert recalled[0].content == b'{"a":"\xff"}'
     assert recalled[1] is not None
@@ -152,15 +152,15 @@ def test_whatever_a_copy_holds_it_is_a_copy_or_none_and_the_next_takes_its_place
     tmp_path: Path, data: st.DataObject
 ) -> None:
     with TemporaryDirectory(dir=tmp_path) as state:
-        Copies(StateFolder(Path(state)), "1").put(source(), source("A.widget.toml", b"x = 1"))
+        LastGood(StateFolder(Path(state)), "1").put(source(), source("A.widget.toml", b"x = 1"))
         [file] = (Path(state) / FOLDER).iterdir()
         file.write_bytes(data.draw(harmed(file)))
-        copies = Copies(StateFolder(Path(state)), "1")
+        copies = LastGood(StateFolder(Path(state)), "1")
 
         for recalled in copies.recall("A.widget") or ():
             assert recalled is None or isinstance(recalled.content, bytes)
         assert copies.put(source(content=b"{1}", digest="e"), None)
-        recalled_again = Copies(StateFolder(Path(state)), "1").recall("A.widget")
+        recalled_again = LastGood(StateFolder(Path(state)), "1").recall("A.widget")
         assert recalled_again is not None
         assert recalled_again[0].content == b"{1}"
 
@@ -177,10 +177,10 @@ def test_of_two_copies_that_a_crash_left_the_newer_is_believed_however_they_are_
             source(content=b"%d.%d" % (content, save), digest=f"{content}.{save}")
             for save in range(4)
         ]
-        copies, left = Copies(StateFolder(state), "1"), {}
+        copies, left = LastGood(StateFolder(state), "1"), {}
         for save in saves:
             if restart:
-                copies = Copies(StateFolder(state), "1")
+                copies = LastGood(StateFolder(state), "1")
             copies.put(save, None)
             [file] = (state / FOLDER).iterdir()
             left[save.content] = (file, file.read_bytes())
@@ -189,20 +189,20 @@ def test_of_two_copies_that_a_crash_left_the_newer_is_believed_however_they_are_
         for file, written in reversed(both) if listed_last else both:
             file.write_bytes(written)
 
-        found = Copies(StateFolder(state), "1")
+        found = LastGood(StateFolder(state), "1")
         recalled = found.recall("A.widget")
         assert recalled is not None
         assert recalled[0].content == saves[-1].content
 
         found.put(saves[older], None)
-        recalled = Copies(StateFolder(state), "1").recall("A.widget")
+        recalled = LastGood(StateFolder(state), "1").recall("A.widget")
         assert recalled is not None
         assert recalled[0].content == saves[older].content
         assert len(list((state / FOLDER).iterdir())) == 1
 
 
 def test_a_copy_that_is_not_whole_is_no_newer_one(tmp_path: Path) -> None:
-    copies, folder = Copies(StateFolder(tmp_path), "1"), tmp_path / FOLDER
+    copies, folder = LastGood(StateFolder(tmp_path), "1"), tmp_path / FOLDER
     copies.put(source(content=b"1", digest="1"), None)
     [file] = folder.iterdir()
     written = file.read_bytes()
@@ -211,7 +211,7 @@ def test_a_copy_that_is_not_whole_is_no_newer_one(tmp_path: Path) -> None:
     newer.write_bytes(newer.read_bytes()[:-1])
     file.write_bytes(written)
 
-    recalled = Copies(StateFolder(tmp_path), "1").recall("A.widget")
+    recalled = LastGood(StateFolder(tmp_path), "1").recall("A.widget")
 
     assert recalled is not None
     assert recalled[0].content == b"1"
@@ -219,7 +219,7 @@ def test_a_copy_that_is_not_whole_is_no_newer_one(tmp_path: Path) -> None:
 
 def test_a_copy_that_widgetd_itself_fails_on_costs_that_copy_alone(tmp_path: Path) -> None:
     widgets, state = folders(tmp_path)
-    copies = Copies(StateFolder(state), "1")
+    copies = LastGood(StateFolder(state), "1")
     for name in "AB":
         (widgets / f"{name}.widget").write_text("{")
         copies.put(source(f"{name}.widget", widget_file(name).encode()), None)

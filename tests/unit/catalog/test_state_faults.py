@@ -18,7 +18,7 @@ import pytest
 from tests.serving import Connection, connected, greeting, serving, widget_file
 from tests.system.store.events import Events, logged
 from tests.unit.files.privilege import stopped_by_permissions
-from widgetd.catalog.last_good import Copies
+from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Catalog, Loader, load
 from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.state import StateFolder
@@ -226,7 +226,7 @@ def source(path: str, text: str) -> Source:
 def use(state: Path, text: str) -> int:
     """Keep and ask for all that a daemon does that starts, serves and stops; how much was known."""
     folder = StateFolder.of(state, Path("widgets"))
-    copies, proofs = Copies(folder, "1"), ProofCache(folder, "1")
+    copies, proofs = LastGood(folder, "1"), ProofCache(folder, "1")
     loader = Loader(tool_entry, proofs=proofs)
     paths = ("A.widget", "B.widget", "C.widget")
     known = len(proofs) + sum(copies.recall(path) is not None for path in paths)
@@ -297,7 +297,7 @@ def test_what_was_lost_is_kept_once_there_is_room_and_the_next_fault_is_told_ane
     widgets, state = home / "widgets", home / "state"
     widgets.mkdir()
     state.mkdir()
-    copies = Copies(StateFolder(state), "1")
+    copies = LastGood(StateFolder(state), "1")
     kept = Catalog(
         widgets, partial(load, limits=Limits()), limit_bytes=1000, last_good=copies, quiet_ms=0
     )
@@ -319,4 +319,4 @@ def test_what_was_lost_is_kept_once_there_is_room_and_the_next_fault_is_told_ane
 
     assert events.names() == again.names() == ["state.failed"]
     assert later.names() == ["state.recovered"]
-    assert all(Copies(StateFolder(state), "1").recall(f"{each}.widget") for each in "ABCD")
+    assert all(LastGood(StateFolder(state), "1").recall(f"{each}.widget") for each in "ABCD")
