@@ -54,25 +54,18 @@ class MissingFiles:
             now_s: A monotonic clock's reading.
         """
         self._root = survey.root
-        lacking = self._lacks(survey, known)
-        absent = [path for path in lacking if not _blocked(path, survey)]
+        # Found anew only where the paths changed.
+        compared = key_set(known), key_set(survey.sources)
+        if compared != self._compared:
+            self._compared, self._lacking = compared, missing(known, survey.sources)
+        # What could not be read is there.
+        there = (survey.faults, survey.unsettled)
+        absent = [path for path in self._lacking if not any(path in each for each in there)]
         self._since_s = {path: self._since_s.get(path, now_s) for path in absent}
         gone = frozenset(p for p, since_s in self._since_s.items() if now_s - since_s >= GRACE_S)
         for path in gone:
             del self._since_s[path]
         return gone
-
-    def _lacks(self, survey: Survey, known: Mapping[str, object]) -> Collection[str]:
-        """The paths of `known` that the survey has no source of; found anew where paths changed."""
-        compared = key_set(known), key_set(survey.sources)
-        if compared != self._compared:
-            self._compared, self._lacking = compared, missing(known, survey.sources)
-        return self._lacking
-
-
-def _blocked(path: str, survey: Survey) -> bool:
-    """Whether there is a file that could not be read."""
-    return path in survey.faults or path in survey.unsettled
 
 
 def _degraded(problem: str, advice: str) -> Finding:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import orjson
 
@@ -64,11 +63,12 @@ class LastGood:
 
     def put(self, source: Source, sidecar: Source | None) -> bool:
         """Keep a copy, and no older one; whether it is so. A full disk is no reason to fail."""
-        mark, key = _hash(source.path), self._key(source, sidecar)
+        digests = (self._version, source.digest, "" if sidecar is None else sidecar.digest)
+        mark, key = _hash(source.path), _hash("+".join(digests))
         before = self._keys.get(mark, [])
         if before == [key]:
             return True
-        content = _written(
+        said = orjson.dumps(
             {
                 "version": self._version,
                 "number": 1 + max((copy.number for copy in self._copies(mark)), default=0),
@@ -77,6 +77,7 @@ class LastGood:
                 "sidecar": None if sidecar is None else sidecar.content.decode(_ANY_BYTES),
             }
         )
+        content = _hash(said).encode() + b"\n" + said
         if not self._state.write(_name(mark, key), content):
             return False
         return self._drop(mark, [each for each in before if each != key], kept=[key])
@@ -111,15 +112,6 @@ class LastGood:
         if not self._keys[mark]:
             del self._keys[mark]
         return not left
-
-    def _key(self, source: Source, sidecar: Source | None) -> str:
-        digests = (self._version, source.digest, "" if sidecar is None else sidecar.digest)
-        return _hash("+".join(digests))
-
-
-def _written(said: dict[str, Any]) -> bytes:
-    text = orjson.dumps(said)
-    return _hash(text).encode() + b"\n" + text
 
 
 def _read(content: bytes) -> _Copy | None:

@@ -7,10 +7,10 @@ there, with the same sentence.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,7 +109,7 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
     for path in paths:
         folder, only = _folder_and_file(path)
         said: dict[str, tuple[Finding, ...]] = {}
-        snapshot = _scanned(folder, partial(_found, said, only, strict=strict))
+        snapshot = _scanned(folder, said, only, strict=strict)
         entries = _entries(snapshot, only)
         if only and not entries:
             problem = f"{path} is none of the files that are served"
@@ -117,10 +117,12 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
         files += len(entries)
         served = snapshot.widgets.values()
         tokens += sum(tokens_of_tool(one) for one in served if one.definition.path in entries)
-        for finding in (
-            *_findings(entries, snapshot.faults, said),
-            *(_breaking(entries, folder, only, against) if against else ()),
-        ):
+        for file in entries:
+            if file in snapshot.faults:
+                said[file] = (snapshot.faults[file], *said.get(file, ()))
+        own = chain.from_iterable(said.get(file, ()) for file in entries)
+        broken = _breaking(entries, folder, only, against) if against else ()
+        for finding in chain(own, broken):
             place = folder / finding.path
             found.append(replace(finding, path=str(place)))
             if str(place) not in contents:
@@ -139,30 +141,36 @@ def _folder_and_file(path: Path) -> tuple[Path, str]:
     raise ConfigError("W0003", f"there is nothing at {path}", "name another path", exit_code=3)
 
 
-def _scanned(folder: Path, look: Callable[[Widget], object]) -> Snapshot:
-    """What would be served of `folder`; each widget is looked at while its parts are there."""
+def _scanned(
+    folder: Path,
+    said: dict[str, tuple[Finding, ...]] | None = None,
+    only: str = "",
+    *,
+    strict: bool = False,
+) -> Snapshot:
+    """What would be served of `folder`.
+
+    Args:
+        folder: The folder.
+        said: Gets what can be said of each widget, by path; None if nobody asks.
+        only: The path of the one file to say it of; empty for all.
+        strict: Undeclared names are faults.
+    """
     from widgetd.catalog.loader import Loader
+    from widgetd.checks import findings
     from widgetd.daemon.loading import admit, catalog_for
 
     loader = Loader(admit, keeps_parts=True)
 
     def load(source: Source, sidecar: Source | None) -> Widget:
         widget = loader.load(source, sidecar)
-        look(widget)
+        # Now, for its parts are there; those of ten thousand widgets would fill the memory.
+        if said is not None and only in ("", source.path):
+            said[source.path] = findings(widget, strict=strict)
         widget.release()
         return widget
 
     return catalog_for(Settings(dir=folder), folder, load, quiet_ms=0).scan()
-
-
-def _found(
-    said: dict[str, tuple[Finding, ...]], only: str, widget: Widget, *, strict: bool
-) -> None:
-    from widgetd.checks import findings
-
-    path = widget.definition.path
-    if not only or path == only:
-        said[path] = findings(widget, strict=strict)
 
 
 def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
@@ -172,24 +180,13 @@ def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
     return {path: entry for path, entry in snapshot.entries.items() if path == only}
 
 
-def _findings(
-    entries: Iterable[str],
-    faults: Mapping[str, Finding],
-    said: Mapping[str, tuple[Finding, ...]],
-) -> Iterator[Finding]:
-    for path in entries:
-        if path in faults:
-            yield faults[path]
-        yield from said.get(path, ())
-
-
 def _breaking(
     after: Mapping[str, Entry], folder: Path, only: str, against: str
 ) -> Iterator[Finding]:
     from widgetd.checks import breaking, removed
 
     with _as_folder(folder, against) as earlier:
-        before = _entries(_scanned(earlier, lambda _: None), only)
+        before = _entries(_scanned(earlier), only)
     tools = {entry.widget.tool: entry for entry in after.values() if entry.widget}
     for path, was in before.items():
         if was.widget is None:

@@ -39,8 +39,9 @@ def access_policy(settings: Settings) -> AccessPolicy:
     """
     if settings.transport == "stdio":
         return AccessPolicy(access=None, otherwise=LOCAL)
-    access = _access(settings)
-    if access is not None:
+    issuer, made = _issuer(settings), settings.made_token
+    if settings.token_file is not None or issuer is not None or made:
+        access = Access(file=settings.token_file, made=made, issuer=issuer)
         return AccessPolicy(access=access, otherwise=NOBODY)
     if is_loopback(settings.host):
         return AccessPolicy(access=None, otherwise=LOCAL)
@@ -50,14 +51,6 @@ def access_policy(settings: Settings) -> AccessPolicy:
         raise ConfigError("W0009", problem, advice)
     _log.warning("access.opened", host=settings.host, problem="anybody may call, without a token")
     return AccessPolicy(access=None, otherwise=PUBLIC)
-
-
-def _access(settings: Settings) -> Access | None:
-    issuer = _issuer(settings)
-    made = settings.made_token
-    if settings.token_file is None and issuer is None and not made:
-        return None
-    return Access(file=settings.token_file, made=made, issuer=issuer)
 
 
 def _issuer(settings: Settings) -> Issuer | None:

@@ -15,14 +15,14 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
 from widgetd.catalog.loader import WIDGET_SUFFIX, read_pair
 from widgetd.catalog.proof_cache import Proven, line, read
 from widgetd.errors import WidgetError
-from widgetd.files.folder import Folder, opened
+from widgetd.files.folder import opened
 from widgetd.files.source import Source, Unsettled
 from widgetd.files.walk import HIDDEN, walk
 from widgetd.limits import Limits
@@ -53,19 +53,12 @@ class ParallelProofs:
 
     def take(self, path: str, content: str) -> Proof | None:
         """The proof of the file at `path` with this digest, if it is proven by now."""
-        self._hear()
+        with suppress(BlockingIOError):
+            heard = self._rest + os.read(self._descriptor, _CHUNK_BYTES)
+            *lines, self._rest = heard.split(b"\n")
+            self._proofs.update((each.path, each) for each in map(read, lines) if each is not None)
         proven = self._proofs.pop(path, None)
         return proven.proof if proven is not None and proven.digest == content else None
-
-    def _hear(self) -> None:
-        try:
-            heard = os.read(self._descriptor, _CHUNK_BYTES)
-        except BlockingIOError:
-            return
-        *lines, self._rest = (self._rest + heard).split(b"\n")
-        for proven in map(read, lines):
-            if proven is not None:
-                self._proofs[proven.path] = proven
 
 
 @contextmanager
@@ -97,21 +90,13 @@ def proving_in_parallel(root: Path, prove: Prove, *, known: int) -> Iterator[Par
 
 
 def _is_worthwhile(root: Path, known: int) -> bool:
-    return (
-        sys.platform == "linux"
-        and threading.active_count() == 1
-        and len(os.sched_getaffinity(0)) > 1
-        and _count(root) - known >= MANY
-    )
-
-
-def _count(root: Path) -> int:
-    """About how many widgets there are, found out in a moment."""
+    if sys.platform != "linux" or threading.active_count() > 1 or len(os.sched_getaffinity(0)) < 2:
+        return False
     count = 0
     for _, folders, files in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
         count += sum(name.endswith(WIDGET_SUFFIX) for name in files)
-    return count
+    return count - known >= MANY
 
 
 def _run(root: Path, prove: Prove, writing: int) -> NoReturn:
@@ -119,20 +104,14 @@ def _run(root: Path, prove: Prove, writing: int) -> NoReturn:
     try:
         signal.set_wakeup_fd(-1)
         with opened(root) as folder, open(writing, "wb") as pipe:
-            for proven in _proven(folder, prove):
-                pipe.write(line(proven))
-                pipe.flush()
+            # The last file first: who waits for these proofs begins with the first.
+            for path in sorted(walk(folder, "", (WIDGET_SUFFIX,)).files, reverse=True):
+                with suppress(WidgetError, Unsettled, FileNotFoundError):
+                    source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
+                    proof, content = prove(source, sidecar), digest(source, sidecar)
+                    proven = Proven(version="", path=path, digest=content, proof=proof)
+                    pipe.write(line(proven))
+                    pipe.flush()
     except BaseException:  # noqa: BLE001 - what it fails at is done without it
         os._exit(1)
     os._exit(0)
-
-
-def _proven(folder: Folder, prove: Prove) -> Iterator[Proven]:
-    """The files that can be served, the last one first."""
-    for path in sorted(walk(folder, "", (WIDGET_SUFFIX,)).files, reverse=True):
-        try:
-            source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
-            proof = prove(source, sidecar)
-        except (WidgetError, Unsettled, FileNotFoundError):
-            continue
-        yield Proven(version="", path=path, digest=digest(source, sidecar), proof=proof)
