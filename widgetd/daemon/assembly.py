@@ -30,11 +30,10 @@ from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.mcp.status import STALLED_S, Vitals
 from widgetd.mcp.view import view_html
 from widgetd.settings import Settings
-from widgetd.store.contract import Store
-from widgetd.store.delivery.forward import Forwarding
+from widgetd.store.contract import Bounds, Store
+from widgetd.store.delivery.forward import Forwarder
 from widgetd.store.delivery.webhook import webhook
 from widgetd.store.factory import open_store
-from widgetd.store.values import Bounds
 from widgetd.web.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -121,14 +120,14 @@ def store_of(settings: Settings) -> AbstractAsyncContextManager[Store]:
     return open_store(settings.store, bounds=bounds)
 
 
-def forwarding_of(settings: Settings, store: Store) -> Forwarding | None:
+def forwarding_of(settings: Settings, store: Store) -> Forwarder | None:
     """What passes actions on to a webhook; None where nobody named one."""
     if settings.webhook is None:
         return None
     said = settings.webhook_secret
     secret = "" if said is None else said.get_secret_value()
     hook = webhook(settings.webhook, secret, allow_private=settings.webhook_private)
-    return Forwarding(store, hook)
+    return Forwarder(store, hook)
 
 
 def server_of(runtime: Runtime, store: Store) -> Server:

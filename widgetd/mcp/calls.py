@@ -18,8 +18,7 @@ from widgetd.mcp.envelope import RenderMark
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import CALLER, Caller
 from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
-from widgetd.store.contract import Store
-from widgetd.store.values import StoredRender
+from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.sidecar import version_precedence
 from widgetd.widget.widget import CompiledCache, Widget
 

@@ -17,7 +17,7 @@ from widgetd.mcp.observer import observed
 from widgetd.mcp.principal import Caller
 from widgetd.mcp.result import error_result, failure, render_uri
 from widgetd.mcp.server import Server
-from widgetd.store.values import StoredRender
+from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import has_actions
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]

@@ -23,8 +23,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.auth import principal_of
 from widgetd.mcp.observer import observed
 from widgetd.mcp.principal import CALL, CALLER, READ, UI_EXTENSION, Caller, Principal
-from widgetd.store.contract import Limits
-from widgetd.store.values import Verdict
+from widgetd.store.contract import Decision, Limits
 
 if TYPE_CHECKING:
     from widgetd.mcp.server import Server
@@ -120,7 +119,7 @@ async def admitted(
         cost: Of their rate.
         waits: Whether it holds no slot, for it waits: for a change, or for the same user.
     """
-    async with nullcontext(Verdict()) if waits else limits.slot(principal.name) as slot:
+    async with nullcontext(Decision()) if waits else limits.slot(principal.name) as slot:
         refusal: CallError | None = None
         try:
             principal.demand(scope)

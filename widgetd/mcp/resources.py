@@ -29,7 +29,7 @@ from widgetd.checks import findings
 from widgetd.mcp.entry import view_uri
 from widgetd.mcp.envelope import envelope_schema
 from widgetd.mcp.result import ui
-from widgetd.store.values import StoredRender
+from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.widget import Widget
 

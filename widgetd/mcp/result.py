@@ -19,7 +19,7 @@ import orjson
 from widgetd.errors import CallError
 from widgetd.mcp.envelope import Failure, Ui, UiMetadata
 from widgetd.mcp.principal import Caller
-from widgetd.store.values import StoredRender
+from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import has_actions
 from widgetd.widget.widget import Widget
 

@@ -8,13 +8,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.util import find_spec
 
 from widgetd.errors import ConfigError
-from widgetd.store.cache import ShelvedAnswers, ShelvedRenders
-from widgetd.store.contract import Store
-from widgetd.store.local.actions import LocalActions
-from widgetd.store.local.cache import LocalShelf
-from widgetd.store.local.limits import LocalLimits
-from widgetd.store.values import Bounds, Clock
-from widgetd.store.waiters import Readers
+from widgetd.store.actions import LocalActions
+from widgetd.store.cache import CachedAnswers, CachedRenders, local_caches
+from widgetd.store.contract import Bounds, Clock, Store
+from widgetd.store.limits import LocalLimits
+from widgetd.store.waiters import Waiters
+
+FORMAT = "1"
+"""Part of every key, so that replicas of two releases that write differently do not meet."""
 
 
 def open_store(
@@ -48,15 +49,42 @@ def open_store(
             "a store on a server needs redis-py, which is not installed",
             "install widgetd[redis]",
         )
-    # Late, because whoever needs no server need not have redis-py.
-    from widgetd.store.shared.factory import open_shared  # noqa: PLC0415 - see above
-
-    return open_shared(url, bounds=bounds, clock=clock, prefix=prefix)
+    return _open_shared(url, bounds, clock, prefix)
 
 
 @asynccontextmanager
 async def _open_local(bounds: Bounds, clock: Clock) -> AsyncIterator[Store]:
     yield local_store(bounds, clock)
+
+
+@asynccontextmanager
+async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> AsyncIterator[Store]:
+    # Late, because whoever needs no server need not have redis-py.
+    from widgetd.store.shared.actions import LOCAL_ORIGIN, SharedActions  # noqa: PLC0415
+    from widgetd.store.shared.cache import ANSWER, RENDER, SharedCache  # noqa: PLC0415
+    from widgetd.store.shared.connection import Connection  # noqa: PLC0415
+    from widgetd.store.shared.limits import SharedLimits  # noqa: PLC0415
+
+    waiters = Waiters()
+    connection = Connection(url, prefix=f"{prefix}:{FORMAT}", waiters=waiters)
+    local_renders, local_answers = local_caches(bounds, clock)
+    render_cache = SharedCache(connection, local_renders, name="renders", codec=RENDER)
+    answer_cache = SharedCache(connection, local_answers, name="answers", codec=ANSWER)
+    renders = CachedRenders(render_cache)
+    fallback = LocalActions(renders, waiters, bounds=bounds, clock=clock, origin=LOCAL_ORIGIN)
+    actions = SharedActions(
+        connection, fallback, renders=render_cache, waiters=waiters, bounds=bounds, clock=clock
+    )
+    limits = LocalLimits(bounds=bounds, clock=clock)
+    async with connection.maintained(actions.hand_over):
+        yield Store(
+            renders=renders,
+            actions=actions,
+            idempotency=CachedAnswers(answer_cache),
+            limits=SharedLimits(connection, limits, bounds=bounds, clock=clock),
+            mode=lambda: "shared" if connection.up else "degraded",
+            skipped=lambda: connection.skipped,
+        )
 
 
 def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store:
@@ -67,26 +95,12 @@ def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store
         clock: Tells the time.
     """
     bounds = bounds or Bounds()
-    renders = ShelvedRenders(
-        LocalShelf(
-            most=bounds.renders,
-            most_bytes=bounds.render_bytes,
-            ttl_s=bounds.render_ttl_s,
-            clock=clock,
-        )
-    )
-    answers = ShelvedAnswers(
-        LocalShelf(
-            most=bounds.answers,
-            most_bytes=bounds.answer_bytes,
-            ttl_s=bounds.answer_ttl_s,
-            clock=clock,
-        )
-    )
+    render_cache, answer_cache = local_caches(bounds, clock)
+    renders = CachedRenders(render_cache)
     return Store(
         renders=renders,
-        actions=LocalActions(renders, Readers(), bounds=bounds, clock=clock),
-        idempotency=answers,
+        actions=LocalActions(renders, Waiters(), bounds=bounds, clock=clock),
+        idempotency=CachedAnswers(answer_cache),
         limits=LocalLimits(bounds=bounds, clock=clock),
         mode=lambda: "local",
     )

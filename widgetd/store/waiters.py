@@ -11,13 +11,13 @@ from contextlib import contextmanager
 
 import anyio
 
-from widgetd.store.values import Awaited
+from widgetd.store.contract import Awaited
 
 Look = Callable[[], Awaitable[Awaited | None]]
 """Answers what there is to say now, or None if it is worth waiting."""
 
 
-class Readers:
+class Waiters:
     """Whoever waits for actions in this process, by render."""
 
     def __init__(self) -> None:
@@ -29,45 +29,45 @@ class Readers:
         """Whether this process is about to end."""
         return self._draining
 
-    def ring(self, render_id: str) -> None:
+    def notify(self, render_id: str) -> None:
         """Let the readers of one render look again."""
-        for bell in self._waiting.get(render_id, ()):
-            bell.set()
+        for event in self._waiting.get(render_id, ()):
+            event.set()
 
-    def ring_all(self) -> None:
+    def notify_all(self) -> None:
         """Let every reader look again."""
         for render_id in self._waiting:
-            self.ring(render_id)
+            self.notify(render_id)
 
     def drain(self) -> None:
         """Let nobody wait any more."""
         self._draining = True
-        self.ring_all()
+        self.notify_all()
 
     async def wait(self, render_id: str, look: Look, *, after: int, timeout_s: float) -> Awaited:
-        """The first answer of `look`, which is asked now and whenever the bell rings."""
+        """The first answer of `look`, which is asked now and after each notification."""
         deadline = anyio.current_time() + timeout_s
         while True:
-            # Listening before looking: what is added in between rings.
-            with self._bell(render_id) as bell:
+            # Listening before looking: of what is added in between, the event tells.
+            with self._listening(render_id) as event:
                 answer = await look()
                 if answer is not None:
                     return answer
                 if self._draining:
                     return Awaited(status="draining", next=after)
                 with anyio.CancelScope(deadline=deadline) as patience:
-                    await bell.wait()
+                    await event.wait()
                 if patience.cancelled_caught:
                     return Awaited(status="timeout", next=after)
 
     @contextmanager
-    def _bell(self, render_id: str) -> Iterator[anyio.Event]:
-        bell = anyio.Event()
-        bells = self._waiting.setdefault(render_id, set())
-        bells.add(bell)
+    def _listening(self, render_id: str) -> Iterator[anyio.Event]:
+        event = anyio.Event()
+        events = self._waiting.setdefault(render_id, set())
+        events.add(event)
         try:
-            yield bell
+            yield event
         finally:
-            bells.discard(bell)
-            if not bells:
+            events.discard(event)
+            if not events:
                 self._waiting.pop(render_id, None)

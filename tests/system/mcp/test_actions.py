@@ -17,9 +17,8 @@ from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
-from widgetd.store.contract import Store
+from widgetd.store.contract import Bounds, Store
 from widgetd.store.factory import local_store
-from widgetd.store.values import Bounds
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
 from widgetd.mcp.principal import ADMIN, CALL, READ, Principal
 from widgetd.mcp.result import Result, structured_result
 from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
-from widgetd.store.values import Bounds
 from widgetd.widget.naming import slug
 
 

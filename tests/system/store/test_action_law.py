@@ -19,11 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.system.store.rooms import render, room
+from tests.system.store.replicas import render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
-from widgetd.store.contract import Store
-from widgetd.store.values import Accepted, Awaited
+from widgetd.store.contract import Accepted, Awaited, Store
 
 MOST = 5
 SOON_S = 5.0
@@ -44,7 +43,7 @@ class Queue(RuleBasedStateMachine):
         super().__init__()
         self._closing = ExitStack()
         self._portal = self._closing.enter_context(start_blocking_portal())
-        opened = self._portal.wrap_async_context_manager(room(backend, actions=MOST))
+        opened = self._portal.wrap_async_context_manager(replicas(backend, actions=MOST))
         self._room = self._closing.enter_context(opened)
         self._portal.call(self._room.here.renders.put, render())
         self.accepted: list[int] = []

@@ -3,11 +3,10 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from tests.system.store.rooms import render, room
+from tests.system.store.replicas import render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
-from widgetd.store.contract import Store
-from widgetd.store.values import Accepted, Action, Awaited
+from widgetd.store.contract import Accepted, Action, Awaited, Store
 
 SOON_S = 5.0
 NEVER_S = 600.0
@@ -25,39 +24,39 @@ def tracked(seq: int, number: int) -> Action:
 
 
 async def test_actions_are_read_in_the_order_in_which_they_came(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
-        assert await track(room_.here, 10) == Accepted(seq=1, status="accepted")
-        assert await track(room_.there, 20) == Accepted(seq=2, status="accepted")
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
+        assert await track(both.here, 10) == Accepted(seq=1, status="accepted")
+        assert await track(both.there, 20) == Accepted(seq=2, status="accepted")
 
-        for store in (room_.here, room_.there):
+        for store in (both.here, both.there):
             assert await store.actions.read("r1") == Awaited(
                 status="actions", next=2, actions=(tracked(1, 10), tracked(2, 20))
             )
 
 
 async def test_an_answer_that_was_lost_is_given_again(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10)
 
-        first = await room_.here.actions.read("r1")
-        await track(room_.here, 20)
-        second = await room_.there.actions.read("r1")
+        first = await both.here.actions.read("r1")
+        await track(both.here, 20)
+        second = await both.there.actions.read("r1")
 
         assert [action.seq for action in first.actions] == [1]
         assert [action.seq for action in second.actions] == [1, 2]
 
 
 async def test_a_later_after_acknowledges_what_was_read(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
-        read = await room_.here.actions.read("r1")
-        await track(room_.here, 20)
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10)
+        read = await both.here.actions.read("r1")
+        await track(both.here, 20)
 
-        rest = await room_.there.actions.read("r1", after=read.next)
-        from_the_start = await room_.here.actions.read("r1")
+        rest = await both.there.actions.read("r1", after=read.next)
+        from_the_start = await both.here.actions.read("r1")
 
         assert rest.actions == (tracked(2, 20),)
         assert from_the_start.actions == (tracked(2, 20),)
@@ -67,45 +66,45 @@ async def test_a_later_after_acknowledges_what_was_read(backend: Server | None) 
 async def test_an_after_that_was_never_given_out_loses_nothing(
     backend: Server | None, made_up: int
 ) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10)
 
-        read = await room_.here.actions.read("r1", after=made_up)
+        read = await both.here.actions.read("r1", after=made_up)
 
         assert read == Awaited(status="actions", next=1, actions=(tracked(1, 10),))
 
 
 async def test_the_same_key_queues_once_and_has_one_answer(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
-        first = await track(room_.here, 10)
-        again = await track(room_.there, 10)
-        read = await room_.here.actions.read("r1")
-        await room_.here.actions.read("r1", after=read.next, timeout_s=0.0)
-        long_after = await track(room_.here, 10)
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
+        first = await track(both.here, 10)
+        again = await track(both.there, 10)
+        read = await both.here.actions.read("r1")
+        await both.here.actions.read("r1", after=read.next, timeout_s=0.0)
+        long_after = await track(both.here, 10)
 
         assert first == again == long_after == Accepted(seq=1)
         assert read.actions == (tracked(1, 10),)
 
 
 async def test_renders_have_nothing_to_do_with_each_other(backend: Server | None) -> None:
-    async with room(backend) as room_:
+    async with replicas(backend) as both:
         for render_id in ("r1", "r2"):
-            await room_.here.renders.put(render(render_id))
-            await track(room_.here, 10, render_id)
+            await both.here.renders.put(render(render_id))
+            await track(both.here, 10, render_id)
 
-        read = await room_.here.actions.read("r1")
-        await room_.here.actions.read("r1", after=read.next, timeout_s=0.0)
+        read = await both.here.actions.read("r1")
+        await both.here.actions.read("r1", after=read.next, timeout_s=0.0)
 
-        assert (await room_.here.actions.read("r2")).actions == (tracked(1, 10),)
+        assert (await both.here.actions.read("r2")).actions == (tracked(1, 10),)
 
 
 async def test_a_reader_waits_until_an_action_comes_from_any_replica(
     backend: Server | None,
 ) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
         heard: list[Awaited] = []
 
         async def wait(store: Store) -> None:
@@ -113,102 +112,102 @@ async def test_a_reader_waits_until_an_action_comes_from_any_replica(
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait, room_.here)
-                tasks.start_soon(wait, room_.there)
+                tasks.start_soon(wait, both.here)
+                tasks.start_soon(wait, both.there)
                 await anyio.wait_all_tasks_blocked()
                 assert heard == []
-                await track(room_.here, 10)
+                await track(both.here, 10)
 
         assert heard == [Awaited(status="actions", next=1, actions=(tracked(1, 10),))] * 2
 
 
 async def test_an_action_of_one_render_is_no_answer_for_another(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10, "r2")
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10, "r2")
 
-        read = await room_.here.actions.read("r1", timeout_s=0.01)
+        read = await both.here.actions.read("r1", timeout_s=0.01)
 
         assert read == Awaited(status="timeout", next=0)
 
 
 async def test_a_reader_whose_time_is_over_may_ask_again(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
-        read = await room_.here.actions.read("r1")
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10)
+        read = await both.here.actions.read("r1")
 
-        assert await room_.here.actions.read("r1", after=read.next, timeout_s=0.0) == Awaited(
+        assert await both.here.actions.read("r1", after=read.next, timeout_s=0.0) == Awaited(
             status="timeout", next=read.next
         )
 
 
 async def test_a_reader_that_gave_up_takes_nothing_with_it(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
         with anyio.move_on_after(0.01):
-            await room_.here.actions.read("r1", timeout_s=NEVER_S)
-        await track(room_.here, 10)
+            await both.here.actions.read("r1", timeout_s=NEVER_S)
+        await track(both.here, 10)
 
-        assert (await room_.here.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
 
 
 async def test_a_reader_of_a_render_that_never_was_waits_for_nothing(
     backend: Server | None,
 ) -> None:
-    async with room(backend) as room_:
+    async with replicas(backend) as both:
         with anyio.fail_after(SOON_S):
-            read = await room_.here.actions.read("r1", timeout_s=NEVER_S)
+            read = await both.here.actions.read("r1", timeout_s=NEVER_S)
 
         assert read == Awaited(status="expired", next=0)
 
 
 async def test_a_render_that_is_over_has_no_actions(backend: Server | None) -> None:
-    async with room(backend, render_ttl_s=60.0) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
-        room_.later(60.0)
+    async with replicas(backend, render_ttl_s=60.0) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10)
+        both.later(60.0)
 
         with anyio.fail_after(SOON_S):
-            read = await room_.here.actions.read("r1", after=1, timeout_s=NEVER_S)
+            read = await both.here.actions.read("r1", after=1, timeout_s=NEVER_S)
 
         assert read == Awaited(status="expired", next=1)
 
 
 async def test_actions_outlive_a_render_that_made_room_for_others(backend: Server | None) -> None:
-    async with room(backend, renders=1) as room_:
-        await room_.here.renders.put(render("r1"))
-        await track(room_.here, 10)
-        await room_.here.renders.put(render("r2"))
+    async with replicas(backend, renders=1) as both:
+        await both.here.renders.put(render("r1"))
+        await track(both.here, 10)
+        await both.here.renders.put(render("r2"))
 
-        read = await room_.there.actions.read("r1")
-        after = await room_.there.actions.read("r1", after=read.next)
+        read = await both.there.actions.read("r1")
+        after = await both.there.actions.read("r1", after=read.next)
 
         assert read.actions == (tracked(1, 10),)
         assert after.status == "expired"
 
 
 async def test_using_a_queue_prolongs_it(backend: Server | None) -> None:
-    async with room(backend, render_ttl_s=60.0) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
+    async with replicas(backend, render_ttl_s=60.0) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10)
         for _ in range(3):
-            room_.later(40.0)
-            assert (await room_.here.actions.read("r1")).actions == (tracked(1, 10),)
+            both.later(40.0)
+            assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
 
 
 async def test_a_full_queue_says_so_and_loses_nothing(backend: Server | None) -> None:
-    async with room(backend, actions=2) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
-        await track(room_.here, 20)
+    async with replicas(backend, actions=2) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10)
+        await track(both.here, 20)
 
         with pytest.raises(CallError) as caught:
-            await track(room_.there, 30)
-        repeated = await track(room_.here, 20)
-        read = await room_.here.actions.read("r1")
-        await room_.here.actions.read("r1", after=read.next, timeout_s=0.0)
-        accepted = await track(room_.here, 30)
+            await track(both.there, 30)
+        repeated = await track(both.here, 20)
+        read = await both.here.actions.read("r1")
+        await both.here.actions.read("r1", after=read.next, timeout_s=0.0)
+        accepted = await track(both.here, 30)
 
         assert str(caught.value) == (
             "2 actions of this render are unread; try again when await_widget_action has read them"
@@ -220,65 +219,65 @@ async def test_a_full_queue_says_so_and_loses_nothing(backend: Server | None) ->
 
 
 async def test_a_payload_that_is_too_large_is_refused(backend: Server | None) -> None:
-    async with room(backend, payload_bytes=10) as room_:
-        await room_.here.renders.put(render())
+    async with replicas(backend, payload_bytes=10) as both:
+        await both.here.renders.put(render())
 
         with pytest.raises(CallError) as caught:
-            await room_.here.actions.append("r1", "a", "123456789", idempotency_key="k")
-        await room_.here.actions.append("r1", "a", "12345678", idempotency_key="k")
+            await both.here.actions.append("r1", "a", "123456789", idempotency_key="k")
+        await both.here.actions.append("r1", "a", "12345678", idempotency_key="k")
 
         assert str(caught.value) == "expected at most 10 bytes of JSON, got 11"
         assert (caught.value.code, caught.value.path) == ("W2403", "payload")
 
 
 async def test_only_so_many_idempotency_keys_are_remembered(backend: Server | None) -> None:
-    async with room(backend, actions=1) as room_:
-        await room_.here.renders.put(render())
+    async with replicas(backend, actions=1) as both:
+        await both.here.renders.put(render())
         for number in range(1, 18):
-            await track(room_.here, number)
-            await room_.here.actions.read("r1")
-            await room_.here.actions.read("r1", after=number, timeout_s=0.0)
+            await track(both.here, number)
+            await both.here.actions.read("r1")
+            await both.here.actions.read("r1", after=number, timeout_s=0.0)
 
-        assert await track(room_.here, 2) == Accepted(seq=2)
-        assert await track(room_.here, 1) == Accepted(seq=18)
+        assert await track(both.here, 2) == Accepted(seq=2)
+        assert await track(both.here, 1) == Accepted(seq=18)
 
 
 async def test_draining_answers_whoever_waits_and_whoever_comes(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
         heard: list[Awaited] = []
 
         async def wait() -> None:
-            heard.append(await room_.here.actions.read("r1", after=7, timeout_s=NEVER_S))
+            heard.append(await both.here.actions.read("r1", after=7, timeout_s=NEVER_S))
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
                 for _ in range(3):
                     tasks.start_soon(wait)
                 await anyio.wait_all_tasks_blocked()
-                room_.here.actions.drain()
+                both.here.actions.drain()
             await wait()
 
         assert heard == [Awaited(status="draining", next=7)] * 4
 
 
 async def test_what_is_unread_can_be_read_while_draining(backend: Server | None) -> None:
-    async with room(backend) as room_:
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
-        room_.here.actions.drain()
+    async with replicas(backend) as both:
+        await both.here.renders.put(render())
+        await track(both.here, 10)
+        both.here.actions.drain()
 
-        assert (await room_.here.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
 
 
 async def test_a_process_that_ends_takes_no_action_that_would_end_with_it() -> None:
-    async with room(None) as room_:
-        taken = await track(room_.here, 10)
-        room_.here.actions.drain()
+    async with replicas(None) as both:
+        taken = await track(both.here, 10)
+        both.here.actions.drain()
         with pytest.raises(CallError) as caught:
-            await track(room_.here, 20)
+            await track(both.here, 20)
 
-        assert await track(room_.here, 10) == taken
+        assert await track(both.here, 10) == taken
         assert (caught.value.code, caught.value.recoverable) == ("W2405", True)
         assert str(caught.value) == (
             "this process ends, and would take the action with it; "
@@ -287,50 +286,50 @@ async def test_a_process_that_ends_takes_no_action_that_would_end_with_it() -> N
 
 
 async def test_a_replica_that_ends_takes_actions_for_the_others(shared_server: Server) -> None:
-    async with room(shared_server) as room_:
-        await room_.here.renders.put(render())
-        room_.here.actions.drain()
-        await track(room_.here, 10)
+    async with replicas(shared_server) as both:
+        await both.here.renders.put(render())
+        both.here.actions.drain()
+        await track(both.here, 10)
 
-        assert (await room_.there.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await both.there.actions.read("r1")).actions == (tracked(1, 10),)
 
 
 async def test_one_replica_drains_alone(shared_server: Server) -> None:
-    async with room(shared_server) as room_:
-        await room_.here.renders.put(render())
-        room_.here.actions.drain()
+    async with replicas(shared_server) as both:
+        await both.here.renders.put(render())
+        both.here.actions.drain()
 
-        read = await room_.there.actions.read("r1", timeout_s=0.0)
+        read = await both.there.actions.read("r1", timeout_s=0.0)
 
         assert read.status == "timeout"
 
 
 async def test_queues_with_nothing_unread_make_room_for_others() -> None:
-    async with room(None, queues=2) as room_:
+    async with replicas(None, queues=2) as both:
         for render_id in ("r1", "r2"):
-            await track(room_.here, 10, render_id)
+            await track(both.here, 10, render_id)
         with pytest.raises(CallError) as caught:
-            await track(room_.here, 10, "r3")
-        read = await room_.here.actions.read("r2")
-        await room_.here.actions.read("r2", after=read.next, timeout_s=0.0)
+            await track(both.here, 10, "r3")
+        read = await both.here.actions.read("r2")
+        await both.here.actions.read("r2", after=read.next, timeout_s=0.0)
 
-        assert await track(room_.here, 10, "r3") == Accepted(seq=1)
+        assert await track(both.here, 10, "r3") == Accepted(seq=1)
         assert str(caught.value) == (
             "2 renders have unread actions; try again when await_widget_action has read some"
         )
         assert (caught.value.code, caught.value.recoverable) == ("W2402", True)
-        assert (await room_.here.actions.read("r1")).actions == (tracked(1, 10),)
+        assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
 
 
 async def test_everything_on_the_server_ends_by_itself(shared_server: Server) -> None:
-    async with room(shared_server, rate_per_s=1.0, at_once=1) as room_:
-        (bell_ms,) = shared_server.lives(room_.prefix).values()
-        await room_.here.renders.put(render())
-        await track(room_.here, 10)
-        await room_.here.idempotency.remember("k", {})
-        await room_.here.limits.take("ann")
-        async with room_.here.limits.slot("ann"):
-            lives = shared_server.lives(room_.prefix)
+    async with replicas(shared_server, rate_per_s=1.0, at_once=1) as both:
+        (bell_ms,) = shared_server.lives(both.prefix).values()
+        await both.here.renders.put(render())
+        await track(both.here, 10)
+        await both.here.idempotency.remember("k", {})
+        await both.here.limits.take("ann")
+        async with both.here.limits.slot("ann"):
+            lives = shared_server.lives(both.prefix)
 
         assert bell_ms > 0
         assert len(lives) == 12

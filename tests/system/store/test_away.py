@@ -9,13 +9,12 @@ import pytest
 from anyio.abc import TaskGroup
 
 from tests.system.store.events import Events, logged
-from tests.system.store.rooms import Clock, render
+from tests.system.store.replicas import Clock, render
 from tests.system.store.server import Server, running_server
 from widgetd.errors import ConfigError
-from widgetd.store.contract import Store
+from widgetd.store.contract import Accepted, Awaited, Bounds, Store
 from widgetd.store.factory import open_store
 from widgetd.store.shared.connection import PATIENCE_S
-from widgetd.store.values import Accepted, Awaited, Bounds
 
 SOON_S = 10.0
 NEVER_S = 600.0

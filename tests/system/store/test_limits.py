@@ -3,83 +3,83 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from tests.system.store.rooms import room
+from tests.system.store.replicas import replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
-from widgetd.store.values import Verdict
+from widgetd.store.contract import Decision
 
 
 async def test_without_limits_everybody_may_go_on(backend: Server | None) -> None:
-    async with room(backend) as room_:
+    async with replicas(backend) as both:
         for _ in range(1_000):
-            assert (await room_.here.limits.take("ann")).allowed
-        async with room_.here.limits.slot("ann") as verdict:
+            assert (await both.here.limits.take("ann")).allowed
+        async with both.here.limits.slot("ann") as verdict:
             assert verdict.allowed
 
 
 async def test_a_burst_is_allowed_and_then_no_more_in_any_replica(backend: Server | None) -> None:
-    async with room(backend, rate_per_s=2.0, burst=3.0) as room_:
-        for store in (room_.here, room_.there, room_.here):
-            assert await store.limits.take("ann") == Verdict()
+    async with replicas(backend, rate_per_s=2.0, burst=3.0) as both:
+        for store in (both.here, both.there, both.here):
+            assert await store.limits.take("ann") == Decision()
 
-        for store in (room_.here, room_.there):
-            assert await store.limits.take("ann") == Verdict(code="W2201", retry_after_s=0.5)
+        for store in (both.here, both.there):
+            assert await store.limits.take("ann") == Decision(code="W2201", retry_after_s=0.5)
 
 
 async def test_coming_back_when_told_to_is_early_enough(backend: Server | None) -> None:
-    async with room(backend, rate_per_s=7.0, burst=1.0) as room_:
+    async with replicas(backend, rate_per_s=7.0, burst=1.0) as both:
         for _ in range(20):
-            assert (await room_.here.limits.take("ann")).allowed
-            refused = await room_.here.limits.take("ann")
+            assert (await both.here.limits.take("ann")).allowed
+            refused = await both.here.limits.take("ann")
             assert not refused.allowed
 
-            room_.clock.now += refused.retry_after_s
+            both.clock.now += refused.retry_after_s
 
 
 async def test_being_refused_costs_nothing(backend: Server | None) -> None:
-    async with room(backend, rate_per_s=1.0, burst=2.0) as room_:
-        assert (await room_.here.limits.take("ann")).allowed
-        assert not (await room_.here.limits.take("ann", cost=2.0)).allowed
-        assert (await room_.here.limits.take("ann")).allowed
+    async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
+        assert (await both.here.limits.take("ann")).allowed
+        assert not (await both.here.limits.take("ann", cost=2.0)).allowed
+        assert (await both.here.limits.take("ann")).allowed
 
 
 async def test_a_long_rest_gives_one_burst_and_no_more(backend: Server | None) -> None:
-    async with room(backend, rate_per_s=1.0, burst=2.0) as room_:
-        assert (await room_.here.limits.take("ann")).allowed
-        room_.later(1_000.0)
+    async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
+        assert (await both.here.limits.take("ann")).allowed
+        both.later(1_000.0)
 
-        assert (await room_.here.limits.take("ann", cost=2.0)).allowed
-        assert not (await room_.here.limits.take("ann")).allowed
+        assert (await both.here.limits.take("ann", cost=2.0)).allowed
+        assert not (await both.here.limits.take("ann")).allowed
 
 
 async def test_a_cost_above_the_burst_can_be_paid(backend: Server | None) -> None:
-    async with room(backend, rate_per_s=1.0, burst=2.0) as room_:
-        assert (await room_.here.limits.take("ann", cost=50.0)).allowed
-        assert not (await room_.here.limits.take("ann")).allowed
+    async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
+        assert (await both.here.limits.take("ann", cost=50.0)).allowed
+        assert not (await both.here.limits.take("ann")).allowed
 
 
 async def test_one_principal_takes_nothing_from_another(backend: Server | None) -> None:
-    async with room(backend, rate_per_s=1.0, burst=1.0, at_once=1) as room_:
-        await room_.here.limits.take("ann")
+    async with replicas(backend, rate_per_s=1.0, burst=1.0, at_once=1) as both:
+        await both.here.limits.take("ann")
 
-        assert (await room_.here.limits.take("bob")).allowed
-        async with room_.here.limits.slot("ann"), room_.here.limits.slot("bob") as verdict:
+        assert (await both.here.limits.take("bob")).allowed
+        async with both.here.limits.slot("ann"), both.here.limits.slot("bob") as verdict:
             assert verdict.allowed
 
 
 async def test_a_clock_that_is_set_back_takes_nothing(backend: Server | None) -> None:
-    async with room(backend, rate_per_s=1.0, burst=2.0) as room_:
-        assert (await room_.here.limits.take("ann")).allowed
-        room_.clock.now -= 3_600.0
+    async with replicas(backend, rate_per_s=1.0, burst=2.0) as both:
+        assert (await both.here.limits.take("ann")).allowed
+        both.clock.now -= 3_600.0
 
-        assert (await room_.here.limits.take("ann")).allowed
+        assert (await both.here.limits.take("ann")).allowed
 
 
 async def test_only_so_many_calls_run_at_once_over_all_replicas(backend: Server | None) -> None:
-    async with room(backend, at_once=2) as room_:
-        here, there = room_.here.limits, room_.there.limits
+    async with replicas(backend, at_once=2) as both:
+        here, there = both.here.limits, both.there.limits
         async with here.slot("ann"), there.slot("ann"), here.slot("ann") as third:
-            assert third == Verdict(code="W2202", retry_after_s=1.0)
+            assert third == Decision(code="W2202", retry_after_s=1.0)
 
         async with there.slot("ann") as verdict, there.slot("ann") as other:
             assert verdict.allowed
@@ -87,62 +87,62 @@ async def test_only_so_many_calls_run_at_once_over_all_replicas(backend: Server 
 
 
 async def test_a_call_that_was_refused_a_place_gives_none_back(backend: Server | None) -> None:
-    async with room(backend, at_once=1) as room_, room_.here.limits.slot("ann"):
-        async with room_.here.limits.slot("ann"):
+    async with replicas(backend, at_once=1) as both, both.here.limits.slot("ann"):
+        async with both.here.limits.slot("ann"):
             pass
-        async with room_.here.limits.slot("ann") as verdict:
+        async with both.here.limits.slot("ann") as verdict:
             assert not verdict.allowed
 
 
 async def test_a_call_that_fails_gives_its_place_back(backend: Server | None) -> None:
-    async with room(backend, at_once=1) as room_:
+    async with replicas(backend, at_once=1) as both:
         with pytest.raises(ZeroDivisionError):
-            async with room_.here.limits.slot("ann"):
+            async with both.here.limits.slot("ann"):
                 raise ZeroDivisionError
 
-        async with room_.there.limits.slot("ann") as verdict:
+        async with both.there.limits.slot("ann") as verdict:
             assert verdict.allowed
 
 
 async def test_a_call_that_is_cancelled_gives_its_place_back(backend: Server | None) -> None:
-    async with room(backend, at_once=1) as room_:
+    async with replicas(backend, at_once=1) as both:
         with anyio.CancelScope() as scope:
-            async with room_.here.limits.slot("ann"):
+            async with both.here.limits.slot("ann"):
                 scope.cancel()
                 await anyio.sleep_forever()
 
-        async with room_.there.limits.slot("ann") as verdict:
+        async with both.there.limits.slot("ann") as verdict:
             assert verdict.allowed
 
 
 async def test_places_of_a_replica_that_was_killed_come_back(shared_server: Server) -> None:
-    async with room(shared_server, at_once=1) as room_, room_.here.limits.slot("ann"):
-        room_.clock.now += 121.0
-        async with room_.there.limits.slot("ann") as verdict:
+    async with replicas(shared_server, at_once=1) as both, both.here.limits.slot("ann"):
+        both.clock.now += 121.0
+        async with both.there.limits.slot("ann") as verdict:
             assert verdict.allowed
 
 
 async def test_only_the_principals_seen_last_are_remembered() -> None:
-    async with room(None, rate_per_s=1.0, burst=1.0, principals=2) as room_:
+    async with replicas(None, rate_per_s=1.0, burst=1.0, principals=2) as both:
         for principal in ("ann", "bob", "ann", "cem"):
-            await room_.here.limits.take(principal)
+            await both.here.limits.take(principal)
 
-        assert not (await room_.here.limits.take("ann")).allowed
-        assert not (await room_.here.limits.take("cem")).allowed
-        assert (await room_.here.limits.take("bob")).allowed
+        assert not (await both.here.limits.take("ann")).allowed
+        assert not (await both.here.limits.take("cem")).allowed
+        assert (await both.here.limits.take("bob")).allowed
 
 
 @pytest.mark.parametrize(
     ("verdict", "message"),
     [
-        (Verdict(code="W2201", retry_after_s=1 / 3), "too many calls; try again in 0.333 s"),
+        (Decision(code="W2201", retry_after_s=1 / 3), "too many calls; try again in 0.333 s"),
         (
-            Verdict(code="W2202", retry_after_s=1.0),
+            Decision(code="W2202", retry_after_s=1.0),
             "too many calls at the same time; try again in 1 s",
         ),
     ],
 )
-def test_a_refusal_says_when_to_try_again(verdict: Verdict, message: str) -> None:
+def test_a_refusal_says_when_to_try_again(verdict: Decision, message: str) -> None:
     with pytest.raises(CallError) as caught:
         verdict.check()
 
@@ -153,11 +153,11 @@ def test_a_refusal_says_when_to_try_again(verdict: Verdict, message: str) -> Non
 
 
 def test_a_verdict_in_favour_raises_nothing() -> None:
-    Verdict().check()
+    Decision().check()
 
 
 async def test_the_slowest_rate_is_a_rate(backend: Server | None) -> None:
-    async with room(backend, rate_per_s=1e-30, burst=2.0) as room_:
-        verdicts = [(await room_.here.limits.take("ann")).allowed for _ in range(3)]
+    async with replicas(backend, rate_per_s=1e-30, burst=2.0) as both:
+        verdicts = [(await both.here.limits.take("ann")).allowed for _ in range(3)]
 
     assert verdicts == [True, True, False]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.system.store.rooms import render, room
+from tests.system.store.replicas import render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import ConfigError
 from widgetd.store.factory import open_store
@@ -27,7 +27,7 @@ async def test_a_store_with_a_url_is_shared(shared_server: Server) -> None:
 async def test_two_prefixes_on_one_server_have_nothing_to_do_with_each_other(
     shared_server: Server,
 ) -> None:
-    async with room(shared_server) as one, room(shared_server) as other:
+    async with replicas(shared_server) as one, replicas(shared_server) as other:
         await one.here.renders.put(render())
 
         assert await other.here.renders.get("r1") is None
@@ -35,7 +35,7 @@ async def test_two_prefixes_on_one_server_have_nothing_to_do_with_each_other(
 
 async def test_an_error_of_the_block_comes_out_as_it_is(backend: Server | None) -> None:
     with pytest.raises(ZeroDivisionError):
-        async with room(backend):
+        async with replicas(backend):
             raise ZeroDivisionError
 
 

@@ -19,12 +19,11 @@ from redis import Redis, ResponseError
 
 from tests.serving import serving
 from tests.system.store.events import logged
-from tests.system.store.rooms import Room, render, room
+from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server
 from tests.system.web.asking import ask
-from widgetd.store.contract import Store
+from widgetd.store.contract import Awaited, Store
 from widgetd.store.shared import connection
-from widgetd.store.values import Awaited
 
 SOON_S = 10.0
 NEVER_S = 600.0
@@ -96,7 +95,7 @@ TYPES: dict[str, Put] = {
     "zset": lambda client, key: client.zadd(key, {"rubbish": 1}),
     "stream": lambda client, key: client.xadd(key, {"rubbish": "rubbish"}),
 }
-BELLS: dict[str, Put] = {
+STREAMS: dict[str, Put] = {
     **TYPES,
     "nothing": lambda _client, _key: None,
     "no field": lambda client, key: client.xadd(key, {"rubbish": "rubbish"}),
@@ -104,7 +103,7 @@ BELLS: dict[str, Put] = {
     "far ahead": lambda client, key: client.xadd(key, {"render": ""}, id="9999999999999-0"),
     "last": lambda client, key: client.xadd(key, {"render": ""}, id=LAST),
 }
-"""What becomes of the bell that replicas listen to."""
+"""What becomes of the stream that replicas listen to."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -122,34 +121,34 @@ def portal() -> Iterator[BlockingPortal]:
         yield portal
 
 
-def keys_of(room_: Room) -> list[bytes]:
+def keys_of(both: Replicas) -> list[bytes]:
     """All that stands in the store, but for the part of a key that its owner chose."""
-    assert room_.server is not None
-    with room_.server.client() as client:
-        return sorted(client.scan_iter(f"{{{room_.prefix}:*"))
+    assert both.server is not None
+    with both.server.client() as client:
+        return sorted(client.scan_iter(f"{{{both.prefix}:*"))
 
 
-def spoil(room_: Room, key: bytes, put: Put, *, replace: bool) -> None:
+def spoil(both: Replicas, key: bytes, put: Put, *, replace: bool) -> None:
     """Put rubbish at a key, in place of what is there or beside it, if the server takes it."""
-    assert room_.server is not None
-    with room_.server.client() as client:
+    assert both.server is not None
+    with both.server.client() as client:
         if replace:
             client.delete(key)
         with suppress(ResponseError):
             put(client, key)
 
 
-async def use_all(room_: Room) -> None:
+async def use_all(both: Replicas) -> None:
     """Have something at every key there is."""
-    await room_.here.renders.put(render("r1"))
-    await room_.here.actions.append("r1", "tap", 0, idempotency_key="first")
-    await room_.here.idempotency.remember("k", {"seat": "12A"})
-    await room_.here.limits.take("ann")
+    await both.here.renders.put(render("r1"))
+    await both.here.actions.append("r1", "tap", 0, idempotency_key="first")
+    await both.here.idempotency.remember("k", {"seat": "12A"})
+    await both.here.limits.take("ann")
 
 
-async def everything_works(room_: Room, number: int) -> None:
+async def everything_works(both: Replicas, number: int) -> None:
     """Do all that a store does, in both replicas, and find what was done."""
-    new, here, there = f"new{number}", room_.here, room_.there
+    new, here, there = f"new{number}", both.here, both.there
     await here.renders.put(render(new))
     assert await there.renders.get(new) == render(new)
     assert await there.renders.get("r1") in (render("r1"), None)
@@ -174,7 +173,7 @@ async def everything_works(room_: Room, number: int) -> None:
         verdict = await store.limits.take("ann")
         assert math.isfinite(verdict.retry_after_s)
         assert 0 <= verdict.retry_after_s <= 1
-    room_.clock.now += 1000
+    both.clock.now += 1000
     assert (await here.limits.take("ann")).allowed
     async with there.limits.slot("ann") as place, here.limits.slot("ann") as second:
         assert [place.allowed, second.allowed] == [True, False]
@@ -183,14 +182,14 @@ async def everything_works(room_: Room, number: int) -> None:
 async def everything_goes_on(server: Server, place: int, put: Put, *, replace: bool) -> None:
     """Fill a store, spoil one key of it, and do everything twice."""
     with logged() as events:
-        async with room(server, **BOUNDS) as room_:
-            await use_all(room_)
-            async with room_.here.limits.slot("ann"):
-                keys = keys_of(room_)
+        async with replicas(server, **BOUNDS) as both:
+            await use_all(both)
+            async with both.here.limits.slot("ann"):
+                keys = keys_of(both)
                 assert len(keys) == KEYS
-                spoil(room_, keys[place], put, replace=replace)
+                spoil(both, keys[place], put, replace=replace)
             for number in range(2):
-                await everything_works(room_, number)
+                await everything_works(both, number)
 
     said = [event["part"] for event in events.all if event["event"] == "store.skipped"]
     assert len(said) <= 2 * len(set(said)), "once for each part, by each replica"
@@ -227,39 +226,39 @@ async def test_replicas_that_meet_it_at_the_same_time_make_room_once(
             pass
 
     with logged() as events:
-        async with room(shared_server, **BOUNDS) as room_:
-            await use_all(room_)
-            async with room_.here.limits.slot("ann"):
-                spoil(room_, keys_of(room_)[place], TYPES["list"], replace=True)
+        async with replicas(shared_server, **BOUNDS) as both:
+            await use_all(both)
+            async with both.here.limits.slot("ann"):
+                spoil(both, keys_of(both)[place], TYPES["list"], replace=True)
             async with anyio.create_task_group() as tasks:
                 for number in range(3):
-                    for store in (room_.here, room_.there):
+                    for store in (both.here, both.there):
                         tasks.start_soon(use, store, number)
 
     assert {event["event"] for event in events.all} <= {"store.skipped"}
 
 
-BELL = b":1}:bell"
+STREAM = b":1}:bell"
 
 
 @pytest.mark.parametrize("kind", [*TYPES, "nothing", "no field", "not UTF-8", "far ahead", "last"])
 async def test_whoever_waits_is_woken_by_another_replica_whatever_became_of_the_bell(
     shared_server: Server, kind: str
 ) -> None:
-    async with room(shared_server, **BOUNDS) as room_:
-        [bell] = [key for key in keys_of(room_) if key.endswith(BELL)]
-        await room_.here.renders.put(render("r1"))
+    async with replicas(shared_server, **BOUNDS) as both:
+        [stream] = [key for key in keys_of(both) if key.endswith(STREAM)]
+        await both.here.renders.put(render("r1"))
         heard: list[Awaited] = []
 
         async def wait() -> None:
-            heard.append(await room_.there.actions.read("r1", timeout_s=NEVER_S))
+            heard.append(await both.there.actions.read("r1", timeout_s=NEVER_S))
 
         with anyio.fail_after(SOON_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
                 await anyio.wait_all_tasks_blocked()
-                spoil(room_, bell, BELLS[kind], replace=kind in (*TYPES, "nothing"))
-                await room_.here.actions.append("r1", "tap", 1, idempotency_key="1")
+                spoil(both, stream, STREAMS[kind], replace=kind in (*TYPES, "nothing"))
+                await both.here.actions.append("r1", "tap", 1, idempotency_key="1")
 
     assert [action.payload for action in heard[0].actions] == [1]
 
@@ -274,22 +273,20 @@ async def test_what_is_skipped_is_counted_and_said_once_and_takes_nothing_with_i
         {"action": "tap", "payload": "1", "at": "nan"},
     ]
     with logged() as events:
-        async with room(shared_server, actions=64) as room_:
-            await room_.here.renders.put(render("r1"))
+        async with replicas(shared_server, actions=64) as both:
+            await both.here.renders.put(render("r1"))
             with shared_server.client() as client:
                 for number, entry in enumerate(entries):
-                    await room_.here.actions.append(
-                        "r1", "tap", number, idempotency_key=f"{number}"
-                    )
-                    client.xadd(f"{{{room_.prefix}:1}}:actions:stream:r1", entry or {"other": ""})
-                    await room_.here.actions.read("r1")
-            read = await room_.here.actions.read("r1")
-            again = await room_.there.actions.read("r1")
+                    await both.here.actions.append("r1", "tap", number, idempotency_key=f"{number}")
+                    client.xadd(f"{{{both.prefix}:1}}:actions:stream:r1", entry or {"other": ""})
+                    await both.here.actions.read("r1")
+            read = await both.here.actions.read("r1")
+            again = await both.there.actions.read("r1")
 
             assert [action.payload for action in read.actions] == list(range(len(entries)))
             assert again == read
-            assert room_.here.skipped() == len(entries)
-            assert room_.there.skipped() == 0
+            assert both.here.skipped() == len(entries)
+            assert both.there.skipped() == 0
 
     [said] = events.all
     assert said == {
@@ -301,15 +298,15 @@ async def test_what_is_skipped_is_counted_and_said_once_and_takes_nothing_with_i
 
 
 async def test_a_render_of_a_release_that_knows_more_of_it_is_found(shared_server: Server) -> None:
-    async with room(shared_server) as room_:
-        await room_.here.renders.put(render("r1"))
+    async with replicas(shared_server) as both:
+        await both.here.renders.put(render("r1"))
         with shared_server.client() as client:
-            key = f"{{{room_.prefix}:1}}:renders:value:r1"
+            key = f"{{{both.prefix}:1}}:renders:value:r1"
             known = orjson.loads(client.get(key) or b"")
             client.set(key, orjson.dumps(known | {"newer": [1]}), ex=60)
 
-        assert await room_.there.renders.get("r1") == render("r1")
-        assert room_.there.skipped() == 0
+        assert await both.there.renders.get("r1") == render("r1")
+        assert both.there.skipped() == 0
 
 
 @pytest.mark.parametrize("lacking", ["id", "tool", "text", "size_bytes"])
@@ -317,18 +314,18 @@ async def test_a_render_of_a_release_that_knows_more_of_it_is_found(shared_serve
 async def test_a_render_that_lacks_what_ours_have_is_skipped(
     shared_server: Server, lacking: str, other: object
 ) -> None:
-    async with room(shared_server) as room_:
-        await room_.here.renders.put(render("r1"))
+    async with replicas(shared_server) as both:
+        await both.here.renders.put(render("r1"))
         with shared_server.client() as client:
-            key = f"{{{room_.prefix}:1}}:renders:value:r1"
+            key = f"{{{both.prefix}:1}}:renders:value:r1"
             known = orjson.loads(client.get(key) or b"")
             spoilt = {name: said for name, said in known.items() if name != lacking}
             if other != "missing":
                 spoilt[lacking] = other
             client.set(key, orjson.dumps(spoilt), ex=60)
 
-        assert await room_.there.renders.get("r1") is None
-        assert room_.there.skipped() == 1
+        assert await both.there.renders.get("r1") is None
+        assert both.there.skipped() == 1
 
 
 async def test_a_daemon_tells_how_much_it_skipped(shared_server: Server, tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pytest
 
 from tests.system.store.events import logged
 from tests.system.store.receiver import PATIENCE_S, Receiver, receiving
-from tests.system.store.rooms import Clock, render
+from tests.system.store.replicas import Clock, render
 from widgetd.errors import ConfigError
 from widgetd.store.delivery.addresses import is_public
-from widgetd.store.delivery.forward import Forwarding
+from widgetd.store.delivery.forward import Forwarder
 from widgetd.store.delivery.webhook import Webhook, client, deliver, webhook
 from widgetd.store.factory import local_store
 
@@ -31,8 +31,8 @@ def hook_of(receiver: Receiver, *, secret: str = SECRET, **more: Any) -> Webhook
 
 
 @asynccontextmanager
-async def forwarding(hook: Webhook) -> AsyncIterator[Forwarding]:
-    made = Forwarding(local_store(clock=Clock()), hook, clock=Clock())
+async def forwarding(hook: Webhook) -> AsyncIterator[Forwarder]:
+    made = Forwarder(local_store(clock=Clock()), hook, clock=Clock())
     await made.store.renders.put(render("r1"))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(made.forward)
@@ -205,7 +205,7 @@ def test_a_webhook_that_cannot_be_used_is_refused_at_the_start(
 
 async def test_an_outbox_that_is_full_is_in_nobodys_way() -> None:
     async with receiving() as receiver:
-        made = Forwarding(local_store(), hook_of(receiver), most_waiting=1)
+        made = Forwarder(local_store(), hook_of(receiver), most_waiting=1)
         with logged() as events:
             for number in range(2):
                 key = str(number)

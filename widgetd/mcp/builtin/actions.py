@@ -18,7 +18,7 @@ from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
-from widgetd.store.values import Awaited
+from widgetd.store.contract import Awaited
 from widgetd.widget.actions import TreeAction, tree_actions
 
 LONGEST_WAIT_S = 60

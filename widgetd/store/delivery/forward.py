@@ -19,9 +19,8 @@ import orjson
 import structlog
 from anyio.streams.memory import MemoryObjectSendStream
 
-from widgetd.store.contract import Actions, Renders, Store
+from widgetd.store.contract import Accepted, Actions, Awaited, Clock, Renders, Store
 from widgetd.store.delivery.webhook import Post, Webhook, client, deliver
-from widgetd.store.values import Accepted, Awaited, Clock
 
 MOST_WAITING = 1000
 AT_ONCE = 16
@@ -30,8 +29,8 @@ _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
-    """An action that a webhook is to be told of."""
+class Delivery:
+    """An action that is to be sent to a webhook."""
 
     render_id: str
     seq: int
@@ -41,11 +40,11 @@ class Deed:
 
     @property
     def id(self) -> str:
-        """The same whenever this action is told of."""
+        """The same for every attempt."""
         return f"{self.render_id}.{self.seq}"
 
 
-class Forwarding:
+class Forwarder:
     """A store whose actions are also told to a webhook.
 
     Args:
@@ -66,46 +65,48 @@ class Forwarding:
         self._hook = hook
         self._clock = clock
         self._renders = store.renders
-        self._told = anyio.Event()
-        outbox, self._deeds = anyio.create_memory_object_stream[Deed](most_waiting)
+        self._finished = anyio.Event()
+        outbox, self._deliveries = anyio.create_memory_object_stream[Delivery](most_waiting)
         self._outbox = outbox
-        self.store = replace(store, actions=_ToldActions(store.actions, outbox, clock))
+        self.store = replace(store, actions=_ForwardedActions(store.actions, outbox, clock))
 
     async def forward(self) -> None:
         """Run until all is told that came before `finish`, or until cancelled."""
         free = anyio.Semaphore(AT_ONCE)
         try:
             async with client() as post, anyio.create_task_group() as tasks:
-                async for deed in self._deeds:
+                async for delivery in self._deliveries:
                     await free.acquire()
-                    tasks.start_soon(self._tell, post, deed, free)
+                    tasks.start_soon(self._deliver, post, delivery, free)
         finally:
-            self._told.set()
+            self._finished.set()
             self.close()
 
     async def finish(self) -> None:
         """Take no more, and return once the webhook was told of everything or given up."""
         self._outbox.close()
-        await self._told.wait()
+        await self._finished.wait()
 
     def close(self) -> None:
         """Tell the webhook of nothing more."""
         self._outbox.close()
-        self._deeds.close()
+        self._deliveries.close()
 
-    async def _tell(self, post: Post, deed: Deed, free: anyio.Semaphore) -> None:
+    async def _deliver(self, post: Post, delivery: Delivery, free: anyio.Semaphore) -> None:
         try:
-            body = await _body(deed, self._renders)
-            await deliver(post, self._hook, deed.id, body, clock=self._clock)
+            body = await _body(delivery, self._renders)
+            await deliver(post, self._hook, delivery.id, body, clock=self._clock)
         finally:
             free.release()
 
 
-class _ToldActions:
+class _ForwardedActions:
     """`Actions` of another store, each of which is put into an outbox."""
 
-    def __init__(self, kept: Actions, outbox: MemoryObjectSendStream[Deed], clock: Clock) -> None:
-        self._kept = kept
+    def __init__(
+        self, actions: Actions, outbox: MemoryObjectSendStream[Delivery], clock: Clock
+    ) -> None:
+        self._actions = actions
         self._outbox = outbox
         self._clock = clock
 
@@ -113,46 +114,49 @@ class _ToldActions:
         self, render_id: str, action: str, payload: object, *, idempotency_key: str
     ) -> Accepted:
         """Queue an action, wake whoever waits for it, and have the webhook told."""
-        accepted = await self._kept.append(
+        accepted = await self._actions.append(
             render_id, action, payload, idempotency_key=idempotency_key
         )
-        deed = Deed(
+        delivery = Delivery(
             render_id=render_id,
             seq=accepted.seq,
             action=action,
             payload=payload,
             at=self._clock(),
         )
+        problem = ""
         try:
-            self._outbox.send_nowait(deed)
+            self._outbox.send_nowait(delivery)
         except anyio.WouldBlock:
-            _log.warning("webhook.failed", id=deed.id, problem="too many deliveries are waiting")
+            problem = "too many deliveries are waiting"
         except anyio.ClosedResourceError:
-            _log.warning("webhook.failed", id=deed.id, problem="this process ends")
+            problem = "this process ends"
+        if problem:
+            _log.warning("webhook.failed", id=delivery.id, problem=problem)
         return accepted
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
         """As the store that keeps them."""
-        return await self._kept.read(render_id, after=after, timeout_s=timeout_s)
+        return await self._actions.read(render_id, after=after, timeout_s=timeout_s)
 
     def drain(self) -> None:
         """As the store that keeps them."""
-        self._kept.drain()
+        self._actions.drain()
 
 
-async def _body(deed: Deed, renders: Renders) -> bytes:
+async def _body(delivery: Delivery, renders: Renders) -> bytes:
     """`{"type": "widget.action", "timestamp", "data": {"renderId", "widget", "seq", ...}}`."""
-    render = await renders.get(deed.render_id)
+    render = await renders.get(delivery.render_id)
     return orjson.dumps(
         {
             "type": "widget.action",
-            "timestamp": datetime.fromtimestamp(deed.at, UTC).isoformat(),
+            "timestamp": datetime.fromtimestamp(delivery.at, UTC).isoformat(),
             "data": {
-                "renderId": deed.render_id,
+                "renderId": delivery.render_id,
                 "widget": None if render is None else render.tool,
-                "seq": deed.seq,
-                "action": deed.action,
-                "payload": deed.payload,
+                "seq": delivery.seq,
+                "action": delivery.action,
+                "payload": delivery.payload,
             },
         }
     )

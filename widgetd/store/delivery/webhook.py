@@ -19,8 +19,8 @@ import httpx2
 import structlog
 
 from widgetd.errors import ConfigError
+from widgetd.store.contract import Clock
 from widgetd.store.delivery.addresses import PrivateAddressError, address_of
-from widgetd.store.values import Clock
 
 BACKOFF_S = (1.0, 5.0, 30.0, 120.0, 600.0)
 """After each attempt that failed; a receiver that was restarted is there within minutes."""

@@ -1,10 +1,10 @@
 """Queues of actions that replicas share: a stream for each render.
 
-An action's `seq` is its entry's id. Readers do not block on the streams, which
-would take a connection each: a script that adds an entry also rings the one bell
-that every replica listens to, and a reader looks when its render is rung for.
+An action's `seq` is its entry's id. Waiters do not block on the streams, which
+would take a connection each: a script that adds an entry also notifies the one stream
+that every replica listens to, and a reader looks when its render is named there.
 
-While the server is away, actions queue in this process and count from `AWAY`.
+While the server is away, actions queue in this process and count from `LOCAL_ORIGIN`.
 So one cursor speaks of both queues: it acknowledges in the one it came from, and
 nothing in the other. What nobody read until the server is back is handed over.
 """
@@ -16,32 +16,32 @@ from math import isfinite
 
 import orjson
 
-from widgetd.store.local.actions import LocalActions
-from widgetd.store.queue_limits import KEYS_PER_ACTION, encoded_payload, key_digest, queue_full
-from widgetd.store.shared.cache import SharedShelf
-from widgetd.store.shared.connection import NUMBER, RING, AwayError, Key, Link
-from widgetd.store.values import Accepted, Action, Awaited, Bounds, Clock, StoredRender
-from widgetd.store.waiters import Readers
+from widgetd.store.actions import KEYS_PER_ACTION, LocalActions, encoded_payload, queue_full
+from widgetd.store.cache import key_digest
+from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Clock, StoredRender
+from widgetd.store.shared.cache import SharedCache
+from widgetd.store.shared.connection import NOTIFY, NUMBER, Connection, Key, UnavailableError
+from widgetd.store.waiters import Waiters
 
-AWAY = 1_000_000
+LOCAL_ORIGIN = 1_000_000
 """Where actions count from while the server is away: above whatever one render sees in its life."""
 
 _SEQ = (
     NUMBER
-    + f"local MOST = {AWAY - 1}"
+    + f"local MOST = {LOCAL_ORIGIN - 1}"
     + """
-local function whole(said) -- a number that an action can have, or 0
-  return math.floor(number(said, 0, MOST, 0))
+local function whole(text) -- a number that an action can have, or 0
+  return math.floor(number(text, 0, MOST, 0))
 end
 local function seq_of(entry) return whole(entry and string.match(entry[1], '^%d+')) end
 """
 )
 
 _APPEND = (
-    RING
+    NOTIFY
     + _SEQ
     + """
--- KEYS: stream, marks, keys, bell.
+-- KEYS: stream, marks, keys, notifications.
 -- ARGV: key, action, payload, at, most actions, most keys, ttl in ms, render.
 local standing = whole(redis.call('ZSCORE', KEYS[3], ARGV[1]))
 if standing > 0 then return standing end
@@ -66,7 +66,7 @@ end
 redis.call('ZADD', KEYS[3], seq, ARGV[1])
 redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -(ARGV[6] + 1))
 for place = 1, 3 do redis.call('PEXPIRE', KEYS[place], ARGV[7]) end
-ring(KEYS[4], ARGV[8])
+notify(KEYS[4], ARGV[8])
 return seq
 """
 )
@@ -94,28 +94,29 @@ class SharedActions:
     """`Actions` on the server, and in this process while it is away.
 
     Args:
-        link: The way to the server.
-        alone: Takes over while the server is away; counts from `AWAY`, wakes the same readers.
+        connection: The way to the server.
+        fallback: Takes over while the server is away; counts from `LOCAL_ORIGIN`, and wakes the
+            same readers.
         renders: Says whether a render without actions may still have some.
-        readers: Who waits.
+        waiters: Who waits.
         bounds: Of queues, actions and payloads.
         clock: Tells the time.
     """
 
     def __init__(
         self,
-        link: Link,
-        alone: LocalActions,
+        connection: Connection,
+        fallback: LocalActions,
         *,
-        renders: SharedShelf[StoredRender],
-        readers: Readers,
+        renders: SharedCache[StoredRender],
+        waiters: Waiters,
         bounds: Bounds,
         clock: Clock,
     ) -> None:
-        self._link = link
-        self._alone = alone
+        self._connection = connection
+        self._fallback = fallback
         self._renders = renders
-        self._readers = readers
+        self._waiters = waiters
         self._bounds = bounds
         self._clock = clock
         self._ttl_ms = int(bounds.render_ttl_s * 1000)
@@ -124,17 +125,17 @@ class SharedActions:
         self, render_id: str, action: str, payload: object, *, idempotency_key: str
     ) -> Accepted:
         """Queue an action and wake whoever waits for it, in any replica."""
-        said = Action(seq=0, action=action, payload=payload, at=self._clock())
+        new = Action(seq=0, action=action, payload=payload, at=self._clock())
         try:
-            seq = await self._add(render_id, key_digest(idempotency_key), said)
-        except AwayError:
-            return await self._alone.append(
+            seq = await self._add(render_id, key_digest(idempotency_key), new)
+        except UnavailableError:
+            return await self._fallback.append(
                 render_id, action, payload, idempotency_key=idempotency_key
             )
         if seq == 0:
             raise queue_full(self._bounds.actions)
-        # Our own readers need not wait for the bell.
-        self._readers.ring(render_id)
+        # Our own readers need not wait for the notification.
+        self._waiters.notify(render_id)
         return Accepted(seq=seq)
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
@@ -143,57 +144,57 @@ class SharedActions:
         async def look() -> Awaited | None:
             return await self._look(render_id, after)
 
-        return await self._readers.wait(render_id, look, after=after, timeout_s=timeout_s)
+        return await self._waiters.wait(render_id, look, after=after, timeout_s=timeout_s)
 
     async def hand_over(self) -> None:
         """Bring to the server what was queued here alone, so that every replica can read it.
 
         What a reader was given already stays: its cursor speaks of this process's queue.
         """
-        released = self._alone.release()
+        released = self._fallback.release()
         for place, one in enumerate(released):
             try:
                 seq = await self._add(one.render_id, one.key, one.action)
-            except AwayError:
-                self._alone.restore(released[place:])
+            except UnavailableError:
+                self._fallback.restore(released[place:])
                 return
             if seq == 0:
-                self._alone.restore([one])
+                self._fallback.restore([one])
 
     def drain(self) -> None:
         """Answer whoever waits in this process with `draining`."""
-        self._readers.drain()
+        self._waiters.drain()
 
-    async def _add(self, render_id: str, key: str, said: Action) -> int:
+    async def _add(self, render_id: str, key: str, new: Action) -> int:
         """The `seq` that the action has on the server, or 0 if its queue is full."""
         most = self._bounds.actions
-        seq: int = await self._link.run(
+        seq: int = await self._connection.run(
             _APPEND,
-            (*self._keys(render_id), self._link.bell),
-            *(key, said.action, encoded_payload(said.payload, self._bounds), said.at),
+            (*self._keys(render_id), self._connection.notifications),
+            *(key, new.action, encoded_payload(new.payload, self._bounds), new.at),
             *(most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
         )
         return seq
 
     async def _look(self, render_id: str, after: int) -> Awaited | None:
-        left = self._alone.unread(render_id, after)
+        left = self._fallback.unread(render_id, after)
         try:
             known, unread = await self._unread(render_id, after)
-        except AwayError:
+        except UnavailableError:
             known, unread = True, ()
         actions = oldest_of(unread, left)
         if actions:
             return Awaited(status="actions", next=actions[-1].seq, actions=actions)
-        if known or await self._renders.holds_near(render_id):
+        if known or await self._renders.holds_locally(render_id):
             return None
         return Awaited(status="expired", next=after)
 
     async def _unread(self, render_id: str, after: int) -> tuple[bool, tuple[Action, ...]]:
         """Whether the server has the render, and what it has of its actions."""
-        acknowledged = after if 0 < after < AWAY else 0
+        acknowledged = after if 0 < after < LOCAL_ORIGIN else 0
         keys, most = self._keys(render_id), self._bounds.actions
         while True:
-            known, entries = await self._link.run(
+            known, entries = await self._connection.run(
                 _UNREAD,
                 (*keys, self._renders.key(render_id)),
                 *(acknowledged, self._ttl_ms, most),
@@ -203,14 +204,16 @@ class SharedActions:
             if not unreadable:
                 return bool(known), tuple(action for _, action in read if action is not None)
             # Counted by whoever takes it out, and so once by all replicas.
-            self._link.skip("actions", await self._link.run(_TAKE_OUT, keys[:1], *unreadable))
+            self._connection.skip(
+                "actions", await self._connection.run(_TAKE_OUT, keys[:1], *unreadable)
+            )
 
     def _keys(self, render_id: str) -> tuple[Key, Key, Key]:
         """The actions themselves, what was numbered and delivered, and the idempotency keys."""
         return (
-            self._link.key("stream", "actions", "stream", render_id),
-            self._link.key("hash", "actions", "marks", render_id),
-            self._link.key("zset", "actions", "keys", render_id),
+            self._connection.key("stream", "actions", "stream", render_id),
+            self._connection.key("hash", "actions", "marks", render_id),
+            self._connection.key("zset", "actions", "keys", render_id),
         )
 
 
@@ -226,14 +229,14 @@ def oldest_of(some: tuple[Action, ...], others: tuple[Action, ...]) -> tuple[Act
 def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
     """The action that an entry of the stream holds; None if it holds none."""
     seq, _, rest = number.partition(b"-")
-    told = dict(zip(fields[::2], fields[1::2], strict=True))
+    values = dict(zip(fields[::2], fields[1::2], strict=True))
     try:
         action = Action(
             seq=int(seq),
-            action=told[b"action"].decode(),
-            payload=orjson.loads(told[b"payload"]),
-            at=float(told[b"at"]),
+            action=values[b"action"].decode(),
+            payload=orjson.loads(values[b"payload"]),
+            at=float(values[b"at"]),
         )
     except (KeyError, ValueError):
         return None
-    return action if rest == b"0" and action.seq < AWAY and isfinite(action.at) else None
+    return action if rest == b"0" and action.seq < LOCAL_ORIGIN and isfinite(action.at) else None

@@ -1,6 +1,6 @@
-"""A shelf that replicas share, with one of our own in front of it.
+"""A cache that replicas share, with one of our own in front of it.
 
-What stands on a shelf never changes, so a copy is as good as the original: what
+What stands in a cache never changes, so a copy is as good as the original: what
 was put or got here is found here, also while the server is away.
 
 On the server: a key for each value, the order in which they came, and their
@@ -9,12 +9,15 @@ sizes. Order and sizes may name what is gone already, never the reverse.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from widgetd.store.local.cache import LocalShelf
-from widgetd.store.shared.connection import NUMBER, AwayError, Key, Link
+import orjson
+
+from widgetd.store.cache import LocalCache
+from widgetd.store.contract import StoredRender
+from widgetd.store.shared.connection import NUMBER, Connection, Key, UnavailableError
 
 T = TypeVar("T")
 
@@ -59,7 +62,7 @@ return value and {value, redis.call('PTTL', KEYS[1])}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form(Generic[T]):
+class Codec(Generic[T]):
     """How values travel.
 
     Attributes:
@@ -71,36 +74,76 @@ class Form(Generic[T]):
     decode: Callable[[bytes], T]
 
 
-class SharedShelf(Generic[T]):
+def _encode(value: StoredRender | Mapping[str, Any]) -> bytes:
+    return orjson.dumps(value, default=dict)
+
+
+def _object(sent: bytes) -> dict[str, Any]:
+    loaded = orjson.loads(sent)
+    if not isinstance(loaded, dict):
+        raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
+    return loaded
+
+
+_PARTS: Mapping[str, Collection[type]] = {
+    "id": {str},
+    "tool": {str},
+    "tree": {dict},
+    "created": {float, int},
+    "size_bytes": {int},
+    "secret": {bool},
+    "text": {str},
+    "facts": {dict},
+    "ui": {dict},
+    "mark": {dict},
+}
+"""What a render is made of; another release may know of more."""
+
+
+def _render(sent: bytes) -> StoredRender:
+    loaded = _object(sent)
+    for name, kinds in _PARTS.items():
+        if type(loaded.get(name)) not in kinds:
+            raise ValueError(f"expected another {name}")
+    return StoredRender(**{name: loaded[name] for name in _PARTS})
+
+
+RENDER: Codec[StoredRender] = Codec(encode=_encode, decode=_render)
+ANSWER: Codec[Mapping[str, Any]] = Codec(encode=_encode, decode=_object)
+
+
+class SharedCache(Generic[T]):
     """Values by key, on the server and in this process.
 
     Args:
-        link: The way to the server.
-        near: This process's own; the server's is bounded as it is.
-        name: Tells the server's shelves apart.
-        form: How values travel.
+        connection: The way to the server.
+        local: This process's own; the server's is bounded as it is.
+        name: Tells the server's caches apart.
+        codec: How values travel.
     """
 
-    def __init__(self, link: Link, near: LocalShelf[T], *, name: str, form: Form[T]) -> None:
-        self._link = link
-        self._near = near
+    def __init__(
+        self, connection: Connection, local: LocalCache[T], *, name: str, codec: Codec[T]
+    ) -> None:
+        self._connection = connection
+        self._local = local
         self._name = name
-        self._form = form
+        self._codec = codec
 
     async def put(self, key: str, value: T, *, size_bytes: int) -> T:
         """Keep `value` under `key` unless one stands there, and give the one that stands."""
-        near, sent = self._near, self._form.encode(value)
+        local, sent = self._local, self._codec.encode(value)
         unreadable: list[bytes] = []
         while True:
             try:
-                standing = await self._link.run(
+                standing = await self._connection.run(
                     _PUT,
                     self._keys(key),
-                    *(key, sent, size_bytes, near.most, near.most_bytes),
-                    *(int(near.ttl_s * 1000), self.key("").name),
+                    *(key, sent, size_bytes, local.most, local.most_bytes),
+                    *(int(local.ttl_s * 1000), self.key("").name),
                     *unreadable,
                 )
-            except AwayError:
+            except UnavailableError:
                 standing = sent
             if standing != sent:
                 found = self._read(standing)
@@ -108,16 +151,16 @@ class SharedShelf(Generic[T]):
                     unreadable = [standing]
                     continue
                 value = found
-            return await near.put(key, value, size_bytes=size_bytes)
+            return await local.put(key, value, size_bytes=size_bytes)
 
     async def get(self, key: str) -> T | None:
         """What stands under `key`, if anything does."""
-        value = await self._near.get(key)
+        value = await self._local.get(key)
         if value is not None:
             return value
         try:
-            found: Any = await self._link.run(_GET, [self.key(key)])
-        except AwayError:
+            found: Any = await self._connection.run(_GET, [self.key(key)])
+        except UnavailableError:
             return None
         if found is None:
             return None
@@ -125,23 +168,23 @@ class SharedShelf(Generic[T]):
         value = self._read(sent)
         if value is None:
             return None
-        return await self._near.put(key, value, size_bytes=len(sent), ttl_s=ttl_ms / 1000)
+        return await self._local.put(key, value, size_bytes=len(sent), ttl_s=ttl_ms / 1000)
 
-    async def holds_near(self, key: str) -> bool:
+    async def holds_locally(self, key: str) -> bool:
         """Whether a value stands under `key` in this process."""
-        return await self._near.get(key) is not None
+        return await self._local.get(key) is not None
 
     def key(self, key: str) -> Key:
         """Where the server keeps the value of `key`."""
-        return self._link.key("string", self._name, "value", key)
+        return self._connection.key("string", self._name, "value", key)
 
     def _read(self, sent: bytes) -> T | None:
         try:
-            return self._form.decode(sent)
+            return self._codec.decode(sent)
         except ValueError:
-            self._link.skip(self._name)
+            self._connection.skip(self._name)
             return None
 
     def _keys(self, key: str) -> tuple[Key, Key, Key]:
-        order = self._link.key("zset", self._name, "order")
-        return self.key(key), order, self._link.key("hash", self._name, "sizes")
+        order = self._connection.key("zset", self._name, "order")
+        return self.key(key), order, self._connection.key("hash", self._name, "sizes")

@@ -1,6 +1,6 @@
 """One Redis or Valkey server, for as long as it answers. The only module that knows redis-py.
 
-    away --greeted--> up --a command failed--> away      (one log line each)
+    away --connected--> up --a command failed--> away      (one log line each)
 
 While the server is away, everything asked of it fails at once, so that no call
 waits for a server that is known to be gone; one loop alone goes on trying. It
@@ -13,7 +13,7 @@ what he cannot read and says so here; a key of a type that is not ours makes roo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from itertools import compress
 from typing import Any, Literal, NamedTuple
@@ -28,41 +28,41 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 
 from widgetd.errors import ConfigError
-from widgetd.store.waiters import Readers
+from widgetd.store.waiters import Waiters
 
 PATIENCE_S = 0.25
 """How long a command may take before the server counts as away: far above any answer's time,
 and above a stall of our own loop."""
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.1, 5.0
-"""Between attempts to reach the server: doubled each time, short again once the link held."""
+"""Between attempts to reach the server: doubled each time, short again once the connection held."""
 
 BLOCK_S = 1.0
-"""How long one blocking read of the bell lasts, and so how late the loop sees a failed command."""
+"""How long one blocking read of the notifications lasts, and so how late a failed command shows."""
 
 AT_ONCE = 16
 """Commands on the wire at the same time; more would only queue in the server."""
 
-RING = """
-local function ring(bell, render)
-  local rung = redis.pcall('XADD', bell, 'MAXLEN', '~', 1000, '*', 'render', render)
-  if type(rung) == 'table' and redis.call('TYPE', bell).ok == 'stream' then
+NOTIFY = """
+local function notify(stream, render)
+  local id = redis.pcall('XADD', stream, 'MAXLEN', '~', 1000, '*', 'render', render)
+  if type(id) == 'table' and redis.call('TYPE', stream).ok == 'stream' then
     -- Somebody used up its last number.
-    redis.call('UNLINK', bell)
-    rung = redis.call('XADD', bell, '*', 'render', render)
-  elseif type(rung) == 'table' then
-    return rung -- Whoever listens finds out; what was to be rung for is done.
+    redis.call('UNLINK', stream)
+    id = redis.call('XADD', stream, '*', 'render', render)
+  elseif type(id) == 'table' then
+    return id -- Whoever listens finds out; what it was to tell of is done.
   end
-  redis.call('EXPIRE', bell, 86400)
-  return rung
+  redis.call('EXPIRE', stream, 86400)
+  return id
 end
 """
 """Lua that a script calls to tell every replica of a new action. A replica that is a thousand
-rings behind misses some; its readers see those actions when they ask the next time."""
+notifications behind misses some; its readers see those actions when they ask the next time."""
 
 NUMBER = """
-local function number(said, least, most, otherwise)
-  local found = tonumber(said or nil)
+local function number(text, least, most, otherwise)
+  local found = tonumber(text or nil)
   if found and found >= least and found <= most then return found end
   return otherwise
 end
@@ -81,16 +81,11 @@ return made
 """
 
 # A server that is full or read-only answers questions; only a write shows that it is of use.
-_GREET = RING + "return ring(KEYS[1], '')"
+_CONNECT = NOTIFY + "return notify(KEYS[1], '')"
 
 _SCHEMES = {"valkey": "redis", "valkeys": "rediss"}
 
 _log = structlog.get_logger()
-
-
-Found = Callable[[], Awaitable[None]]
-"""What is to be done whenever the server is there again."""
-
 
 Kind = Literal["string", "hash", "zset", "stream"]
 
@@ -109,43 +104,40 @@ class Key(NamedTuple):
     part: str
 
 
-class AwayError(Exception):
+class UnavailableError(Exception):
     """The server does not answer; whoever asked goes on alone."""
 
 
-class Link:
-    """The way to the server: scripts go out, rings of the bell come in.
+class Connection:
+    """The way to the server: scripts go out, notifications of new actions come in.
 
     Args:
         url: `redis://`, `rediss://`, `valkey://`, `valkeys://` or `unix://`.
         prefix: Begins every key, in braces, so that a cluster keeps all of them together.
-        readers: Are told of each render that has a new action in any replica, and all to look
-            again when the server is back, because it rang for nobody here in the meantime.
+        waiters: Are told of each render that has a new action in any replica, and all to look
+            again when the server is back, because nobody here was notified in the meantime.
 
     Raises:
         ConfigError: The URL cannot be used (W0002).
     """
 
-    def __init__(self, url: str, *, prefix: str, readers: Readers) -> None:
-        self._server = _without_secrets(url)
+    def __init__(self, url: str, *, prefix: str, waiters: Waiters) -> None:
+        parts = urlsplit(url)
+        # As it may stand in a log: without a password.
+        self._server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         self._prefix = f"{{{prefix}}}"
-        self._readers = readers
+        self._waiters = waiters
         self._commands = _client(url, timeout_s=PATIENCE_S)
         self._listener = _client(url, timeout_s=BLOCK_S + 10 * PATIENCE_S)
         self._turns = anyio.CapacityLimiter(AT_ONCE)
         self._state: Literal["new", "up", "away"] = "new"
-        self._bell = self.key("stream", "bell")
+        self.notifications = self.key("stream", "bell")
         self._skipped: Counter[str] = Counter()
 
     @property
     def up(self) -> bool:
         """Whether the server answered when it was last asked."""
         return self._state == "up"
-
-    @property
-    def bell(self) -> Key:
-        """What a script rings."""
-        return self._bell
 
     @property
     def skipped(self) -> int:
@@ -166,28 +158,28 @@ class Link:
         """What the server answers to a Lua script.
 
         Raises:
-            AwayError: It does not answer, or is known not to.
+            UnavailableError: It does not answer, or is known not to.
         """
         async with self._turns:
             if not self.up:
-                raise AwayError
+                raise UnavailableError
             try:
                 return await self._answer(script, keys, arguments)
             except (RedisError, OSError) as error:
-                self._lose(error)
-                raise AwayError from error
+                self._disconnected(error)
+                raise UnavailableError from error
 
     @asynccontextmanager
-    async def kept(self, found: Found) -> AsyncIterator[None]:
-        """Keep the link while the block runs, which begins after the first attempt.
+    async def maintained(self, on_connect: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """Keep the connection while the block runs, which begins after the first attempt.
 
         Args:
-            found: Called whenever the server is there again, before readers look again.
+            on_connect: Called whenever the server is there again, before readers look again.
         """
         failure: Exception | None = None
         try:
             async with anyio.create_task_group() as tasks:
-                await tasks.start(self._keep, found)
+                await tasks.start(self._maintain, on_connect)
                 try:
                     yield
                 except Exception as error:  # noqa: BLE001 - raised below, as it came
@@ -200,60 +192,58 @@ class Link:
         if failure is not None:
             raise failure
 
-    async def _keep(self, found: Found, *, task_status: TaskStatus[None]) -> None:
+    async def _maintain(
+        self, on_connect: Callable[[], Awaitable[None]], *, task_status: TaskStatus[None]
+    ) -> None:
         pause_s = FIRST_PAUSE_S
-        heard = await self._greet(found)
+        last_id = await self._connect(on_connect)
         task_status.started()
         while True:
             began = anyio.current_time()
-            if heard is not None:
-                await self._listen(heard)
+            if last_id is not None:
+                await self._listen(last_id)
             await anyio.sleep(pause_s)
             held = anyio.current_time() - began > LAST_PAUSE_S + pause_s
             pause_s = FIRST_PAUSE_S if held else min(2 * pause_s, LAST_PAUSE_S)
-            heard = await self._greet(found)
+            last_id = await self._connect(on_connect)
 
-    async def _greet(self, found: Found) -> bytes | None:
-        """The last ring of the bell if the server can be used."""
+    async def _connect(self, on_connect: Callable[[], Awaitable[None]]) -> bytes | None:
+        """The last notification's id if the server can be used."""
         try:
-            heard: bytes = await self._answer(_GREET, [self._bell], ())
+            last_id: bytes = await self._answer(_CONNECT, [self.notifications], ())
         except (RedisError, OSError) as error:
-            self._lose(error)
+            self._disconnected(error)
             return None
         if self._state == "away":
             _log.info("store.recovered", server=self._server)
         self._state = "up"
-        await found()
-        self._readers.ring_all()
-        return heard
+        await on_connect()
+        self._waiters.notify_all()
+        return last_id
 
-    async def _listen(self, heard: bytes) -> None:
-        """Pass on every ring after the one that was heard, until something fails."""
-        bell = self._bell.name
+    async def _listen(self, last_id: bytes) -> None:
+        """Pass on every notification after the one with that id, until something fails."""
+        stream, block_ms = self.notifications.name, int(BLOCK_S * 1000)
         try:
             while self.up:
-                answer: Any = await self._listener.xread({bell: heard}, block=int(BLOCK_S * 1000))
-                if not answer and await self._begins_anew(heard):
+                answer: Any = await self._listener.xread({stream: last_id}, block=block_ms)
+                if not answer and await self._begins_anew(last_id):
                     return
-                for _, rings in answer:
-                    for rung, fields in rings:
-                        heard = rung
-                        self._ring(fields)
+                for entry, fields in answer[0][1] if answer else ():
+                    last_id = entry
+                    try:
+                        self._waiters.notify(fields[b"render"].decode())
+                    except (KeyError, UnicodeDecodeError):
+                        self.skip(self.notifications.part)
         except (RedisError, OSError) as error:
-            # Where something else stands in the bell's place, the next greeting makes room.
+            # Where something else stands in the stream's place, the next attempt makes room.
             if not str(error).startswith("WRONGTYPE"):
-                self._lose(error)
+                self._disconnected(error)
 
-    async def _begins_anew(self, heard: bytes) -> bool:
-        """Whether the bell counts from lower than what was heard, and so would never be heard."""
-        last: Any = await self._listener.xrevrange(self._bell.name, count=1)
-        return not last or _number(last[0][0]) < _number(heard)
-
-    def _ring(self, fields: Mapping[bytes, bytes]) -> None:
-        try:
-            self._readers.ring(fields[b"render"].decode())
-        except (KeyError, UnicodeDecodeError):
-            self.skip(self._bell.part)
+    async def _begins_anew(self, last_id: bytes) -> bool:
+        """Whether the stream counts from lower, so that nothing would come after `last_id`."""
+        last: Any = await self._listener.xrevrange(self.notifications.name, count=1)
+        return not last or _number(last[0][0]) < _number(last_id)
 
     async def _answer(
         self, script: str, keys: Sequence[Key], arguments: Sequence[str | bytes | float]
@@ -275,7 +265,7 @@ class Link:
         with anyio.CancelScope(shield=True):
             return await command(keys=[key.name for key in keys], args=arguments)
 
-    def _lose(self, error: Exception) -> None:
+    def _disconnected(self, error: Exception) -> None:
         if self._state != "away":
             _log.warning("store.degraded", server=self._server, problem=str(error))
         self._state = "away"
@@ -302,9 +292,3 @@ def _client(url: str, *, timeout_s: float) -> Redis:
             "the store's URL cannot be used",
             "one like redis://localhost:6379/0 or unix:///run/valkey.sock can",
         ) from None
-
-
-def _without_secrets(url: str) -> str:
-    """The server's address as it may stand in a log."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

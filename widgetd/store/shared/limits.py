@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import anyio
 
-from widgetd.store.local.limits import PLACE_HINT_S, TICK_S, LocalLimits
-from widgetd.store.shared.connection import NUMBER, AwayError, Link
-from widgetd.store.values import Bounds, Clock, Verdict
+from widgetd.store.contract import Bounds, Clock, Decision
+from widgetd.store.limits import PLACE_HINT_S, TICK_S, LocalLimits
+from widgetd.store.shared.connection import NUMBER, Connection, UnavailableError
 
 LEASE_S = 120
 """A place counts as free again after this long: a replica that was killed gives none back."""
@@ -56,52 +56,57 @@ class SharedLimits:
     """`Limits` on the server, and in this process while it is away.
 
     Args:
-        link: The way to the server.
-        alone: Takes over while the server is away.
+        connection: The way to the server.
+        fallback: Takes over while the server is away.
         bounds: The rates.
         clock: Tells the time.
     """
 
-    def __init__(self, link: Link, alone: LocalLimits, *, bounds: Bounds, clock: Clock) -> None:
-        self._link = link
-        self._alone = alone
+    def __init__(
+        self, connection: Connection, fallback: LocalLimits, *, bounds: Bounds, clock: Clock
+    ) -> None:
+        self._connection = connection
+        self._fallback = fallback
         self._bounds = bounds
         self._clock = clock
 
-    async def take(self, principal: str, *, cost: float = 1.0) -> Verdict:
+    async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
         """Take `cost` calls from the principal's bucket, or none."""
         rate, burst = self._bounds.rate_per_s, self._bounds.burst
         if rate is None:
-            return Verdict()
-        price, bucket = min(cost, burst), self._link.key("hash", "limits", "bucket", principal)
+            return Decision()
+        price, bucket = (
+            min(cost, burst),
+            self._connection.key("hash", "limits", "bucket", principal),
+        )
         try:
-            wait = await self._link.run(
+            wait = await self._connection.run(
                 _TAKE, [bucket], self._clock(), rate, burst, price, TICK_S, LONGEST_S
             )
-        except AwayError:
-            return await self._alone.take(principal, cost=cost)
+        except UnavailableError:
+            return await self._fallback.take(principal, cost=cost)
         retry_after_s = float(wait)
-        return Verdict(code="W2201" if retry_after_s else "", retry_after_s=retry_after_s)
+        return Decision(code="W2201" if retry_after_s else "", retry_after_s=retry_after_s)
 
     @asynccontextmanager
-    async def slot(self, principal: str) -> AsyncIterator[Verdict]:
+    async def slot(self, principal: str) -> AsyncIterator[Decision]:
         """Hold one of the principal's places for as long as the block runs."""
         most = self._bounds.at_once
         if most is None:
-            yield Verdict()
+            yield Decision()
             return
-        places, place = self._link.key("zset", "limits", "places", principal), uuid4().hex
+        places, place = self._connection.key("zset", "limits", "places", principal), uuid4().hex
         try:
-            held = await self._link.run(_HOLD, [places], self._clock(), most, LEASE_S, place)
-        except AwayError:
-            async with self._alone.slot(principal) as verdict:
+            held = await self._connection.run(_HOLD, [places], self._clock(), most, LEASE_S, place)
+        except UnavailableError:
+            async with self._fallback.slot(principal) as verdict:
                 yield verdict
             return
         if not held:
-            yield Verdict(code="W2202", retry_after_s=PLACE_HINT_S)
+            yield Decision(code="W2202", retry_after_s=PLACE_HINT_S)
             return
         try:
-            yield Verdict()
+            yield Decision()
         finally:
-            with anyio.CancelScope(shield=True), suppress(AwayError):
-                await self._link.run(_LEAVE, [places], place)
+            with anyio.CancelScope(shield=True), suppress(UnavailableError):
+                await self._connection.run(_LEAVE, [places], place)

@@ -17,7 +17,7 @@ from widgetd.mcp.http_calls import keep_shown
 from widgetd.mcp.result import Policy, tool_result
 from widgetd.mcp.server import Server
 from widgetd.mcp.tokens import CHARACTERS_OF_A_TOKEN, tokens_of_tool
-from widgetd.store.values import StoredRender
+from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS
 from widgetd.web.gallery.changes import changes_between
 from widgetd.web.gallery.gallery import Gallery

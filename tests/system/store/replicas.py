@@ -9,9 +9,8 @@ from typing import Any
 from uuid import uuid4
 
 from tests.system.store.server import Server
-from widgetd.store.contract import Store
+from widgetd.store.contract import Bounds, Store, StoredRender
 from widgetd.store.factory import open_store
-from widgetd.store.values import Bounds, StoredRender
 
 
 @dataclass(slots=True)
@@ -25,7 +24,7 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Replicas:
     """A store, and how another replica sees it; in-process there is no other.
 
     Attributes:
@@ -50,19 +49,19 @@ class Room:
 
 
 @asynccontextmanager
-async def room(server: Server | None, **bounds: Any) -> AsyncIterator[Room]:
-    """A fresh room: in this process, or two replicas on `server`."""
+async def replicas(server: Server | None, **bounds: Any) -> AsyncIterator[Replicas]:
+    """A fresh store: in this process, or two replicas on `server`."""
     clock, limits = Clock(), Bounds(**bounds)
     if server is None:
         async with open_store(bounds=limits, clock=clock) as here:
-            yield Room(here=here, there=here, clock=clock)
+            yield Replicas(here=here, there=here, clock=clock)
         return
     prefix = f"test-{uuid4().hex}"
     async with (
         open_store(server.url, bounds=limits, clock=clock, prefix=prefix) as here,
         open_store(server.url, bounds=limits, clock=clock, prefix=prefix) as there,
     ):
-        yield Room(here=here, there=there, clock=clock, server=server, prefix=prefix)
+        yield Replicas(here=here, there=there, clock=clock, server=server, prefix=prefix)
         # Else a script that the server refused would have been made good in this process.
         assert (here.mode(), there.mode()) == ("shared", "shared")
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from widgetd.store.values import Bounds, Clock, Verdict
+from widgetd.store.contract import Bounds, Clock, Decision
 
 PLACE_HINT_S = 1.0
 """When to try again for a place: nobody knows when one is left, and a call takes less than that."""
@@ -30,11 +30,11 @@ class LocalLimits:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._places: dict[str, int] = {}
 
-    async def take(self, principal: str, *, cost: float = 1.0) -> Verdict:
+    async def take(self, principal: str, *, cost: float = 1.0) -> Decision:
         """Take `cost` calls from the principal's bucket, or none."""
         rate, burst = self._bounds.rate_per_s, self._bounds.burst
         if rate is None:
-            return Verdict()
+            return Decision()
         now, price = self._clock(), min(cost, burst)
         calls, since = self._buckets.pop(principal, (burst, now))
         calls = min(burst, calls + max(0.0, now - since) * rate)
@@ -43,22 +43,22 @@ class LocalLimits:
         if len(self._buckets) > self._bounds.principals:
             self._buckets.popitem(last=False)
         if paid:
-            return Verdict()
-        return Verdict(code="W2201", retry_after_s=(price - calls) / rate)
+            return Decision()
+        return Decision(code="W2201", retry_after_s=(price - calls) / rate)
 
     @asynccontextmanager
-    async def slot(self, principal: str) -> AsyncIterator[Verdict]:
+    async def slot(self, principal: str) -> AsyncIterator[Decision]:
         """Hold one of the principal's places for as long as the block runs."""
         most = self._bounds.at_once
         taken = self._places.get(principal, 0)
         if most is None:
-            yield Verdict()
+            yield Decision()
         elif taken >= most:
-            yield Verdict(code="W2202", retry_after_s=PLACE_HINT_S)
+            yield Decision(code="W2202", retry_after_s=PLACE_HINT_S)
         else:
             self._places[principal] = taken + 1
             try:
-                yield Verdict()
+                yield Decision()
             finally:
                 self._leave(principal)
 

@@ -1,4 +1,4 @@
-"""Queues of actions in this process, one for each render that had any."""
+"""Queues of actions in this process, one for each render that had any, and how a queue says no."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from widgetd.store.contract import Renders
-from widgetd.store.queue_limits import (
-    KEYS_PER_ACTION,
-    encoded_payload,
-    ending,
-    key_digest,
-    queue_full,
-    queues_full,
-)
-from widgetd.store.values import Accepted, Action, Awaited, Bounds, Clock
-from widgetd.store.waiters import Readers
+import orjson
+
+from widgetd.errors import CallError
+from widgetd.store.cache import key_digest
+from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Clock, Renders
+from widgetd.store.waiters import Waiters
+
+KEYS_PER_ACTION = 16
+"""How many idempotency keys are remembered for each place in a queue."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,17 +50,17 @@ class LocalActions:
 
     Args:
         renders: Says whether a render without actions may still have some.
-        readers: Who waits; shared with whoever else wakes them.
+        waiters: Who waits; shared with whoever else wakes them.
         bounds: Of queues, actions and payloads.
         clock: Tells the time.
         origin: Actions count from the number after it.
     """
 
     def __init__(
-        self, renders: Renders, readers: Readers, *, bounds: Bounds, clock: Clock, origin: int = 0
+        self, renders: Renders, waiters: Waiters, *, bounds: Bounds, clock: Clock, origin: int = 0
     ) -> None:
         self._renders = renders
-        self._readers = readers
+        self._waiters = waiters
         self._bounds = bounds
         self._clock = clock
         self._origin = origin
@@ -77,7 +75,7 @@ class LocalActions:
         queue = self._live(render_id) or self._open(render_id)
         if key not in queue.keys:
             self._add(queue, key, action, payload)
-            self._readers.ring(render_id)
+            self._waiters.notify(render_id)
         return Accepted(seq=queue.keys[key])
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:
@@ -91,7 +89,7 @@ class LocalActions:
                 return Awaited(status="expired", next=after)
             return None
 
-        return await self._readers.wait(render_id, look, after=after, timeout_s=timeout_s)
+        return await self._waiters.wait(render_id, look, after=after, timeout_s=timeout_s)
 
     def unread(self, render_id: str, after: int) -> tuple[Action, ...]:
         """Forget what was delivered up to `after`, and give the rest."""
@@ -126,10 +124,10 @@ class LocalActions:
 
     def drain(self) -> None:
         """Answer whoever waits with `draining`."""
-        self._readers.drain()
+        self._waiters.drain()
 
     def _add(self, queue: _Queue, key: str, action: str, payload: object) -> None:
-        if self._readers.draining:
+        if self._waiters.draining:
             raise ending()
         if len(queue.unread) >= self._bounds.actions:
             raise queue_full(self._bounds.actions)
@@ -173,3 +171,52 @@ def _released(render_id: str, queue: _Queue) -> Iterator[Released]:
     for action in list(queue.unread)[len(given) :]:
         yield Released(render_id=render_id, key=keys[action.seq], action=action)
     queue.unread = deque(given)
+
+
+def encoded_payload(payload: object, bounds: Bounds) -> bytes:
+    """The payload as JSON.
+
+    Raises:
+        CallError: It is too large (W2403).
+    """
+    encoded = orjson.dumps(payload)
+    if len(encoded) > bounds.payload_bytes:
+        raise CallError(
+            "W2403",
+            f"expected at most {bounds.payload_bytes} bytes of JSON, got {len(encoded)}",
+            path="payload",
+        )
+    return encoded
+
+
+def queue_full(unread: int) -> CallError:
+    """There is no room for an action (W2402) until somebody reads."""
+    hint = "try again when await_widget_action has read them"
+    return CallError(
+        "W2402",
+        f"{unread} actions of this render are unread; {hint}",
+        recoverable=True,
+        suggestions=(hint,),
+    )
+
+
+def ending() -> CallError:
+    """Whoever would keep an action ends, and nobody else would have it (W2405)."""
+    hint = "try again with the same idempotency_key"
+    return CallError(
+        "W2405",
+        f"this process ends, and would take the action with it; {hint}",
+        recoverable=True,
+        suggestions=(hint,),
+    )
+
+
+def queues_full(queues: int) -> CallError:
+    """There is no room for another render's actions (W2402) until somebody reads."""
+    hint = "try again when await_widget_action has read some"
+    return CallError(
+        "W2402",
+        f"{queues} renders have unread actions; {hint}",
+        recoverable=True,
+        suggestions=(hint,),
+    )
