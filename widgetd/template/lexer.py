@@ -137,10 +137,21 @@ class _Reader:
         return False
 
 
+_ESCAPE = re.compile(r"""\\(?:(?P<beyond>[4-7][0-7]{2})|(?P<known>[\\\n'"abfnrtvxuUN0-7]))?""")
+
+
 def _unescaped(said: str) -> str | None:
     if "\\" not in said:
         return said
     try:
-        return said.encode("ascii", "backslashreplace").decode("unicode-escape")
+        escaped = said.encode("ascii", "backslashreplace").decode("ascii")
+        return _ESCAPE.sub(_known_escape, escaped).encode("ascii").decode("unicode-escape")
     except UnicodeDecodeError:
         return None
+
+
+def _known_escape(escape: re.Match[str]) -> str:
+    """The escape as Python reads it; what it only warns of is written as what it means."""
+    if escape["beyond"]:
+        return f"\\u{int(escape['beyond'], 8):04x}"
+    return escape[0] if escape["known"] else "\\\\"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import orjson
@@ -54,6 +55,15 @@ def test_whatever_is_cut_is_cut_as_jinja_cuts_it(text: str) -> None:
     found = tokens(text)
 
     assert found is None or found == by_jinja(text)
+
+
+@pytest.mark.parametrize("escape", [r"\g", r"\\g", r"\\\g", r"\477", r"\101", r"\é", r"\u00e9"])
+def test_an_escape_that_python_warns_of_is_read_without_a_warning(escape: str) -> None:
+    text = '{{ "' + escape + '" }}'
+    with warnings.catch_warnings(action="ignore"):
+        meant = by_jinja(text)
+
+    assert tokens(text) == meant
 
 
 @pytest.mark.parametrize("path", sorted(BUNDLED.glob("*.widget")), ids=lambda path: path.stem)

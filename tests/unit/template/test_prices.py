@@ -240,6 +240,7 @@ OTHER_TEXTS = {
     ("functions", "_known"),
     ("functions", "unknown"),
     ("lexer", "_pattern"),
+    ("lexer", "_known_escape"),
     ("lexer", "_unescaped"),
     ("numeric", "filesizeformat"),
     ("operations", "unfit"),
