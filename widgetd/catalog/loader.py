@@ -1,6 +1,6 @@
 """The files of a folder become widgets, and those a snapshot.
 
-    source and sidecar -> define -> compile -> prove -> admit -> widget -> entry -> snapshot
+    source and sidecar -> define -> compile -> admit -> draw -> widget -> entry -> snapshot
 
 A file that breaks keeps its last good widget; a file that cannot be judged at this moment
 keeps its entry. All of it is done in one thread: compiling holds the interpreter's lock and
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from widgetd.catalog.deletion import GRACE_S, MissingFiles
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.checks import findings
+from widgetd.checks.renders import undrawable
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.files.folder import Folder, opened
 from widgetd.files.persistent_map import differing, missing
@@ -118,6 +119,8 @@ class Loader:
     def _prove(self, source: Source, sidecar: Source | None) -> Widget:
         widget = load(source, sidecar, limits=self.limits)
         widget.admitted(self._admit(widget))
+        if finding := undrawable(widget):
+            raise WidgetError(finding).of(source.path)
         if self._strict:
             for finding in findings(widget, strict=True):
                 if finding.level == "fault":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 import orjson
@@ -16,7 +16,7 @@ from widgetd.schema.describe import alternatives, shown
 from widgetd.schema.json_values import pointer
 from widgetd.widget.components import check_tree, tree
 from widgetd.widget.document import Studio
-from widgetd.widget.samples import Sample
+from widgetd.widget.samples import Sample, admitted, examples, generated, studio_samples
 from widgetd.widget.widget import Widget
 
 _REMEDIES = {
@@ -31,6 +31,8 @@ _STRUCTURAL = frozenset({"W1401", "W1402", "W1406", "W1407"})
 
 _MOST_DIFFERENCES = 3
 
+_MOST_EXHAUSTED = 3
+
 _ABSENT = object()
 
 
@@ -43,47 +45,75 @@ class Outcome:
         tree: The widget root; None where it failed.
         fault: Why it failed; empty where it did not.
         code: What it is called where it fails so on all arguments; empty where it did not fail.
+        exhausted: Whether it spent all that a render may spend.
     """
 
     sample: Sample
     tree: dict[str, Any] | None = None
     fault: str = ""
     code: str = ""
+    exhausted: bool = False
 
 
-def render(widget: Widget, samples: Iterable[Sample]) -> tuple[Outcome, ...]:
-    """What rendering each of `samples`, which the schema admits, comes to."""
-    outcomes = []
-    for sample in samples:
-        try:
-            outcomes.append(Outcome(sample=sample, tree=widget.tree(sample.arguments)))
-        except CallError as error:
-            outcomes.append(Outcome(sample=sample, fault=error.message, code="W1310"))
-        except WidgetError as error:
-            finding = error.finding
-            outcomes.append(Outcome(sample=sample, fault=finding.problem, code=finding.code))
-    return tuple(outcomes)
+def attempts(widget: Widget) -> Iterator[Outcome]:
+    """What drawing `widget` comes to, each time with other arguments that its schema admits.
+
+    The author's own come first, generated ones after; none is drawn before it is asked for. Where
+    a template spends all that a render may spend, a few times tell enough.
+    """
+    authored = (*studio_samples(widget.definition), *examples(widget.definition))
+    exhausted = 0
+    for sample in chain(admitted(widget, authored), generated(widget)):
+        outcome = render(widget, sample)
+        yield outcome
+        exhausted += outcome.exhausted
+        if exhausted == _MOST_EXHAUSTED:
+            return
+
+
+def render(widget: Widget, sample: Sample) -> Outcome:
+    """What rendering `sample`, which the schema admits, comes to."""
+    try:
+        return Outcome(sample=sample, tree=widget.tree(sample.arguments))
+    except CallError as error:
+        exhausted = error.code == "W2005"
+        return Outcome(sample=sample, fault=error.message, code="W1310", exhausted=exhausted)
+    except WidgetError as error:
+        return Outcome(sample=sample, fault=error.finding.problem, code=error.finding.code)
+
+
+def undrawable(widget: Widget) -> Finding | None:
+    """Why no arguments draw `widget`; None where some do, with the first of which it ends."""
+    failed = []
+    for outcome in attempts(widget):
+        if outcome.tree is not None:
+            return None
+        failed.append(outcome)
+    return next(failures(failed), None)
 
 
 def failures(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    """Each way in which rendering fails, and on which samples (W1305, W1306, W1310, W1322).
-
-    A root that is none is a fault even where only some arguments make it, for none should.
-    """
-    alike: dict[str, list[Outcome]] = {}
-    for one in outcomes:
-        if one.fault:
-            alike.setdefault(one.fault.partition(" at '")[0], []).append(one)
-    for failed in alike.values():
-        always = len(failed) == len(outcomes)
-        names = alternatives([one.sample.name for one in failed])
-        code = failed[0].code if always or failed[0].code == "W1306" else "W1322"
+    """Why nothing draws the widget (W1305, W1306, W1310), else what some fail on (W1322)."""
+    failed = [one for one in outcomes if one.fault]
+    if failed and len(failed) == len(outcomes):
+        [first, *_] = failed
         yield Finding(
-            code=code,
+            code=first.code,
             at="/template",
-            problem=f"the template fails on {'whatever it is given' if always else names}: "
-            f"{failed[0].fault}",
-            advice=_REMEDIES[code],
+            problem=f"the template fails on whatever it is given: {first.fault}",
+            advice=_REMEDIES[first.code],
+        )
+        return
+    alike: dict[str, list[Outcome]] = {}
+    for one in failed:
+        alike.setdefault(one.fault.partition(" at '")[0], []).append(one)
+    for group in alike.values():
+        names = alternatives([one.sample.name for one in group])
+        yield Finding(
+            code="W1322",
+            at="/template",
+            problem=f"the template fails on {names}: {group[0].fault}",
+            advice=_REMEDIES["W1322"],
         )
 
 
@@ -107,7 +137,7 @@ def preview_differences(
     widget: Widget, studio: Studio, preview: Mapping[str, Any]
 ) -> Iterator[Finding]:
     """One finding that says how Studio's preview and our render of its sample differ (W1323)."""
-    [own] = render(widget, [Sample(name="", arguments=studio.default_state, authored=True)])
+    own = render(widget, Sample(name="", arguments=studio.default_state, authored=True))
     if own.tree is None:
         return
     try:

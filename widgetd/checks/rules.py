@@ -18,7 +18,7 @@ from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import VARIANTS, actions_in
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import Studio
-from widgetd.widget.samples import GENERATED, Sample, admitted, examples, generated, studio_samples
+from widgetd.widget.samples import GENERATED, Sample, examples, studio_samples
 from widgetd.widget.widget import Widget
 
 
@@ -112,11 +112,8 @@ class Subject:
 
     @cached_property
     def outcomes(self) -> tuple[renders.Outcome, ...] | None:
-        """The author's samples that the schema admits, and generated ones, rendered."""
-        if self.widget is None:
-            return None
-        samples = (*admitted(self.widget, self.authored), *generated(self.widget))
-        return renders.render(self.widget, samples)
+        """What drawing it came to, with arguments of its author and with generated ones."""
+        return None if self.widget is None else tuple(renders.attempts(self.widget))
 
     @cached_property
     def actions(self) -> tuple[WidgetAction, ...] | None:

@@ -65,7 +65,7 @@ def test_a_name_that_stands_twice_ends_the_start_and_both_owners_are_named() -> 
     with pytest.raises(ConfigError) as raised:
         serving(replace(TELL, name="show_render", handler=partial(tell)))
 
-    assert raised.value.code == "W0012"
+    assert raised.value.code == "W0031"
     assert str(raised.value) == (
         "two built-in tools are called 'show_render': in widgetd.mcp.builtin.catalog and "
         f"{__name__}; rename one of them"

@@ -114,7 +114,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         reserved: The names of all of them, so that a setting never renames a widget.
 
     Raises:
-        ConfigError: Two have the same name (W0012).
+        ConfigError: Two have the same name (W0031).
     """
 
     def __init__(self, rows: Iterable[BuiltinTool], toolsets: Iterable[str] = ()) -> None:
@@ -125,7 +125,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
             if other is not tool:
                 owners = " and ".join(_owner(each) for each in (other, tool))
                 problem = f"two built-in tools are called '{tool.name}': in {owners}"
-                raise ConfigError("W0012", problem, "rename one of them")
+                raise ConfigError("W0031", problem, "rename one of them")
         self.reserved = frozenset(named)
         self._tools = MappingProxyType(
             {name: tool for name, tool in named.items() if tool.toolset in self._toolsets}

@@ -1,0 +1,103 @@
+"""A file becomes a widget where it can be drawn, and only there; `check` says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from storms.spoiling import spoilt
+from tests.corpus import corpus_files
+from tests.serving import widget_file
+from widgetd.catalog.loader import Catalog, Loader
+from widgetd.checks import findings
+from widgetd.daemon.loading import admit
+from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.files.source import Source
+from widgetd.widget.widget import Widget
+
+WIDGETS = Path(__file__).parents[3] / "widgets"
+BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.widget"))
+GOOD = [path.read_bytes() for path in (*sorted(WIDGETS.glob("*.widget")), *corpus_files())]
+
+NEVER_DRAWN = {
+    "the last brace is missing": '{"type":"Card","children":[]',
+    "it divides by zero": '{"type":"Card","value":{{ 1 // 0 }}}',
+    "it ends in a comma": '{"type":"Card","value":{{ who | tojson }},',
+    "it is no object": "{{ who | tojson }}",
+    "its root is none": '{"type":"{{ who }}"}',
+    "it never ends": "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+}
+"""Templates that parse, and draw nothing whatever they are given."""
+
+
+def load(content: bytes, sidecar: Source | None = None, *, path: str = "a.widget") -> Widget:
+    return Loader(admit, keeps_parts=True).load(Source.of(path, content), sidecar)
+
+
+@pytest.mark.parametrize("template", NEVER_DRAWN.values(), ids=NEVER_DRAWN)
+def test_what_no_arguments_draw_is_refused_and_the_last_good_version_stays(
+    template: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "Greeting.widget"
+    catalog = Catalog(tmp_path, Loader(admit).load, quiet_ms=0)
+    file.write_text(widget_file())
+    good = catalog.scan().widgets["greeting"]
+
+    file.write_text(widget_file(template=template))
+    snapshot = catalog.scan(["Greeting.widget"])
+
+    fault = snapshot.entries["Greeting.widget"].fault
+    assert fault is not None
+    assert (fault.path, fault.at) == ("Greeting.widget", "/template")
+    assert "whatever it is given" in fault.problem
+    assert snapshot.widgets["greeting"] is good
+    assert good.call({"who": "Ada"}).tree["type"] == "Card"
+
+    file.write_text(widget_file(template="{{ nothing"))
+    assert catalog.scan(["Greeting.widget"]).widgets["greeting"] is good
+
+
+@pytest.mark.parametrize("template", NEVER_DRAWN.values(), ids=NEVER_DRAWN)
+def test_a_sample_that_draws_is_enough_to_be_served(template: str) -> None:
+    sometimes = f'{{% if who == "x" %}}{{"type":"Card"}}{{% else %}}{template}{{% endif %}}'
+    sidecar = b'[[examples]]\nname = "x"\narguments = { who = "x" }\n'
+    file = widget_file(template=sometimes).encode()
+
+    widget = load(file, Source.of("a.widget.toml", sidecar))
+
+    assert widget.call({"who": "x"}).tree == {"type": "Card"}
+    with pytest.raises(CallError):
+        widget.call({"who": "y"})
+    said = [finding for finding in findings(widget) if finding.code == "W1322"]
+    assert said
+    assert all("the required fields only" in finding.problem for finding in said[:1])
+
+
+def faults(
+    content: bytes, sidecar: Source | None = None, *, path: str = "a.widget"
+) -> list[Finding]:
+    """Why a file is not served, and where it is served, what a check calls a fault all the same."""
+    try:
+        widget = load(content, sidecar, path=path)
+    except WidgetError as error:
+        return [error.finding]
+    assert [str(one) for one in findings(widget) if one.level == "fault"] == []
+    return []
+
+
+@settings(max_examples=100, deadline=None)
+@given(spoilt(GOOD))
+def test_what_is_served_has_no_fault_in_a_check(content: bytes) -> None:
+    assert all(fault.level == "fault" for fault in faults(content))
+
+
+@pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
+def test_a_bad_widget_is_refused_in_the_words_of_a_check(path: Path) -> None:
+    sidecar = path.with_name(path.name + ".toml")
+    beside = Source.of(sidecar.name, sidecar.read_bytes()) if sidecar.exists() else None
+
+    said = [f"{one.code} {one}\n" for one in faults(path.read_bytes(), beside, path=path.name)]
+
+    assert said in ([], [path.with_suffix(".txt").read_text(encoding="utf-8")])
