@@ -27,13 +27,21 @@ from widgetd.schema.applicators import (
 from widgetd.schema.describe import describe
 from widgetd.schema.document import Document, Subschema
 from widgetd.schema.engine import IsValid, LeafValidator, matches
-from widgetd.schema.faults import MISSING, Alternatives, Budget, Fault, Faults, most_telling
+from widgetd.schema.faults import (
+    MISSING,
+    NEEDLESS_NULL,
+    Alternatives,
+    Budget,
+    Fault,
+    Faults,
+    most_telling,
+)
 from widgetd.schema.json_values import Json, steps
 
 # In units of `Budget`.
 BUDGET = 9_000
 # More than a message has room for, fewer than a large array can have.
-MOST_FAULTS = 8
+MOST_FAULTS = 64
 # Questions within questions before they are asked from a fresh stack, far below Python's limit.
 DEEPEST = 40
 # An array of more elements than this is not looked through one by one.
@@ -95,7 +103,7 @@ class Explainer:
         return matches(pattern, text)
 
     def faults(self, schema: Subschema, value: Json) -> Faults:
-        """Why `value` does not fit `schema`, at most eight reasons; none where it fits."""
+        """Why `value` does not fit `schema`, at most `MOST_FAULTS` reasons; none where it fits."""
         if isinstance(schema, bool):
             return () if schema else (Fault((), "false", value, schema),)
         if self._depth:
@@ -177,34 +185,44 @@ class Explainer:
         yield from self._unevaluated(schema, value)
 
     def _inside(self, step: str | int, schema: Subschema, value: Json) -> Faults:
-        return tuple(Fault((step, fault.trail), *fault[1:]) for fault in self.faults(schema, value))
+        faults = self.faults(schema, value)
+        self.budget.left -= len(faults)
+        return tuple(Fault((step, fault.trail), *fault[1:]) for fault in faults)
 
     def _properties(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
-        absent = sorted(set(needed(schema, value)) - value.keys())
+        wanted = frozenset(needed(schema, value))
+        absent = sorted(wanted - value.keys())
         # In the author's order, so that the first faults told are those a caller meets first.
         known = [*schema.get("properties", ()), *absent]
         for name in dict.fromkeys([*absent, *known] if self._greedy else known):
             if name in value:
-                yield from self._property(schema, name, value[name])
+                yield from self._property(schema, name, value[name], wanted)
             elif name in absent:
-                wanted = next(declared_parts(self, schema, name), True)
-                yield (Fault((name, ()), "required", MISSING, wanted),)
+                part = next(declared_parts(self, schema, name), True)
+                yield (Fault((name, ()), "required", MISSING, part),)
         declared = frozenset(known)
         for name, inner in value.items():
             if self.exhausted:
                 return
             if name not in declared:
-                yield from self._property(schema, name, inner)
+                yield from self._property(schema, name, inner, wanted)
         if "propertyNames" in schema:
             yield from self._names(schema, value)
 
-    def _property(self, schema: Mapping[str, Json], name: str, inner: Json) -> Iterator[Faults]:
+    def _property(
+        self, schema: Mapping[str, Json], name: str, inner: Json, wanted: frozenset[str]
+    ) -> Iterator[Faults]:
         self.budget.left -= 1
         parts = list(declared_parts(self, schema, name))
-        for part in parts:
-            yield self._inside(name, part, inner)
-        if not parts and "additionalProperties" in schema:
-            yield self._undeclared(schema, name, schema["additionalProperties"], inner)
+        others = schema.get("additionalProperties", True)
+        if not parts and others is False:
+            yield self._undeclared(schema, name, False, inner)
+            return
+        for part in parts or [others]:
+            faults = self._inside(name, part, inner)
+            if inner is None and name not in wanted:
+                faults = tuple(fault._replace(keyword=NEEDLESS_NULL) for fault in faults)
+            yield faults
 
     def _names(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
         for name, inner in value.items():

@@ -18,6 +18,8 @@ from widgetd.schema.json_values import Json, Path, nodes
 
 MISSING = object()
 """The value of a fault where something is missing."""
+NEEDLESS_NULL = "null"
+"""The keyword of a fault that is a null where the property might have been left out."""
 
 Trail: TypeAlias = "tuple[()] | tuple[str | int, Trail]"
 
@@ -115,28 +117,33 @@ def most_telling(
         branches: The faults of `value` in each.
     """
     ranked = [(_distance(faults), faults) for faults in branches]
-    (rank, _), best = min(ranked, key=itemgetter(0))
+    (rank, *_), best = min(ranked, key=itemgetter(0))
     if rank == WRONG_KIND:
         return (Fault((), "type", value, {"anyOf": parts}),)
     if rank == WRONG_DISCRIMINATOR:
         # The one fault of a value whose `kind` or `type` none of the alternatives knows.
         wrong = [
             next(filter(_is_discriminator, faults))
-            for (rank, _), faults in ranked
+            for (rank, *_), faults in ranked
             if rank == WRONG_DISCRIMINATOR
         ]
         if len({fault.trail for fault in wrong}) == 1:
             known = choices([fault.expected(document) for fault in wrong])
-            return (wrong[0]._replace(phrase=known),)
+            any_of = {"anyOf": [fault.schema for fault in wrong]}
+            return (wrong[0]._replace(schema=any_of, phrase=known),)
     return best
 
 
-def _distance(faults: Faults) -> tuple[int, int]:
-    """How far a value is from an alternative: what is wrong with it, and how often."""
-    if any(fault.keyword in DECISIVE and not fault.trail for fault in faults):
-        return WRONG_KIND, len(faults)
+def _distance(faults: Faults) -> tuple[int, int, int]:
+    """How far a value is from an alternative: what is wrong with it, and how often.
+
+    A null too many is the least that can be wrong.
+    """
     rank = WRONG_DISCRIMINATOR if any(map(_is_discriminator, faults)) else RIGHT_KIND
-    return rank, len(faults)
+    if any(fault.keyword in DECISIVE and not fault.trail for fault in faults):
+        rank = WRONG_KIND
+    wrong = sum(fault.keyword != NEEDLESS_NULL for fault in faults)
+    return rank, wrong, len(faults)
 
 
 def _is_discriminator(fault: Fault) -> bool:
@@ -187,8 +194,12 @@ class Alternatives:
         """The property by which `value` says that it is not meant for `schema`."""
         if isinstance(schema, bool) or not isinstance(value, dict):
             return None
-        for name, part in self._surface(schema).discriminators:
-            if name in value:
+        parts, discriminators = self._surface(schema)
+        for name, part in discriminators:
+            if name not in value:
+                continue
+            # A null where nothing had to be sent says nothing.
+            if value[name] is not None or any(name in needed(one, value) for one in parts):
                 keyword = self._leaves.failing(part, value[name])
                 if keyword in DISCRIMINATORS:
                     return Fault((name, ()), keyword, value[name], part)

@@ -150,6 +150,20 @@ def nodes(value: Json, most: int) -> int:
     return count
 
 
+def nulls(value: Json, most: int) -> int:
+    """How many properties in `value` are null; `most` where there are more."""
+    count = 0
+    waiting = [value]
+    while waiting and count < most:
+        inner = waiting.pop()
+        if isinstance(inner, dict):
+            count += sum(one is None for one in inner.values())
+            waiting.extend(inner.values())
+        elif isinstance(inner, list):
+            waiting.extend(inner)
+    return min(count, most)
+
+
 def not_json(value: Json) -> tuple[Path, str] | None:
     """The first place in `value`, not too deep itself, that JSON cannot say; and what is there."""
     if why := _not_json_here(value):

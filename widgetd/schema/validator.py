@@ -26,6 +26,7 @@ from widgetd.schema.json_values import (
     error_at,
     is_json,
     not_json,
+    nulls,
     too_deep,
 )
 from widgetd.schema.sampling.sample import smallest
@@ -34,6 +35,8 @@ from widgetd.schema.unsatisfiable import unsatisfiable
 
 # What finding the alternatives that bring defaults may cost, in units of `faults.Budget`.
 FILLING = 100_000
+# What finding out about one null may cost besides, and of how many.
+A_NULL, MOST_NULLS = 200, 250
 # What guessing at faults may cost, where the budget of an explanation did not suffice.
 GUESSING = 10_000
 
@@ -98,11 +101,15 @@ class Schema:
         if self.admits(arguments):
             return Checked(arguments=arguments)
         refuse_what_is_not_json(arguments, self._limits.json_depth)
-        explainer = self.explainer()
-        faults = explainer.faults(self.document.root, arguments)
-        repair = None if strict else coerced(arguments, faults, explainer, self.admits)
-        if repair:
-            return Checked(arguments=repair[0], coerced=repair[1])
+        if strict:
+            explainer = self.explainer()
+            faults = explainer.faults(self.document.root, arguments)
+        else:
+            explainer = self.explainer(BUDGET + A_NULL * nulls(arguments, MOST_NULLS))
+            coercion = coerced(arguments, explainer, self.admits)
+            if coercion.fits:
+                return Checked(arguments=coercion.arguments, coerced=coercion.told)
+            arguments, faults = coercion.arguments, coercion.faults
         if explainer.exhausted:
             guesses = Explainer(self.document, self.part_validator, GUESSING, greedy=True)
             faults = guesses.faults(self.document.root, arguments) or faults

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import jsonschema_rs
 from hypothesis import strategies as st
 
 NAMES = st.sampled_from(["a", "b", "from", "_x", "items", "a-b", "日本", "model_dump"])
@@ -107,3 +109,109 @@ SCHEMAS = st.fixed_dictionaries(
         "anyOf": st.lists(SUBSCHEMAS, min_size=1, max_size=2),
     },
 )
+
+
+def records(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Schemas of objects as people write them, with properties from `inner`."""
+    return st.builds(
+        lambda properties, wanted, closed: {
+            "type": "object",
+            "properties": properties,
+            "required": [name for name in properties if name in wanted],
+            **({"additionalProperties": False} if closed else {}),
+        },
+        st.dictionaries(NAMES, inner, max_size=4),
+        st.sets(NAMES),
+        st.booleans(),
+    )
+
+
+def _marked(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Alternatives that are told by their property `kind`."""
+    return {
+        "oneOf": [
+            {
+                **part,
+                "properties": {**part["properties"], "kind": {"const": f"k{index}"}},
+                "required": [*part["required"], "kind"],
+            }
+            for index, part in enumerate(parts)
+        ]
+    }
+
+
+FIELDS: st.SearchStrategy[dict[str, Any]] = st.recursive(
+    st.sampled_from(
+        [
+            {"type": "string"},
+            {"type": "integer"},
+            {"type": ["string", "null"]},
+            {"enum": ["red", "blue", None]},
+            {"enum": ["red", 2]},
+            {"const": True},
+            {"anyOf": [{"type": "number"}, {"type": "null"}]},
+            {"anyOf": [{"type": "number"}, {"type": "boolean"}]},
+            {"not": {"type": "null"}},
+            {"$ref": "#/$defs/d"},
+        ]
+    ),
+    lambda inner: st.one_of(
+        records(inner),
+        st.builds(lambda items: {"type": "array", "items": items}, inner),
+        st.builds(lambda value: {"type": "object", "additionalProperties": value}, inner),
+        st.lists(records(inner), min_size=1, max_size=3).map(_marked),
+        records(inner).map(lambda part: {"anyOf": [part, {"type": "string"}]}),
+        records(inner).map(lambda part: {"allOf": [part]}),
+    ),
+    max_leaves=12,
+)
+RECORDS = st.builds(
+    lambda root, part: {**root, "$defs": {"d": part}}, records(FIELDS), records(st.just(True))
+)
+
+
+def with_nulls(schema: Mapping[str, Any], value: Any, *, everywhere: bool = False) -> Any:
+    """`value`, which fits `schema`, with null for each property that is absent, at every depth.
+
+    As adapters send it that make classes of schemas: null for whatever was not said.
+
+    Args:
+        schema: One of `RECORDS`, or made of the same keywords.
+        value: Is not changed.
+        everywhere: Whether null stands where it may be, too.
+    """
+    return _with_nulls(schema, schema, value, everywhere)
+
+
+def _with_nulls(
+    root: Mapping[str, Any], schema: Mapping[str, Any] | bool, value: Any, everywhere: bool
+) -> Any:
+    if isinstance(schema, bool):
+        return value
+    if "$ref" in schema:
+        return _with_nulls(root, root["$defs"]["d"], value, everywhere)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for part in schema.get(keyword, ()):
+            if _admits(root, part, value):
+                return _with_nulls(root, part, value, everywhere)
+    if isinstance(value, list):
+        items = schema.get("items", True)
+        return [_with_nulls(root, items, element, everywhere) for element in value]
+    if not isinstance(value, dict):
+        return value
+    declared, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    absent = {
+        name: None
+        for name, part in declared.items()
+        if name not in value and (everywhere or not _admits(root, part, None))
+    }
+    sent = {
+        name: _with_nulls(root, declared.get(name, others), inner, everywhere)
+        for name, inner in value.items()
+    }
+    return {**sent, **absent}
+
+
+def _admits(root: Mapping[str, Any], schema: Mapping[str, Any] | bool, value: Any) -> bool:
+    held = {"allOf": [schema], "$defs": root.get("$defs", {})}
+    return jsonschema_rs.Draft202012Validator(held).is_valid(value)

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from widgetd.errors import CallError
+from widgetd.schema.coerce import coerced
+from widgetd.schema.explain import BUDGET, Explainer
 from widgetd.schema.validator import compile_schema
 
 OBJECT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+CHOICE = "a choice in another case or with spaces around it was read as it is"
 
 ROWS = [
     ({"type": "integer"}, "7", 7, "x: a number in quotes was read as a number"),
@@ -42,12 +45,26 @@ ROWS = [
         [{"n": 1}],
         "x: one value was read as an array of one",
     ),
+    ({"enum": ["red", "blue"]}, "Red", "red", f"x: {CHOICE}"),
+    ({"enum": ["Paid out", "due"]}, "\tpaid out ", "Paid out", f"x: {CHOICE}"),
+    ({"const": "ok"}, "OK", "ok", f"x: {CHOICE}"),
+    ({"enum": ["a", "A"]}, " A", "A", f"x: {CHOICE}"),
+    ({"anyOf": [{"enum": ["red"]}, {"type": "null"}]}, "RED", "red", f"x: {CHOICE}"),
+    ({"anyOf": [{"$ref": "#/properties/colour"}, OBJECT]}, "Red", "red", f"x: {CHOICE}"),
+    ({"enum": ["true", True]}, "True", "true", f"x: {CHOICE}"),
+    (
+        {"oneOf": [{"properties": {"kind": {"const": kind}}} for kind in ("card", "bank")]},
+        {"kind": "Bank"},
+        {"kind": "bank"},
+        f"x.kind: {CHOICE}",
+    ),
 ]
 
 
 def checked(keywords: Any, value: Any, *, strict: bool = False) -> Any:
     """What becomes of `value` where the property `x` is held to `keywords`."""
-    schema = {"type": "object", "properties": {"x": keywords, "n": {"type": "integer"}}}
+    beside = {"n": {"type": "integer"}, "colour": {"enum": ["red", "blue"]}}
+    schema = {"type": "object", "properties": {"x": keywords, **beside}}
     return compile_schema(schema).check({"x": value}, strict=strict)
 
 
@@ -84,12 +101,15 @@ NOT_MENDED = [
     (OBJECT, '{"n": "a"}'),
     (OBJECT, "{n: 1}"),
     ({"type": "array", "items": {"type": "integer"}}, "a"),
-    ({"type": "array"}, None),
+    ({"type": "array", "items": {"type": "string"}}, [None]),
     ({"type": "array", "items": {"type": "string"}}, "[1, 2"),
     ({"type": "number"}, "1e400"),
     ({"type": "number"}, "１２"),
     ({"type": "number"}, "007"),
     ({"type": "integer"}, ""),
+    ({"enum": ["straße", "STRASSE"]}, "Strasse"),
+    ({"enum": ["red"]}, "re d"),
+    ({"type": "string", "pattern": "^a$"}, "A"),
 ]
 
 
@@ -141,3 +161,182 @@ def test_the_arguments_that_were_sent_are_not_changed() -> None:
 def test_json_in_a_string_that_nests_too_deeply_is_not_mended() -> None:
     with pytest.raises(CallError):
         checked({"type": "array"}, "[" * 100 + "]" * 100)
+
+
+def optional(keywords: Any, **beside: Any) -> dict[str, Any]:
+    """A schema of objects whose property `a` is held to `keywords` and may be left out."""
+    return {"type": "object", "properties": {"a": keywords, "n": {"type": "integer"}}, **beside}
+
+
+TEXT = {"type": "string"}
+CARD = optional({"enum": ["visa"]}, required=["kind"])
+CARD["properties"]["kind"] = {"const": "card"}
+BANK = optional({"type": "integer"}, required=["kind"])
+BANK["properties"]["kind"] = {"const": "bank"}
+TITLED = {
+    "type": "object",
+    "properties": {"title": TEXT, "a": TEXT},
+    "required": ["title"],
+    "additionalProperties": False,
+}
+NAMED = {
+    "type": "object",
+    "properties": {"name": TEXT, "a": TEXT},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+NEEDLESS: dict[str, tuple[Any, Any, Any]] = {
+    "a type": (optional(TEXT), {"a": None, "n": 1}, {"n": 1}),
+    "choices": (optional({"enum": ["a", 1]}), {"a": None}, {}),
+    "a constant": (optional({"const": 1}), {"a": None}, {}),
+    "alternatives": (optional({"anyOf": [TEXT, {"type": "integer"}]}), {"a": None}, {}),
+    "a reference": (optional({"$ref": "#/properties/n"}), {"a": None}, {}),
+    "not": (optional({"not": {"type": "null"}}), {"a": None}, {}),
+    "false": (optional(False), {"a": None}, {}),
+    "a map": ({"type": "object", "additionalProperties": TEXT}, {"b": None, "c": "d"}, {"c": "d"}),
+    "a pattern": ({"type": "object", "patternProperties": {"^b": TEXT}}, {"b": None}, {}),
+    "elements": (
+        {"type": "array", "items": optional(TEXT)},
+        [{"a": None}, {"a": "b"}, {"a": None}],
+        [{}, {"a": "b"}, {}],
+    ),
+    "a marked alternative": (
+        {"oneOf": [CARD, BANK]},
+        {"kind": "bank", "a": None},
+        {"kind": "bank"},
+    ),
+    "an alternative without a mark": (
+        {"anyOf": [TITLED, NAMED]},
+        {"name": "Ada", "a": None},
+        {"name": "Ada"},
+    ),
+    "what it would bring along": (
+        optional(TEXT, dependentRequired={"a": ["b"], "b": ["n"]}),
+        {"a": None},
+        {},
+    ),
+    "a chain of them": (
+        optional(TEXT, dependentRequired={"a": ["n"]}),
+        {"a": None, "n": None},
+        {},
+    ),
+    "a closed object": (
+        {"allOf": [optional(TEXT)], "unevaluatedProperties": False},
+        {"a": None},
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NEEDLESS)
+def test_a_null_that_may_not_be_there_and_need_not_is_no_argument(case: str) -> None:
+    keywords, sent, meant = NEEDLESS[case]
+
+    result = checked(keywords, sent)
+
+    assert result.arguments == {"x": meant}
+    assert result.coerced
+    assert all(said.endswith(": null was read as absent") for said in result.coerced)
+    with pytest.raises(CallError):
+        checked(keywords, sent, strict=True)
+
+
+def test_nulls_are_told_once_for_all_elements_of_an_array() -> None:
+    rows = {"type": "array", "items": optional(TEXT)}
+
+    result = checked(rows, [{"a": None, "n": None}] * 3)
+
+    assert result.coerced == (
+        "x[0].a and 2 more: null was read as absent",
+        "x[0].n and 2 more: null was read as absent",
+    )
+
+
+def test_a_null_that_may_be_there_stays() -> None:
+    nullable = optional({"type": ["string", "null"]})
+
+    result = checked(nullable, {"a": None, "n": None, "unknown": None})
+
+    assert result.arguments == {"x": {"a": None, "unknown": None}}
+
+
+NEEDED: dict[str, tuple[Any, Any, str]] = {
+    "required": (optional(TEXT, required=["a"]), {"a": None}, "x.a: expected a string, got null"),
+    "required elsewhere": (
+        {"allOf": [optional(TEXT), {"required": ["a"]}]},
+        {"a": None},
+        "x.a: expected a string, got null",
+    ),
+    "required by another": (
+        optional(TEXT, dependentRequired={"n": ["a"]}),
+        {"n": 1, "a": None},
+        "x.a: expected a string, got null",
+    ),
+    "a mark": (
+        {"oneOf": [CARD, BANK]},
+        {"kind": None},
+        'x.kind: expected "card" or "bank", got null',
+    ),
+    "an element": (
+        {"type": "array", "items": TEXT},
+        [None],
+        "x[0]: expected a string, got null",
+    ),
+    "unknown": (
+        optional(TEXT, additionalProperties=False),
+        {"aa": None},
+        "x.aa: expected no such property (did you mean a?), got null",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NEEDED)
+def test_a_null_is_refused_where_something_must_be_or_nothing_may(case: str) -> None:
+    keywords, sent, told = NEEDED[case]
+
+    with pytest.raises(CallError) as refused:
+        checked(keywords, sent)
+
+    assert str(refused.value).startswith(told)
+
+
+def test_an_error_does_not_speak_of_nulls_that_do_no_harm() -> None:
+    keywords = optional(TEXT, required=["n"])
+
+    with pytest.raises(CallError) as refused:
+        checked(keywords, {"a": None, "n": "many"})
+
+    assert [argument.path for argument in refused.value.invalid_arguments] == ["x.n"]
+
+
+def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much_work() -> None:
+    rows = {"type": "array", "items": optional(TEXT)}
+    schema = compile_schema({"properties": {"x": rows}})
+
+    result = schema.check({"x": [{"a": None, "n": None}] * 300})
+    asked = 0
+
+    class Counting(Explainer):
+        def faults(self, part: Any, value: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            return super().faults(part, value)
+
+    explainer = Counting(schema.document, schema.part_validator)
+    coercion = coerced({"x": [{"a": None} for _ in range(50_000)]}, explainer, schema.admits)
+
+    assert result.arguments == {"x": [{}] * 300}
+    assert not coercion.fits
+    assert asked < BUDGET
+    assert explainer.budget.left > -BUDGET
+
+
+def test_a_null_in_every_level_of_deep_arguments_is_read_as_absent() -> None:
+    node = optional(TEXT)
+    node["properties"]["c"] = {"$ref": "#/properties/x"}
+    sent: Any = {"a": None}
+    meant: Any = {}
+    for _ in range(60):
+        sent, meant = {"c": sent, "a": None}, {"c": meant}
+
+    assert checked(node, sent).arguments == {"x": meant}

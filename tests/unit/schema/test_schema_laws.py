@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tests.unit.schema.schemas import ARGUMENTS, SCHEMAS
+from tests.unit.schema.schemas import ARGUMENTS, RECORDS, SCHEMAS, with_nulls
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.pydantic_model import json_schema_to_pydantic
 from widgetd.schema.sampling.sample import State, sample, smallest
@@ -143,3 +143,21 @@ def holds(filled: Any, sent: Any) -> bool:
     if isinstance(sent, list):
         return len(filled) == len(sent) and all(map(holds, filled, sent))
     return exactly(filled) == exactly(sent)
+
+
+@lawful
+@given(RECORDS, STATES, st.integers(0, 2))
+def test_nulls_for_absent_properties_that_may_not_be_null_change_nothing(
+    source: dict[str, Any], state: State, seed: int
+) -> None:
+    schema = compiled(source)
+    made = sample(schema, state=state, seed=seed)
+    assume(made is not None)
+    sent = with_nulls(source, made)
+    assume(not schema.admits(sent) or sent == made)
+
+    result = schema.check(sent)
+
+    event(f"nulls: {sent != made}")
+    assert exactly(result.arguments) == exactly(made)
+    assert bool(result.coerced) == (sent != made)

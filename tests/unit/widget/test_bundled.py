@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.schema.schemas import with_nulls
 from widgetd.checks import findings
 from widgetd.files.source import Source
 from widgetd.widget.definition import define
@@ -110,6 +111,20 @@ def test_it_is_shown_in_several_states_none_of_which_needs_mending(
     assert len(states) >= 3
     for state in states.values():
         assert widget.call(state, strict=True).tree["type"] == "Card"
+
+
+def test_it_is_called_as_well_with_null_for_whatever_is_not_said(
+    widget: Widget, states: States
+) -> None:
+    assert widget.definition.schema is not None
+    smallest = widget.schema.smallest
+    assert smallest is not None
+    for state in (*states.values(), smallest):
+        sent = with_nulls(widget.definition.schema, state, everywhere=True)
+
+        made = widget.call(sent)
+        assert made.tree == widget.call(state).tree
+        assert bool(made.coerced) == (sent != state)
 
 
 def test_there_is_nothing_to_say_against_it(widget: Widget) -> None:
