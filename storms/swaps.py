@@ -96,7 +96,7 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(reload, catalog, hints, registry, looked=surveyed.set))
         await surveyed.wait()
-        told = partial(notify, registry, server.clients, view=server.views.of)
+        told = partial(notify, registry, server.roots, view=server.views.of)
         tasks.start_soon(partial(told, list_changed=server.listings.changed))
         async with Client(server.mcp) as client:
             swap = partial(_swap, server, hints, saver, client)

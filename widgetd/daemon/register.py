@@ -16,9 +16,11 @@ from widgetd.catalog.registry import Registry
 from widgetd.daemon.loading import catalog_for
 from widgetd.daemon.reloading import reloading
 from widgetd.files.hints import Hints
+from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, attach
 from widgetd.mcp.status import Vitals
+from widgetd.mcp.view import view_html
 from widgetd.settings import Settings, folder_of
 from widgetd.store.factory import local_store
 
@@ -37,7 +39,8 @@ def register(
         policy: How results are shaped.
 
     Raises:
-        ConfigError: There is no such folder, or the installed fastmcp is not one we know.
+        ConfigError: There is no such folder, the server has widgets already, or the installed
+            fastmcp is not one we know.
     """
     settings = Settings(dir=Path(folder))
     root = folder_of(settings)
@@ -56,7 +59,7 @@ def register(
             stop.set()
             await running
 
-    options = ServerOptions(policy=policy or Policy())
+    options = ServerOptions(policy=policy or Policy(), resources=Resources(view_html()))
     attach(server, Registry(), local_store(), options, lifespan=lifespan)
 
 

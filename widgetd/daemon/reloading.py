@@ -62,7 +62,7 @@ async def reloading(
         telling = partial(
             notify,
             registry,
-            server.clients,
+            server.roots,
             view=server.views.of,
             list_changed=server.listings.changed,
             observers=server.observers,

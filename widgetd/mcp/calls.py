@@ -16,7 +16,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.envelope import RenderMark
 from widgetd.mcp.observer import Observer
-from widgetd.mcp.principal import CALLER, Caller
+from widgetd.mcp.principal import Caller, caller_in
 from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.sidecar import version_precedence
@@ -54,7 +54,7 @@ class Rendering:
     @property
     def caller(self) -> Caller:
         """Who is calling now; in-process, somebody who sees what is being served."""
-        return CALLER.get(None) or Caller(snapshot=self._registry.current)
+        return caller_in(self._registry) or Caller(snapshot=self._registry.current)
 
     async def call(self, widget: Widget, arguments: Mapping[str, Any]) -> Result:
         """Render `widget` for whoever is calling.
@@ -67,7 +67,9 @@ class Rendering:
         check_client(widget, caller)
         profile = profile_for(self._policy, widget, caller)
         render = await self.render(widget, arguments, caller.snapshot.generation)
-        return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
+        return tool_result(
+            render, profile, policy=self._policy, protocol=caller.protocol, prefix=caller.prefix
+        )
 
     async def show(self, render_id: str) -> Result:
         """Show a render that was made before, to whoever is calling now.
@@ -81,7 +83,9 @@ class Rendering:
         if widget is not None:
             check_client(widget, caller)
         profile = profile_for(self._policy, widget, caller)
-        return tool_result(render, profile, policy=self._policy, protocol=caller.protocol)
+        return tool_result(
+            render, profile, policy=self._policy, protocol=caller.protocol, prefix=caller.prefix
+        )
 
     async def stored(self, render_id: str) -> StoredRender:
         """A render that was made before, of a widget that whoever is calling may see.

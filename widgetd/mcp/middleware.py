@@ -26,6 +26,7 @@ from widgetd.mcp.principal import CALL, CALLER, READ, UI_EXTENSION, Caller, Prin
 from widgetd.store.contract import Decision, Limits
 
 if TYPE_CHECKING:
+    from widgetd.mcp.roots import Root
     from widgetd.mcp.server import Server
 
 CALLS = "tools/call"
@@ -39,11 +40,11 @@ _FREE = frozenset({"initialize", "server/discover", "ping", "logging/setLevel"})
 _LISTEN = "subscriptions/listen"
 
 
-def middleware_of(server: Server) -> sdk.Middleware:
-    """The layer around every message that comes to `server`."""
+def middleware_of(server: Server, root: Root) -> sdk.Middleware:
+    """The layer around every message that comes to `server` through `root`."""
 
     async def middleware(context: sdk.Context, call_next: sdk.Next) -> Any:
-        caller = caller_of(context, server)
+        caller = replace(caller_of(context, server), prefix=root.prefix, outer=CALLER.get(None))
         async with _admission(server, context, caller.principal) as refusal:
             if refusal is not None and context.method != CALLS:
                 raise refused(refusal)
@@ -53,7 +54,7 @@ def middleware_of(server: Server) -> sdk.Middleware:
                 answer = await _answer(server, context, call_next, caller)
                 # A client that shakes hands is told of nothing before it has its answer.
                 if context.method != "initialize":
-                    server.clients.join(sdk.connection_of(context.session))
+                    root.clients.join(sdk.connection_of(context.session))
             finally:
                 CALLER.reset(token)
         return answer
@@ -76,6 +77,7 @@ def caller_of(context: sdk.Context, server: Server) -> Caller:
         apps=bool(extensions) and UI_EXTENSION in (extensions or {}),
         protocol=context.protocol_version,
         meta=context.meta or {},
+        registry=server.registry,
     )
 
 

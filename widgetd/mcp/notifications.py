@@ -1,6 +1,6 @@
 """Tell every client that listens to fetch a list again, at once and then at most every 100 ms.
 
-    registry.newer_than -> difference to what was announced -> clients.tell
+    registry.newer_than -> difference to what was announced -> the clients of each root
 
 A legacy client has a standing stream from its handshake on; a modern one asks for one with
 `subscriptions/listen`. A notification is a level, not an event: the difference is taken to the
@@ -12,9 +12,10 @@ nobody. Nobody is told of what they may not see, nor after their token ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import anyio
 import structlog
@@ -41,6 +42,9 @@ from widgetd.mcp.observer import Notice, Observer
 from widgetd.mcp.principal import CALLER, Audience, Principal
 from widgetd.mcp.resources import uris
 
+if TYPE_CHECKING:
+    from widgetd.mcp.roots import Root
+
 INTERVAL_S = 0.1
 """Clients answer a notice with a whole list each; ten a second is all that anybody can use."""
 
@@ -53,6 +57,9 @@ ListChanged = Callable[[Snapshot, Snapshot, Change], bool]
 View = Callable[[Snapshot, Audience], Snapshot]
 """What of a snapshot is there for an audience."""
 
+NoticeFor = Callable[[Audience], Notice]
+"""What changed, for those who see the same."""
+
 _Notification = tuple[str, str]
 """A method, and the URI that it is about; empty where it is about none."""
 
@@ -61,13 +68,13 @@ _log = structlog.get_logger()
 
 async def notify(
     registry: Registry,
-    clients: Clients,
+    roots: Iterable[Root],
     *,
     view: View,
     list_changed: ListChanged,
     observers: Collection[Observer] = (),
 ) -> None:
-    """Tell `clients` and `observers` of each swap until cancelled."""
+    """Tell the clients of `roots`, and `observers`, of each swap until cancelled."""
 
     def seen(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
         return notice_of(view(before, audience), view(after, audience), list_changed)
@@ -79,7 +86,8 @@ async def notify(
             before, announced = announced, now
             notice = notice_of(before, now, list_changed)
             if notice:
-                legacy = await clients.tell(partial(seen, before, now), tasks)
+                notice_for = partial(seen, before, now)
+                legacy = sum([await root.tell(notice_for, tasks) for root in tuple(roots)])
                 for observer in observers:
                     observer.notified(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
@@ -236,7 +244,7 @@ class Clients:
         if connection in self._legacy:
             self._legacy[connection].subscribed.discard(uri)
 
-    async def tell(self, notice_for: Callable[[Audience], Notice], tasks: TaskGroup) -> int:
+    async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
         """Tell every client what it may know of, and return how many legacy clients that are.
 
         Args:

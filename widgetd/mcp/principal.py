@@ -14,6 +14,7 @@ from math import inf
 from types import MappingProxyType
 from typing import Any
 
+from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.errors import CallError
 from widgetd.widget.widget import Widget
@@ -171,6 +172,9 @@ class Caller:
         meta: The request's `_meta`.
         principal: Who it is, as far as a token says.
         refusal: Why this message is not let in; None if it is.
+        registry: Where the snapshot was taken.
+        prefix: What stands before the path of our URIs as the client knows them.
+        outer: The same client, as the widgets of another folder see it; None if there is no other.
     """
 
     snapshot: Snapshot
@@ -180,7 +184,24 @@ class Caller:
     meta: Mapping[str, Any] = field(default_factory=dict)
     principal: Principal = LOCAL
     refusal: CallError | None = None
+    registry: Registry | None = None
+    prefix: str = ""
+    outer: Caller | None = None
 
 
 CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")
 """Set for the time of one request by the server that took it."""
+
+
+def caller_in(registry: Registry) -> Caller | None:
+    """Who is calling now, as the widgets of `registry` see it; None in-process."""
+    caller = CALLER.get(None)
+    while caller is not None and caller.registry is not registry:
+        caller = caller.outer
+    return caller
+
+
+def placed(uri: str, prefix: str) -> str:
+    """`uri` as it reads where `prefix` stands before its path: `widget://ui/a` for `widget://a`."""
+    scheme, separator, path = uri.partition("://")
+    return f"{scheme}{separator}{prefix}{path}"

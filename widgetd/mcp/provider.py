@@ -6,27 +6,34 @@ Every question is answered from the snapshot that the request at hand took when 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    nullcontext,
+)
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from fastmcp import FastMCP
 from fastmcp.resources.base import Resource
 from fastmcp.resources.template import ResourceTemplate
-from fastmcp.server.providers import Provider
 from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import VersionSpec
 from mcp_types import CallToolResult
 from pydantic import PrivateAttr
 
-from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
+from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.entry import READ_ONLY, view_uri
+from widgetd.mcp.principal import Caller, placed
 from widgetd.mcp.resources import render_resource
 from widgetd.mcp.result import RENDERS, Result
+from widgetd.mcp.roots import reached_through
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
@@ -58,7 +65,7 @@ class ServedTool(Tool):
         return self.meta or {}
 
 
-class WidgetProvider(Provider):
+class WidgetProvider(sdk.Reached):
     """The widgets of the snapshot that the request at hand is answered from."""
 
     def __init__(self, server: Server, lifespan: Lifespan | None) -> None:
@@ -72,6 +79,10 @@ class WidgetProvider(Provider):
         """Whatever must run as long as the server does."""
         async with self._lifespan(self._server) if self._lifespan else nullcontext():
             yield
+
+    def reached_through(self, root: FastMCP) -> AbstractContextManager[None]:
+        """Within it, `root` serves the widgets, too."""
+        return reached_through(root, self, self._server)
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
         """None: a render is too short to be a task, so no tool is made at the start to find out."""
@@ -120,21 +131,22 @@ class WidgetProvider(Provider):
         )
 
     async def _list_tools(self) -> Sequence[Tool]:
-        server = self._server
-        shown = server.listings.shown(self._snapshot).values()
-        return (
+        server, caller = self._server, self._caller
+        shown = server.listings.shown(caller.snapshot).values()
+        tools = (
             *map(self.tool_of_builtin, server.builtin.values()),
             *map(self.tool_of_widget, shown),
         )
+        return tuple(_placed(tool, caller.prefix) for tool in tools) if caller.prefix else tools
 
     async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:  # noqa: ARG002 - widgets have one version
         if name in self._server.builtin:
             return self.tool_of_builtin(self._server.builtin[name])
-        widget = self._snapshot.widgets.get(name)
+        widget = self._caller.snapshot.widgets.get(name)
         return None if widget is None else self.tool_of_widget(widget)
 
     async def _list_resources(self) -> Sequence[Resource]:
-        snapshot, resources = self._snapshot, self._server.resources
+        snapshot, resources = self._caller.snapshot, self._server.resources
         shown = self._server.listings.shown(snapshot).values()
         of_widgets = chain.from_iterable(resources.of_widget(one, snapshot) for one in shown)
         return (*of_widgets, *resources.of_all(snapshot))
@@ -149,7 +161,8 @@ class WidgetProvider(Provider):
             except CallError:
                 return None
             return render_resource(uri, render)
-        return self._server.resources.find(uri, self._snapshot)
+        caller = self._caller
+        return self._server.resources.find(uri, caller.snapshot, caller.prefix)
 
     async def _get_resource_template(
         self,
@@ -159,5 +172,15 @@ class WidgetProvider(Provider):
         return None
 
     @property
-    def _snapshot(self) -> Snapshot:
-        return self._server.rendering.caller.snapshot
+    def _caller(self) -> Caller:
+        return self._server.rendering.caller
+
+
+def _placed(tool: Tool, prefix: str) -> Tool:
+    """`tool`, with its page where whoever asks will find it."""
+    meta = tool.get_meta()
+    ui = meta.get("ui", {})
+    if "resourceUri" not in ui:
+        return tool
+    there = {**ui, "resourceUri": placed(ui["resourceUri"], prefix)}
+    return tool.model_copy(update={"meta": {**meta, "ui": there}})

@@ -28,6 +28,7 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
 from widgetd.mcp.entry import view_uri
 from widgetd.mcp.envelope import envelope_schema
+from widgetd.mcp.principal import placed
 from widgetd.mcp.result import ui
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import widget_actions
@@ -184,13 +185,19 @@ class Resources:
             _template("render", "widgetd://renders/{id}", "A render, as long as it is kept."),
         )
 
-    def find(self, uri: str, snapshot: Snapshot) -> Resource | None:
-        """The resource at `uri`, renders excepted; None if there is none."""
+    def find(self, uri: str, snapshot: Snapshot, prefix: str = "") -> Resource | None:
+        """The resource at `uri`, renders excepted; None if there is none.
+
+        Args:
+            uri: As this module makes it.
+            snapshot: What is there.
+            prefix: What stands before the path of URIs as the client knows them.
+        """
         if uri in (UI_TYPES, RESULT_SCHEMA):
             return next(one for one in self.of_all(snapshot) if str(one.uri) == uri)
         if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:
             widget = snapshot.widgets[match[1]]
-            return self._part(widget, match[2], snapshot) if match[2] else _overview(widget)
+            return self._part(widget, match[2], snapshot) if match[2] else _overview(widget, prefix)
         if (match := _VIEW.fullmatch(uri)) and match[1] in snapshot.widgets and self._view:
             return self._page(snapshot.widgets[match[1]])
         return None
@@ -235,7 +242,7 @@ def render_resource(uri: str, render: StoredRender) -> Resource:
     return TextResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
 
 
-def _overview(widget: Widget) -> Resource:
+def _overview(widget: Widget, prefix: str) -> Resource:
     definition = widget.definition
     content = {
         "name": widget.tool,
@@ -244,7 +251,7 @@ def _overview(widget: Widget) -> Resource:
         "tags": definition.tags,
         "uiType": definition.ui_type,
         "digest": widget.key,
-        "parts": [_uri(widget.tool, part) for part in PARTS],
+        "parts": [placed(_uri(widget.tool, part), prefix) for part in PARTS],
     }
     return TextResource(
         _uri(widget.tool),

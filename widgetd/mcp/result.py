@@ -18,7 +18,7 @@ import orjson
 
 from widgetd.errors import CallError
 from widgetd.mcp.envelope import Failure, Ui, UiMetadata
-from widgetd.mcp.principal import Caller
+from widgetd.mcp.principal import Caller, placed
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import has_actions
 from widgetd.widget.widget import Widget
@@ -133,7 +133,12 @@ def profile_for(
 
 
 def tool_result(
-    render: StoredRender, profile: Literal["chatkit", "split"], *, policy: Policy, protocol: str
+    render: StoredRender,
+    profile: Literal["chatkit", "split"],
+    *,
+    policy: Policy,
+    protocol: str,
+    prefix: str = "",
 ) -> Result:
     """The result that shows `render` to the model in `profile`, and to whoever draws it.
 
@@ -142,6 +147,7 @@ def tool_result(
         profile: Who sees the tree.
         policy: How results are shaped.
         protocol: The caller's protocol version; empty in-process.
+        prefix: What stands before the path of our URIs as the caller knows them.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
@@ -167,7 +173,7 @@ def tool_result(
         content.append(
             {
                 "name": render.id,
-                "uri": render_uri(render.id),
+                "uri": placed(render_uri(render.id), prefix),
                 "description": "The widget, which is too large to be sent along.",
                 "mimeType": "application/json",
                 "size": render.size_bytes,

@@ -9,11 +9,22 @@ library is a sentence at start-up and never a surprise in a call.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from typing import Any, cast
 
 from fastmcp import FastMCP
+from fastmcp.server.providers import AggregateProvider, FastMCPProvider, Provider
+from fastmcp.server.transforms import Namespace
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -62,6 +73,10 @@ def verify(server: FastMCP) -> None:
     _require("fastmcp", "FastMCP._mcp_server", isinstance(lowlevel, Server))
     for name in ("middleware", "get_tool_input_schema", "add_request_handler"):
         _require("mcp", f"Server.{name}", hasattr(lowlevel, name))
+    _require("fastmcp", "Provider._extension_runtime", hasattr(Provider, "_extension_runtime"))
+    _require("fastmcp", "Namespace._transform_uri", hasattr(Namespace, "_transform_uri"))
+    wrapped = Provider().wrap_transform(Namespace("a"))
+    _require("fastmcp", f"{type(wrapped).__name__}._inner", hasattr(wrapped, "_inner"))
     connection = Connection.from_envelope(LATEST_MODERN_VERSION, None, None)
     session = ServerSession(cast("Any", None), connection)
     _require("mcp", "ServerSession._connection", hasattr(session, "_connection"))
@@ -91,9 +106,63 @@ def connection_of(session: ServerSession) -> Connection:
     return session._connection  # noqa: SLF001 - the SDK offers no public way
 
 
+class Reached(Provider):
+    """A provider that is told of every server which serves what it provides."""
+
+    def reached_through(self, root: FastMCP) -> AbstractContextManager[None]:
+        """Entered while `root` runs, be it its own server or one that this is mounted into."""
+        raise NotImplementedError
+
+    @contextmanager
+    def _extension_runtime(
+        self, available: frozenset[str], *, root: FastMCP | None
+    ) -> Iterator[None]:
+        """Through every mount and wrapper FastMCP tells a provider of the servers above it."""
+        with (
+            super()._extension_runtime(available, root=root),
+            self.reached_through(root) if root is not None else nullcontext(),
+        ):
+            yield
+
+
+def path_prefix(root: Provider, provider: Provider) -> str:
+    """What namespaces between `provider` and `root` put before the path of a URI, as `ui/`."""
+    return _path_prefix(root, provider) or ""
+
+
+def _path_prefix(holder: Provider, sought: Provider) -> str | None:
+    within = (_path_prefix(inner, sought) for inner in _inside(holder))
+    found = "" if holder is sought else next((path for path in within if path is not None), None)
+    for transform in holder.transforms if found is not None else ():
+        if isinstance(transform, Namespace):
+            named = transform._transform_uri(f"widget://{found}")  # noqa: SLF001 - as above
+            found = named.removeprefix("widget://")
+    return found
+
+
+def _inside(holder: Provider) -> Sequence[Provider]:
+    if isinstance(holder, AggregateProvider):
+        return holder.providers
+    if isinstance(holder, FastMCPProvider):
+        return [holder.server]
+    wrapped = getattr(holder, "_inner", None)
+    return [wrapped] if isinstance(wrapped, Provider) else ()
+
+
 def add_middleware(server: FastMCP, middleware: Middleware) -> None:
     """Let `middleware` see every message of every client, inside FastMCP's own layers."""
     lowlevel_of(server).middleware.append(cast("Any", middleware))
+
+
+def remove_middleware(server: FastMCP, middleware: Middleware) -> None:
+    """Let `middleware` see nothing more."""
+    lowlevel_of(server).middleware.remove(cast("Any", middleware))
+
+
+def answer_to_listen(server: FastMCP) -> Handler | None:
+    """What answers `subscriptions/listen`; None where nothing does."""
+    known = lowlevel_of(server).get_request_handler(_LISTEN)
+    return None if known is None else known.handler
 
 
 def serve_listen(server: FastMCP, handler: Handler) -> None:

@@ -18,7 +18,7 @@ from mcp_types import CallToolRequestParams, CompletionArgument
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import CallError
+from widgetd.errors import CallError, ConfigError
 from widgetd.mcp import sdk
 from widgetd.mcp.auth import principal_of
 from widgetd.mcp.builtin import CORE_TOOLS
@@ -27,13 +27,14 @@ from widgetd.mcp.calls import Rendering, unknown_widget
 from widgetd.mcp.entry import HEADER_ANNOTATION, tool_entry
 from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.listing import Expose, Pages, ResourceListings, ToolListings
-from widgetd.mcp.middleware import admitted, middleware_of
+from widgetd.mcp.middleware import admitted
 from widgetd.mcp.notifications import Clients, StandingStreams
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import LOCAL, Principal, SnapshotViews
 from widgetd.mcp.provider import Lifespan, WidgetProvider
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy, Result, error_result, result_of, text_block
+from widgetd.mcp.roots import Root, add_root
 from widgetd.mcp.search import Search
 from widgetd.store.contract import Store
 from widgetd.widget.widget import Widget
@@ -82,7 +83,7 @@ class Server:
         standalone: Whether nothing else is served, so that lists are ours to answer.
         otherwise: Who calls where no token says it.
         admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
-        clients: Whom to tell of changes.
+        roots: The servers through which clients reach all this, `mcp` first.
 
     Raises:
         ConfigError: Two built-in tools have the same name.
@@ -115,7 +116,12 @@ class Server:
             self.admit, builtin, expose=options.expose, page_size=options.page_size
         )
         self.resource_listings = ResourceListings(resources, self.listings.shown, options.page_size)
-        self.clients = Clients()
+        self.roots: list[Root] = []
+
+    @property
+    def clients(self) -> Clients:
+        """Who listens to `mcp`."""
+        return self.roots[0].clients
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Answer a call of one of our tools, for whoever is calling; errors are results too."""
@@ -227,14 +233,20 @@ def attach(
         lifespan: Entered when the server starts, with what was attached; left when it ends.
 
     Raises:
-        ConfigError: The installed fastmcp or mcp is not one that widgetd knows.
+        ConfigError: The installed fastmcp or mcp is not one that widgetd knows (W0007), or the
+            server has widgets already (W0030).
     """
     sdk.verify(mcp)
+    if any(isinstance(provider, WidgetProvider) for provider in mcp.providers):
+        raise ConfigError(
+            "W0030",
+            f"the server '{mcp.name}' has widgets already, from a call of register before this one",
+            "register one folder, once; mount a server of its own for another folder",
+        )
     server = Server(mcp, registry, store, options or ServerOptions(), standalone=standalone)
-    mcp.add_provider(WidgetProvider(server, lifespan))
-    sdk.serve_listen(mcp, server.clients.listen)
-    sdk.serve_subscribe(mcp, server.clients.subscribe, server.clients.unsubscribe)
-    sdk.add_middleware(mcp, middleware_of(server))
+    provider = WidgetProvider(server, lifespan)
+    mcp.add_provider(provider)
+    add_root(mcp, provider, server)
     return server
 
 

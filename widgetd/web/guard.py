@@ -53,7 +53,8 @@ class Guard:
                 answer = app
             views, registry = self._server.views, self._server.registry
             snapshot = views.of(registry.current, principal.audience)
-            token = CALLER.set(Caller(snapshot=snapshot, principal=principal))
+            caller = Caller(snapshot=snapshot, principal=principal, registry=registry)
+            token = CALLER.set(caller)
             try:
                 await self._while_good(principal, answer, scope, receive, send)
             finally:
