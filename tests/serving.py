@@ -17,6 +17,7 @@ from typing import Any, Literal
 import anyio
 from mcp import Client, StdioServerParameters
 from mcp.client.subscriptions import Subscription, ToolsListChanged
+from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolResult, ToolListChangedNotification
 
 from widgetd.daemon.serve import serve
@@ -124,8 +125,10 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(target: str | StdioServerParameters, era: Era) -> AsyncIterator[Connection]:
-    """A client of `era` at a URL, or over the stdio of a command, that listens for changes."""
+async def connected(
+    target: str | StdioServerParameters | Server[Any], era: Era
+) -> AsyncIterator[Connection]:
+    """A client of `era` at a URL, over the stdio of a command or in memory; it listens."""
     async with AsyncExitStack() as stack:
         held: list[Connection] = []
 
