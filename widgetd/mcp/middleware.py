@@ -44,7 +44,7 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
     """The layer around every message that comes to `server` through `root`."""
 
     async def middleware(context: sdk.Context, call_next: sdk.Next) -> Any:
-        caller = replace(caller_of(context, server), prefix=root.prefix, outer=CALLER.get(None))
+        caller = caller_of(context, server, root)
         async with _admission(server, context, caller.principal) as refusal:
             if refusal is not None and context.method != CALLS:
                 raise refused(refusal)
@@ -62,8 +62,8 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
     return middleware
 
 
-def caller_of(context: sdk.Context, server: Server) -> Caller:
-    """Who sent this message, and what they see."""
+def caller_of(context: sdk.Context, server: Server, root: Root) -> Caller:
+    """Who sent this message through `root`, and what they see."""
     request = context.request
     user = None if request is None else request.scope.get("user")
     principal = principal_of(user, server.otherwise)
@@ -78,6 +78,8 @@ def caller_of(context: sdk.Context, server: Server) -> Caller:
         protocol=context.protocol_version,
         meta=context.meta or {},
         registry=server.registry,
+        prefix=root.prefix,
+        outer=CALLER.get(None),
     )
 
 

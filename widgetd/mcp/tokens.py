@@ -5,12 +5,14 @@ A token is taken for four characters of JSON, which is near enough to compare by
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
 import orjson
 
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
 from widgetd.mcp.mock import answer
 from widgetd.mcp.result import Policy
 from widgetd.widget.widget import Widget
@@ -42,15 +44,26 @@ def tokens_of_result(
 
 
 def table(snapshot: Snapshot) -> str:
-    """A row for each widget that has an example: its tool, and a result in both profiles."""
-    rows = [("widget", "tool", "chatkit", "split")]
+    """A row for each widget that has an example: its tool, and results in both profiles.
+
+    The first two are of one example; `full` is the whole tree of the one that costs most.
+    """
+    rows: list[tuple[str, ...]] = [("widget", "tool", "chatkit", "split", "full")]
     for widget in snapshot.widgets.values():
         if widget.example is not None:
             whole = tokens_of_result(widget, snapshot, widget.example, "chatkit")
             split = tokens_of_result(widget, snapshot, widget.example, "split")
-            rows.append((widget.tool, f"{tokens_of_tool(widget):,}", f"{whole:,}", f"{split:,}"))
+            full = max(_trees(widget, snapshot), default=whole)
+            costs = (tokens_of_tool(widget), whole, split, full)
+            rows.append((widget.tool, *(f"{cost:,}" for cost in costs)))
     width = max(len(row[0]) for row in rows)
     return "\n".join(
-        f"{name:{width}}  {tool:>7}  {chatkit:>7}  {split:>7}"
-        for name, tool, chatkit, split in rows
+        "  ".join((f"{name:{width}}", *(f"{cost:>7}" for cost in costs))) for name, *costs in rows
     )
+
+
+def _trees(widget: Widget, snapshot: Snapshot) -> Iterator[int]:
+    """What the tree of each example costs that can be rendered."""
+    for arguments in widget.examples:
+        with suppress(CallError):
+            yield tokens_of_result(widget, snapshot, arguments, "chatkit")

@@ -184,11 +184,21 @@ class Widget:
 
     @cached_property
     def example(self) -> Mapping[str, Any] | None:
-        """Arguments that this widget admits: the author's first example, else the smallest."""
-        for example in self.definition.sidecar.examples:
-            if self.schema.admits(example.arguments):
-                return example.arguments
-        return self.schema.smallest
+        """Arguments that this widget admits: the author's, as full as there are, else the smallest.
+
+        The first that shows more than an empty state, else the first.
+        """
+        shown = self.examples
+        full = (arguments for arguments in shown if not _is_empty_state(arguments))
+        return next(full, None) or next(iter(shown), None) or self.schema.smallest
+
+    @property
+    def examples(self) -> tuple[Mapping[str, Any], ...]:
+        """The author's arguments that this widget admits: the sidecar's, then Studio's sample."""
+        studio = self.definition.studio
+        given = [example.arguments for example in self.definition.sidecar.examples]
+        given += [] if studio is None else [dict(studio.default_state)]
+        return tuple(filter(self.schema.admits, given))
 
     def call(self, arguments: Mapping[str, Any], *, strict: bool = False) -> Render:
         """Validate `arguments` and render them.
@@ -266,6 +276,11 @@ class Widget:
         signature = signature_of(self.Arguments).replace(return_annotation=returns)
         call.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
         return call
+
+
+def _is_empty_state(arguments: Mapping[str, Any]) -> bool:
+    """Whether `arguments` leave a list empty, or are none."""
+    return not arguments or any(value == [] for value in arguments.values())
 
 
 def _plain(value: Any) -> Any:

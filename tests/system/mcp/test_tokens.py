@@ -43,7 +43,7 @@ def test_every_example_of_a_bundled_widget_costs_under_100_tokens_in_profile_spl
 def test_the_readme_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     readme = (bundled().parent / "README.md").read_text(encoding="utf-8")
     section = readme.partition("\n## What it costs a model\n")[2].partition("\n## ")[0]
-    shown = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
+    shown = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
 
     assert main(["list", "--tokens", "--dir", str(bundled())]) == 0
 
@@ -54,5 +54,5 @@ def test_the_readme_shows_what_the_command_prints(capsys: pytest.CaptureFixture[
 def test_the_table_has_a_row_for_each_widget() -> None:
     lines = table(SERVED).splitlines()
 
-    assert lines[0].split() == ["widget", "tool", "chatkit", "split"]
+    assert lines[0].split() == ["widget", "tool", "chatkit", "split", "full"]
     assert [line.split()[0] for line in lines[1:]] == [widget.tool for widget in WIDGETS]

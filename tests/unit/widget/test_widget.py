@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import inspect
 import json
@@ -30,6 +31,34 @@ AIRLINE = {
     },
     "required": ["who"],
 }
+
+
+LISTED = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}, "rows": {"type": "array"}},
+    "required": ["title"],
+}
+
+
+def shown(*examples: str, sample: object = None) -> object:
+    """The example of a widget whose sidecar gives `examples`, and whose author saw `sample`."""
+    sidecar = "".join(f"[[examples]]\narguments = {one}\n" for one in examples)
+    packed = base64.b64encode(json.dumps({"defaultState": sample}).encode()).decode()
+    template = '{"type":"Card","value":{{ [title, rows] | tojson }}}'
+    return widget(schema=LISTED, template=template, sidecar=sidecar, encodedWidget=packed).example
+
+
+def test_the_example_is_the_authors_first_that_shows_more_than_an_empty_state() -> None:
+    empty, one, more = '{title="a", rows=[]}', '{title="b", rows=[1]}', '{title="c", rows=[1, 2]}'
+
+    assert shown(empty, one, more) == {"title": "b", "rows": [1]}
+    assert shown(empty, "{rows=[1]}", more) == {"title": "c", "rows": [1, 2]}
+    assert shown(empty, sample={"title": "d", "rows": [3]}) == {"title": "d", "rows": [3]}
+    assert shown(empty, sample={"rows": [3]}) == {"title": "a", "rows": []}
+
+
+def test_without_the_authors_arguments_the_example_is_the_smallest() -> None:
+    assert shown() == widget(schema=LISTED, template='{"type":"Card"}').schema.smallest
 
 
 def test_keyword_arguments_render_to_a_tree() -> None:
