@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from hypothesis import Phase, given, seed, settings
+
 from tests.unit.schema import test_schema_safety as of_schemas
+from tests.unit.template import matrix
+from tests.unit.template import test_prices as of_prices
 from tests.unit.template import test_safety as of_templates
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
@@ -23,6 +27,10 @@ from widgetd.template import compile_template
 
 ATTACK_MS, ATTACK_MB, UNION_MS = 250, 64, 50
 RUNS = 5
+RANDOM = 2_000
+
+# Nothing can fill much memory in less, and to trace what is allocated takes many times as long.
+QUICK_MS = 2
 DEEP = 60
 
 
@@ -34,9 +42,11 @@ class Cost:
     mb: float
 
 
-def cost(attack: Callable[[], object]) -> Cost:
+def cost(attack: Callable[[], object], runs: int = RUNS) -> Cost:
     """The quickest of a few runs, and the most that one run allocated."""
-    ms = min(_timed(attack) for _ in range(RUNS))
+    ms = min(_timed(attack) for _ in range(runs))
+    if ms < QUICK_MS:
+        return Cost(ms=ms, mb=0)
     tracemalloc.start()
     _refused(attack)
     peak = tracemalloc.get_traced_memory()[1]
@@ -65,6 +75,27 @@ def templates(sources: list[str]) -> Iterator[Callable[[], object]]:
 
 def _rendered(source: str) -> str:
     return compile_template(source, limits=Limits()).render({"x": "text", "y": {}})
+
+
+def builtins() -> Iterator[Callable[[], object]]:
+    """Ask every builtin a thousand times for the worst in each of its places, and in all."""
+    for _, source in matrix.cases(1_000):
+        yield partial(matrix.render, source)
+
+
+def random_templates() -> Iterator[Callable[[], object]]:
+    """Render templates that share, change and nest what they make, as chance has it."""
+    sources: list[str] = []
+
+    @seed(1)
+    @settings(max_examples=RANDOM, database=None, deadline=None, phases=[Phase.generate])
+    @given(of_prices.STATEMENTS)
+    def draw(source: str) -> None:
+        sources.append(of_prices.START + source)
+
+    draw()
+    for source in sources:
+        yield partial(matrix.render, source, of_prices.ARGUMENTS)
 
 
 def schemas() -> Iterator[Callable[[], object]]:
@@ -111,15 +142,17 @@ def main() -> None:
     never = ["{% if false %}" + bomb + "{% endif %}" for bomb in of_templates.BOMBS]
     print("| | number | worst, ms | bar | worst, MB | bar |")
     print("|---|---|---|---|---|---|")
-    for what, attacks, most_ms in (
-        ("escapes from templates", templates(of_templates.ESCAPES), ATTACK_MS),
-        ("bombs in templates", templates(of_templates.BOMBS), ATTACK_MS),
-        ("the same, never reached", templates(never), ATTACK_MS),
-        ("schemas that go round, laugh or explode", schemas(), ATTACK_MS),
-        ("much data, explained", much_data(), ATTACK_MS),
-        ("deep recursive unions, decided and explained", unions(), UNION_MS),
+    for what, attacks, most_ms, runs in (
+        ("escapes from templates", templates(of_templates.ESCAPES), ATTACK_MS, RUNS),
+        ("bombs in templates", templates(of_templates.BOMBS), ATTACK_MS, RUNS),
+        ("the same, never reached", templates(never), ATTACK_MS, RUNS),
+        ("every builtin, the worst in every place", builtins(), ATTACK_MS, 1),
+        ("random templates", random_templates(), ATTACK_MS, RUNS),
+        ("schemas that go round, laugh or explode", schemas(), ATTACK_MS, RUNS),
+        ("much data, explained", much_data(), ATTACK_MS, RUNS),
+        ("deep recursive unions, decided and explained", unions(), UNION_MS, RUNS),
     ):
-        costs = [cost(attack) for attack in attacks]
+        costs = [cost(attack, runs) for attack in attacks]
         ms, mb = max(one.ms for one in costs), max(one.mb for one in costs)
         print(
             f"| {what} | {len(costs)} | {ms:.0f} | {most_ms} | {mb:.0f} | {ATTACK_MB} |", flush=True

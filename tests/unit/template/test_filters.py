@@ -90,6 +90,7 @@ CASES = {
     "format": {
         "{{ '%s is %d, %5.1f%%'|format('x', 3, 2.25) }}": "x is 3,   2.2%",
         "{{ '%(a)s-%(b)03d'|format(a=1, b=2) }}": "1-002",
+        "{{ '%c%3c%X'|format('a', 66, 255) }}": "a  BFF",
     },
     "groupby": {
         "{{ people|groupby('age')|map('first')|list }}": "[25, 36]",
@@ -103,6 +104,7 @@ CASES = {
     },
     "int": {
         "{{ '42'|int }} {{ '4.9'|int }} {{ 'x'|int(7) }} {{ 3.9|int }}": "42 4 7 3",
+        "{{ 'inf'|int }} {{ ' -nan'|int(2) }} {{ ('x' * 5000)|int }} {{ '1e3'|int }}": "0 2 0 1000",
         "{{ '0x1f'|int(0, 16) }} {{ 'ff'|int(base=16) }} {{ none|int }}": "31 255 0",
     },
     "items": {
@@ -294,6 +296,9 @@ def test_a_filter_that_is_not_available_is_a_fault_that_says_what_to_do(
     assert caught.value.finding.code == "W1302"
 
 
+CHARACTER = "line 1: a format writes one character, or the number of one, at '%c'"
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -306,6 +311,15 @@ def test_a_filter_that_is_not_available_is_a_fault_that_says_what_to_do(
         ("\n\n{{ [1]|slice(0) }}", "line 3: 'slices' must be at least 1"),
         ("{{ [1]|batch('x') }}", "line 1: 'linecount' must be a whole number"),
         ("{{ '%d'|format('x') }}", "line 1: a format cannot write a text as a number"),
+        ("{{ '%x'|format(1.5) }}", "line 1: a format writes only whole numbers at '%x'"),
+        ("{{ '%c'|format([1]) }}", CHARACTER),
+        ("{{ '%c' % [1] }}", CHARACTER),
+        ("{{ '%c' % 'ab' }}", CHARACTER),
+        ("{{ '%c' % -1 }}", CHARACTER),
+        ("{{ '%c' % 1114112 }}", CHARACTER),
+        ("{{ ('9' * 4000)|int }}", "line 1: a number is too large to compute with"),
+        ("{{ ('9' * 40000)|int }}", "line 1: a number is too large to compute with"),
+        ("{{ '-1e400'|int }}", "line 1: a number is too large to compute with"),
         ("{{ '%s'|format }}", "line 1: a format has more places than values"),
         ("{{ 'x'|format(1) }}", "line 1: a format has more values than places"),
         ("{{ [1]|map }}", "line 1: map needs the name of a filter, or attribute='…'"),

@@ -399,8 +399,8 @@ def test_what_weighs_too_much_cannot_be_made(more: str) -> None:
     [
         "{% set d = {'a': []} %}{% for i in range(2000) %}{% set _ = d.a.append({'k': i, 'l': [i]}) %}{% endfor %}{{ d|tojson|length }}",
         "{% set n = namespace(l=[]) %}{% for i in range(300) %}{% set n.l = n.l + [{'k': i, 'text': 'some words'}] %}{% endfor %}{{ n.l|length }}",
-        "{% set d = {} %}{% for i in range(400) %}{% set _ = d.update({'k': d.get('k', []) + ['some words and some more']}) %}{% endfor %}{{ d|length }}",
-        "{% set s, t = [], 'x' * 4000 %}{% for i in range(5000) %}{% set _ = s.append(t) %}{% set _ = s.pop() %}{% endfor %}{{ s|length }}",
+        "{% set d = {} %}{% for i in range(400) %}{% set _ = d.update({'k': d.get('k', []) + ['some words ' * 20]}) %}{% endfor %}{{ d|length }}",
+        "{% set s = [] %}{% set t = 'x' * 4000 %}{% for i in range(5000) %}{% set _ = s.append(t) %}{% set _ = s.pop() %}{% endfor %}{{ s|length }}",
         "{% set rows = range(1000)|list %}{% set l = [] %}{% for i in rows %}{% set _ = l.append({'row': i, 'all': rows}) %}{% endfor %}{{ l|length }}",
     ],
 )
