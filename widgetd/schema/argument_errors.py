@@ -6,25 +6,63 @@ Short, because a model reads it; free of whatever the widget calls sensitive.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from widgetd.errors import CallError, InvalidArgument
+from widgetd.schema.coerce import replaced
 from widgetd.schema.describe import shown
 from widgetd.schema.document import Document
 from widgetd.schema.faults import MISSING, Fault
 from widgetd.schema.json_values import Json, Path, dotted, kind, path_names
 
-# With its code, and whether to try again, a message stays under 600 characters.
-LONGEST = 570
+# With its code, and what to do next, a message stays under 600 characters.
+LONGEST = 560
 MOST_TOLD = 5
 LONGEST_PATH = 80
 LONGEST_EXPECTED = 240
+_STEPS = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """Arguments that fit.
+
+    Attributes:
+        name: What they are called in an error.
+        arguments: All of them.
+        admits: Whether arguments fit.
+    """
+
+    name: str
+    arguments: Mapping[str, Json]
+    admits: Callable[[Json], bool]
+
+    def cuts(self, path: str) -> Iterator[tuple[str, Json]]:
+        """The arguments, then less and less of them on the way to `path`, each with its place.
+
+        Of an array there is one element, where one is enough.
+        """
+        yield "", self.arguments
+        value: Json = self.arguments
+        at: Path = ()
+        for name, index in _STEPS.findall(path):
+            step = 0 if index else name
+            try:
+                value, at = value[step], (*at, step)
+            except (LookupError, TypeError):
+                return
+            if isinstance(value, list) and len(value) > 1:
+                one = value[:1]
+                value = one if self.admits(replaced(self.arguments, {at: one})) else value
+            yield dotted(at), value
 
 
 def invalid_arguments(
     document: Document, faults: Sequence[Fault], sensitive: Collection[str]
 ) -> tuple[InvalidArgument, ...]:
-    """`faults` as a caller may see them, each place once, at most five."""
+    """`faults` as a caller may see them, each place once."""
     told: dict[str, InvalidArgument] = {}
     for fault in faults:
         path = fault.path
@@ -38,18 +76,39 @@ def invalid_arguments(
         told.setdefault(
             place, InvalidArgument(path=place, expected=expected, got=_got(fault.value, secret))
         )
-    return tuple(told.values())[:MOST_TOLD]
+    return tuple(told.values())
 
 
-def call_error(found: Sequence[InvalidArgument], example: Json) -> CallError:
-    """The error that tells `found`, and ends with `example` where there is room for it."""
+def call_error(
+    found: Sequence[InvalidArgument], examples: Iterable[Example], *, more: bool = False
+) -> CallError:
+    """The error that tells `found`, and ends with an example where there is room for it.
+
+    Args:
+        found: What does not fit; at most five of them go with the error, and as many as there is
+            room for into its message, which says how many more there are.
+        examples: What to end with, best first.
+        more: Whether there may be others that were not found.
+    """
     message = str(found[0])
-    ending = _ending(found[0].path, example, LONGEST - len(message))
-    for argument in found[1:]:
-        if len(f"{message}; {argument}{ending}") >= LONGEST:
+    room = LONGEST - len(message) - len(_others(len(found), more=more))
+    ending = _ending(found[0].path, examples, min(room, LONGEST * 2 // 3))
+    told = 1
+    for argument in found[1:MOST_TOLD]:
+        left = _others(len(found) - told - 1, more=more)
+        if len(f"{message}; {argument}{left}{ending}") >= LONGEST:
             break
         message += f"; {argument}"
-    return CallError("W2002", message + ending, path=found[0].path, invalid_arguments=tuple(found))
+        told += 1
+    message += _others(len(found) - told, more=more) + ending
+    arguments = tuple(found[:MOST_TOLD])
+    return CallError("W2002", message, path=found[0].path, invalid_arguments=arguments)
+
+
+def _others(count: int, *, more: bool) -> str:
+    if not count:
+        return ""
+    return f"; and at least {count} more" if more else f"; and {count} more"
 
 
 def _got(value: Json, secret: bool) -> str:
@@ -81,25 +140,21 @@ def _shortened(text: str, longest: int) -> str:
     return f"{text[: longest // 2]}…{text[1 - longest // 2 :]}"
 
 
-def _ending(path: str, example: Json, room: int) -> str:
-    """The smallest valid example: of all arguments, else of the one at fault, else none.
+def _ending(path: str, examples: Iterable[Example], room: int) -> str:
+    """The first of `examples` for which there is room; else what of it stands at `path`.
 
     Args:
         path: What is at fault first.
-        example: Of all arguments.
-        room: How many characters there are, of which an example may have most.
+        examples: Of all arguments.
+        room: How many characters there are.
     """
-    if example is None:
-        return ""
-    room = min(room, LONGEST * 2 // 3)
-    ending = f". Smallest valid example: {_json(example)}"
-    if len(ending) < room:
-        return ending
-    name = path.partition(".")[0].partition("[")[0]
-    if name not in example:
-        return ""
-    ending = f". Smallest valid example of {name}: {_json(example[name])}"
-    return ending if len(ending) < room else ""
+    for example in examples:
+        for place, value in example.cuts(path):
+            of = f" of {place}" if place else ""
+            ending = f". {example.name}{of}: {_json(value)}"
+            if len(ending) < room:
+                return ending
+    return ""
 
 
 def _json(value: Json) -> str:

@@ -265,7 +265,7 @@ class _Models:
         faults = self._schema.explainer(EVALUATIONS).faults(schema, sent)
         if faults or is_valid is not None:
             told = faults or (unexplained(schema, sent),)
-            raise call_error(invalid_arguments(self._document, told, ()), None)
+            raise call_error(invalid_arguments(self._document, told, ()), ())
 
     def _inside(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """`value`, held to all of `schemas`, with models in it, though not itself one."""

@@ -5,19 +5,19 @@ The library decides; what a caller did wrong is found by `explain`, within a bud
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
-from widgetd.schema.argument_errors import call_error, invalid_arguments
+from widgetd.schema.argument_errors import Example, call_error, invalid_arguments
 from widgetd.schema.coerce import coerced
 from widgetd.schema.defaults import filled
 from widgetd.schema.describe import shown
 from widgetd.schema.document import Document, Subschema, read_document
 from widgetd.schema.engine import IsValid, compiled, part_validator, refuse_patterns
-from widgetd.schema.explain import BUDGET, Explainer
+from widgetd.schema.explain import BUDGET, MOST_FAULTS, Explainer
 from widgetd.schema.faults import unexplained
 from widgetd.schema.json_values import (
     Json,
@@ -86,7 +86,12 @@ class Schema:
         )
 
     def check(
-        self, arguments: Json, *, strict: bool = False, sensitive: Collection[str] = ()
+        self,
+        arguments: Json,
+        *,
+        strict: bool = False,
+        sensitive: Collection[str] = (),
+        example: Callable[[], Mapping[str, Json] | None] | None = None,
     ) -> Checked:
         """`arguments` as the schema admits them, coerced where that is needed and enough.
 
@@ -94,6 +99,7 @@ class Schema:
             arguments: What came, never changed.
             strict: Whether nothing is coerced.
             sensitive: Dotted paths of properties whose values are never shown.
+            example: The author's own arguments, for an error to end with.
 
         Raises:
             CallError: They do not fit (W2002), or nest too deeply (W2003).
@@ -115,7 +121,15 @@ class Schema:
             faults = guesses.faults(self.document.root, arguments) or faults
         faults = faults or (unexplained(self.document.root, arguments),)
         found = invalid_arguments(self.document, faults, sensitive)
-        raise call_error(found, self.smallest)
+        more = explainer.exhausted or len(faults) >= MOST_FAULTS
+        raise call_error(found, self._examples(example() if example else None), more=more)
+
+    def _examples(self, authors: Mapping[str, Json] | None) -> Iterator[Example]:
+        if authors is not None:
+            yield Example(name="Valid example", arguments=authors, admits=self.admits)
+        if self.smallest is not None:
+            name = "Smallest valid example"
+            yield Example(name=name, arguments=self.smallest, admits=self.admits)
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """`arguments` with the schema's defaults where properties are absent, at any depth."""

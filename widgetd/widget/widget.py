@@ -188,9 +188,12 @@ class Widget:
 
         The first that shows more than an empty state, else the first.
         """
-        shown = self.examples
-        full = (arguments for arguments in shown if not _is_empty_state(arguments))
-        return next(full, None) or next(iter(shown), None) or self.schema.smallest
+        return self.schema.smallest if self._authors is None else self._authors
+
+    @cached_property
+    def _authors(self) -> Mapping[str, Any] | None:
+        full = (arguments for arguments in self.examples if not _is_empty_state(arguments))
+        return next(full, None) or next(iter(self.examples), None)
 
     @property
     def examples(self) -> tuple[Mapping[str, Any], ...]:
@@ -211,7 +214,9 @@ class Widget:
             CallError: The arguments do not fit, or the template fails on them.
         """
         sensitive = self.definition.sidecar.sensitive
-        checked = self.schema.check(dict(arguments), strict=strict, sensitive=sensitive)
+        checked = self.schema.check(
+            dict(arguments), strict=strict, sensitive=sensitive, example=lambda: self._authors
+        )
         filled = self.schema.with_defaults(checked.arguments)
         made = self.template.rendering(filled)
         try:

@@ -144,7 +144,7 @@ async def test_a_payload_that_cannot_be_written_is_refused(client: Client, rende
     assert texts(refused) == [
         (
             "[W2002] payload.more: expected a JSON value, got an integer of more than 64 bits "
-            "(retry: no)"
+            "(correct this and call again)"
         )
     ]
 
@@ -192,7 +192,8 @@ async def test_a_payload_that_does_not_fit_is_told_by_field(
 
     assert refused.is_error
     assert refused.structured_content == {"status": "invalid", "validationErrors": errors}
-    assert texts(refused) == [f"[W2404] {text} (retry: no)"]
+    these = "these" if len(errors) > 1 else "this"
+    assert texts(refused) == [f"[W2404] {text} (correct {these} and call again)"]
     assert refused.meta is not None
     assert refused.meta["widgetd/error"]["code"] == "W2404"
     assert (await awaited(client, render_id))["status"] == "timeout"
@@ -215,7 +216,7 @@ async def test_a_combination_that_stands_nowhere_in_the_widget_is_refused(
     assert texts(refused) == [
         (
             "[W2404] payload: expected values that stand together in the widget, "
-            "got another combination of them (retry: no)"
+            "got another combination of them (correct this and call again)"
         )
     ]
 

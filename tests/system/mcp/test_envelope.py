@@ -123,31 +123,39 @@ async def test_what_was_mended_is_said(client: Connection) -> None:
     ]
 
 
-FAILING: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-    ("nothing", {}, {}),
-    ("plain", {"who": 7}, {}),
-    ("plain", {}, {}),
-    ("dividing", {"who": ""}, {}),
-    ("plain", {"who": "Ada"}, {"widgetd/profile": "all"}),
-    ("greeting", {"who": "Ada"}, {"widgetd/clientVersion": "1.4.9"}),
-    ("render_widget", {"name": "plian", "arguments": {}}, {}),
-    ("render_widget", {"name": "plain", "arguments": {"who": 7}}, {}),
-    ("render_widget", {}, {}),
-    ("show_render", {"render_id": "r_gone"}, {}),
-    ("search_widgets", {"limit": 0}, {}),
-    ("get_widget_details", {"names": 7}, {}),
-    ("await_widget_action", {"render_id": "r_gone", "timeout_s": -1}, {}),
+# A call that fails, and what there is to correct in it; None where calling again does not help.
+FAILING: list[tuple[str, dict[str, Any], dict[str, Any], str | None]] = [
+    ("nothing", {}, {}, "this"),
+    ("nobody-knows", {}, {}, None),
+    ("plain", {"who": 7}, {}, "this"),
+    ("plain", {"who": 7, "whom": "Ada"}, {}, "these"),
+    ("plain", {}, {}, "this"),
+    ("dividing", {"who": ""}, {}, None),
+    ("plain", {"who": "Ada"}, {"widgetd/profile": "all"}, None),
+    ("greeting", {"who": "Ada"}, {"widgetd/clientVersion": "1.4.9"}, None),
+    ("render_widget", {"name": "plian", "arguments": {}}, {}, "this"),
+    ("render_widget", {"name": "plain", "arguments": {"who": 7}}, {}, "this"),
+    ("render_widget", {}, {}, "this"),
+    ("show_render", {"render_id": "r_gone"}, {}, None),
+    ("search_widgets", {"limit": 0}, {}, "this"),
+    ("get_widget_details", {"names": 7}, {}, "this"),
+    ("await_widget_action", {"render_id": "r_gone", "timeout_s": -1}, {}, "this"),
     (
         "widget_action",
         {"render_id": "r_gone", "action": "a.b", "payload": {}, "idempotency_key": "k"},
         {},
+        None,
     ),
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "meta"), FAILING)
-async def test_every_failing_call_says_its_code_its_path_and_whether_to_try_again(
-    client: Connection, tool: str, arguments: dict[str, Any], meta: dict[str, Any]
+@pytest.mark.parametrize(("tool", "arguments", "meta", "correct"), FAILING)
+async def test_every_failing_call_says_its_code_its_path_and_what_to_do_next(
+    client: Connection,
+    tool: str,
+    arguments: dict[str, Any],
+    meta: dict[str, Any],
+    correct: str | None,
 ) -> None:
     result = await client.client.call_tool(
         tool, arguments, meta=cast("RequestParamsMeta", meta) or None
@@ -162,7 +170,8 @@ async def test_every_failing_call_says_its_code_its_path_and_whether_to_try_agai
     assert isinstance(text, TextContent)
     place = "" if error["message"].startswith(error["path"]) else f"{error['path']}: "
     retry = "yes" if error["recoverable"] else "no"
-    assert text.text == f"[{error['code']}] {place}{error['message']} (retry: {retry})"
+    what_next = f"retry: {retry}" if correct is None else f"correct {correct} and call again"
+    assert text.text == f"[{error['code']}] {place}{error['message']} ({what_next})"
 
 
 async def test_the_schema_of_the_envelope_admits_every_result(client: Connection) -> None:
@@ -175,7 +184,7 @@ async def test_the_schema_of_the_envelope_admits_every_result(client: Connection
         await client.call("plain", who="Ada"),
         await client.call("greeting", who="Ada"),
         await client.call("counting", times="3"),
-        *[await client.client.call_tool(tool, arguments) for tool, arguments, _ in FAILING],
+        *[await client.client.call_tool(tool, arguments) for tool, arguments, *_ in FAILING],
     ]
 
     for result in results:

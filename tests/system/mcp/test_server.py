@@ -92,7 +92,7 @@ async def test_an_unknown_tool_is_an_error_that_names_the_nearest(client: Client
     assert result.is_error
     assert text(result) == (
         "[W2001] name: there is no widget 'flight_traker'; "
-        "did you mean 'flight_tracker'? (retry: no)"
+        "did you mean 'flight_tracker'? (correct this and call again)"
     )
 
 

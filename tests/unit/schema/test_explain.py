@@ -184,12 +184,36 @@ def test_several_slips_are_told_at_once_in_the_authors_order_with_the_smallest_e
     )
 
 
-def test_at_most_five_slips_are_told() -> None:
-    error = refused({"number": "PA 845", "legs": [{"from": number} for number in range(20)]})
+@pytest.mark.parametrize(
+    ("wrong", "others"), [(5, "4. "), (6, "4; and 1 more. "), (20, "4; and 15 more. ")]
+)
+def test_at_most_five_slips_are_told_and_how_many_more_there_are(wrong: int, others: str) -> None:
+    error = refused({"number": "PA 845", "legs": [{"from": number} for number in range(wrong)]})
 
     assert [argument.path for argument in error.invalid_arguments] == [
         f"legs[{index}].from" for index in range(5)
     ]
+    assert f"legs[4].from: expected a string, got {others}Smallest valid example" in str(error)
+
+
+def test_where_not_all_slips_were_counted_there_are_at_least_so_many() -> None:
+    error = refused({"number": "PA 845", "legs": [{"from": number} for number in range(500)]})
+
+    assert "; and at least 59 more. Smallest valid example: " in str(error)
+
+
+def test_slips_for_which_there_is_no_room_are_counted_as_well() -> None:
+    names = [letter * 60 for letter in "abcde"]
+    texts = {name: {"type": "string", "pattern": "^x{9}$"} for name in names}
+    schema = compile_schema({"type": "object", "properties": texts})
+
+    with pytest.raises(CallError) as error:
+        schema.check(dict.fromkeys(names, "y" * 30))
+
+    assert len(error.value.invalid_arguments) == 5
+    told = str(error.value).count(": expected a string")
+    assert told < 5
+    assert f"; and {5 - told} more" in str(error.value)
 
 
 def test_a_message_stays_under_600_characters_and_ends_with_a_valid_example() -> None:
@@ -393,3 +417,65 @@ def test_where_the_budget_does_not_reach_the_likeliest_alternative_is_explained(
         schema.check({"first": step})
 
     assert "expected a value, got nothing" in str(error.value)
+
+
+ROWS = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string"},
+        "rows": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "cells": {"type": "array", "minItems": 2, "items": {"type": "number"}},
+                },
+                "required": ["name"],
+            },
+        },
+    },
+    "required": ["title", "rows"],
+}
+SMALL = {"title": "Ships", "rows": [{"name": "Ada", "cells": [1, 2, 3]}]}
+LARGE = {"title": "Ships", "rows": [{"name": f"Ada {n}", "cells": [n, n]} for n in range(90)]}
+
+
+def ending(arguments: Any, example: Any, schema: Any = None) -> str:
+    """With what the error ends where the author gave `example`."""
+    with pytest.raises(CallError) as error:
+        compile_schema(schema or ROWS).check(arguments, example=lambda: example)
+    assert len(str(error.value)) < 570
+    return str(error.value).partition(". ")[2]
+
+
+def test_the_example_is_the_authors() -> None:
+    assert ending({"title": 7}, SMALL) == (
+        'Valid example: {"title":"Ships","rows":[{"name":"Ada","cells":[1,2,3]}]}'
+    )
+
+
+def test_of_a_large_example_only_what_is_at_fault_is_shown_and_of_a_list_one_element() -> None:
+    first = '{"name":"Ada 0","cells":[0,0]}'
+
+    assert ending({"title": "a", "rows": 7}, LARGE) == f"Valid example of rows: [{first}]"
+    assert ending({"title": "a", "rows": [{"cells": []}]}, LARGE) == (
+        f"Valid example of rows: [{first}]"
+    )
+    assert ending({"title": 7, "rows": []}, LARGE) == 'Valid example of title: "Ships"'
+
+
+def test_a_list_that_may_not_be_so_short_is_shown_whole_or_not_at_all() -> None:
+    rows = {**ROWS["properties"]["rows"], "minItems": 90}  # type: ignore[index]  # a schema is JSON
+    schema = {**ROWS, "properties": {**ROWS["properties"], "rows": rows}}  # type: ignore[dict-item]
+
+    assert ending({"title": "a", "rows": 7}, LARGE, schema) == ""
+    assert ending({"title": "a", "rows": [{"name": 1}] * 90}, LARGE, schema).endswith(
+        'Valid example of rows[0]: {"name":"Ada 0","cells":[0,0]}'
+    )
+
+
+def test_where_the_authors_example_has_no_room_the_smallest_is_shown() -> None:
+    large = {"title": "a" * 900, "rows": []}
+
+    assert ending({"title": 7, "rows": []}, large).startswith('Smallest valid example: {"title"')

@@ -61,6 +61,17 @@ def test_without_the_authors_arguments_the_example_is_the_smallest() -> None:
     assert shown() == widget(schema=LISTED, template='{"type":"Card"}').schema.smallest
 
 
+def test_an_error_ends_with_the_authors_example() -> None:
+    made = widget(schema=LISTED, sidecar='[[examples]]\narguments = {title="a", rows=[1]}\n')
+
+    with pytest.raises(CallError) as error:
+        made.call({"title": 1})
+
+    assert str(error.value) == (
+        'title: expected a string, got 1. Valid example: {"title":"a","rows":[1]}'
+    )
+
+
 def test_keyword_arguments_render_to_a_tree() -> None:
     assert widget().render(who="Ada") == greeting("Hello", "Ada")
 
