@@ -89,13 +89,13 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
         folder: An empty folder.
         swaps: How often.
     """
-    registry, hints, surveyed = Registry(), Hints(), anyio.Event()
+    registry, hints, scanned = Registry(), Hints(), anyio.Event()
     server = build(registry, local_store())
     saver = Saver(folder)
     catalog = Catalog(folder, Loader(server.admit).load, quiet_ms=0)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(reload, catalog, hints, registry, looked=surveyed.set))
-        await surveyed.wait()
+        tasks.start_soon(partial(reload, catalog, hints, registry, looked=scanned.set))
+        await scanned.wait()
         told = partial(notify, registry, server.roots, view=server.views.of)
         tasks.start_soon(partial(told, list_changed=server.listings.changed))
         async with Client(server.mcp) as client:

@@ -2,7 +2,7 @@
 
 Editors, rsync and ConfigMaps take a file away and bring it back within
 milliseconds, and a mount may vanish as a whole. So a file is gone only when two
-surveys of the same folder, 250 ms apart, did not find it; and a folder that was
+scans of the same folder, 250 ms apart, did not find it; and a folder that was
 replaced by an empty one, or by none, takes nothing with it.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 
 from widgetd.errors import Finding
 from widgetd.files.persistent_map import key_set, missing
-from widgetd.files.scan import Survey
+from widgetd.files.scan import Scan
 
 GRACE_S = 0.25
 """Longer than any editor's gap between taking a file away and putting the new one in place."""
@@ -32,34 +32,34 @@ class MissingFiles:
         """Whether a file is missing that does not count as gone yet."""
         return bool(self._since_s)
 
-    def degraded(self, survey: Survey) -> Finding | None:
-        """Why what this survey lacks may be there all the same; None if it is truly missing."""
-        if survey.root is None:
+    def degraded(self, scan: Scan) -> Finding | None:
+        """Why what this scan lacks may be there all the same; None if it is truly missing."""
+        if scan.root is None:
             problem = "the widgets folder is not there"
             return _degraded(problem, "put it back; until then everything goes on serving")
-        if survey.failure is not None:
-            problem = f"the widgets folder cannot be listed ({survey.failure.strerror})"
+        if scan.failure is not None:
+            problem = f"the widgets folder cannot be listed ({scan.failure.strerror})"
             return _degraded(problem, "give widgetd the right to read and enter it")
-        if self._root not in (None, survey.root) and not survey.sources:
+        if self._root not in (None, scan.root) and not scan.sources:
             problem = "the widgets folder was replaced by an empty one"
             return _degraded(problem, "mount it again; until then everything goes on serving")
         return None
 
-    def gone(self, survey: Survey, known: Mapping[str, object], now_s: float) -> frozenset[str]:
-        """The paths of `known` that count as deleted, given that the survey can be trusted.
+    def gone(self, scan: Scan, known: Mapping[str, object], now_s: float) -> frozenset[str]:
+        """The paths of `known` that count as deleted, given that the scan can be trusted.
 
         Args:
-            survey: The folder as it is, not degraded.
+            scan: The folder as it is, not degraded.
             known: By the paths that have an entry.
             now_s: A monotonic clock's reading.
         """
-        self._root = survey.root
+        self._root = scan.root
         # Found anew only where the paths changed.
-        compared = key_set(known), key_set(survey.sources)
+        compared = key_set(known), key_set(scan.sources)
         if compared != self._compared:
-            self._compared, self._lacking = compared, missing(known, survey.sources)
+            self._compared, self._lacking = compared, missing(known, scan.sources)
         # What could not be read is there.
-        there = (survey.faults, survey.unsettled)
+        there = (scan.faults, scan.unsettled)
         absent = [path for path in self._lacking if not any(path in each for each in there)]
         self._since_s = {path: self._since_s.get(path, now_s) for path in absent}
         gone = frozenset(p for p, since_s in self._since_s.items() if now_s - since_s >= GRACE_S)

@@ -25,7 +25,7 @@ from widgetd.checks.renders import undrawable
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.files.folder import Folder, opened
 from widgetd.files.persistent_map import differing, missing
-from widgetd.files.scan import UNKNOWN, Survey, glance
+from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source, read
 from widgetd.files.stamp import QUIET_MS
 from widgetd.limits import Limits
@@ -165,7 +165,7 @@ class Catalog:
         self._limit_bytes = limit_bytes
         self._last_good = last_good
         self._quiet_ms = quiet_ms
-        self._survey = UNKNOWN
+        self._scan = UNKNOWN
         self._missing = MissingFiles()
         self._current = Snapshot.empty(selection=selection, settings=settings)
         self._copied: Mapping[str, Entry] | None = None
@@ -185,8 +185,8 @@ class Catalog:
             paths: Where something may have changed; none stands for everywhere.
             finished: Those of `paths` that need not be quiet to be served.
         """
-        before, known = self._survey, self._current.entries
-        self._survey = glance(
+        before, known = self._scan, self._current.entries
+        self._scan = scan(
             self.root,
             paths,
             known=before,
@@ -195,14 +195,14 @@ class Catalog:
             quiet_ms=self._quiet_ms,
             finished=finished,
         )
-        degraded = self._missing.degraded(self._survey)
+        degraded = self._missing.degraded(self._scan)
         gone: Collection[str] = ()
         if degraded is None:
-            gone = self._missing.gone(self._survey, known, time.monotonic())
-        changes = rebuild(known, self._survey, known=before, gone=gone, load=self._load)
+            gone = self._missing.gone(self._scan, known, time.monotonic())
+        changes = rebuild(known, self._scan, known=before, gone=gone, load=self._load)
         if finished and any(entry and entry.fault for entry in changes.values()):
             # A writer may close a file after each part of it; to be refused it must be quiet.
-            self._survey = before
+            self._scan = before
             return self.scan(paths)
         if self._last_good is not None:
             changes = {**changes, **dict(revive(changes, known, self._last_good, self._load))}
@@ -231,7 +231,7 @@ class Catalog:
 
     def _copy(self, path: str, copies: LastGood) -> bool:
         """Keep a copy of the file if it is served as it stands; whether the disk took it."""
-        entry, sources = self._current.entries.get(path), self._survey.sources
+        entry, sources = self._current.entries.get(path), self._scan.sources
         self._uncopied.pop(path, None)
         if entry is None or entry.fault is not None or path not in sources:
             return True
@@ -243,21 +243,21 @@ class Catalog:
     @property
     def due_s(self) -> float | None:
         """In how many seconds to scan again without a hint; None where nothing is pending."""
-        if self._survey.unsettled:
-            return self._survey.settles_s
+        if self._scan.unsettled:
+            return self._scan.settles_s
         return GRACE_S if self._missing.pending else None
 
     @property
     def unsettled(self) -> frozenset[str]:
         """The files that were being written when last scanned."""
-        return self._survey.unsettled
+        return self._scan.unsettled
 
 
 def rebuild(
     before: Mapping[str, Entry],
-    survey: Survey,
+    scan: Scan,
     *,
-    known: Survey,
+    known: Scan,
     gone: Collection[str],
     load: Load,
 ) -> Changes:
@@ -265,13 +265,13 @@ def rebuild(
 
     Args:
         before: The entries until now, made from `known`.
-        survey: The folder as it is.
+        scan: The folder as it is.
         known: The folder as it was.
         gone: Paths in `before` that count as deleted.
         load: Called once for each file whose content, or sidecar, is new.
     """
     changes: dict[str, Entry | None] = dict.fromkeys(gone)
-    sources, earlier = survey.sources, known.sources
+    sources, earlier = scan.sources, known.sources
     touched = {*differing(earlier, sources), *missing(earlier, sources), *known.faults}
     for path in sorted({path.removesuffix(SUFFIX) for path in touched}):
         source = sources.get(path)
@@ -282,7 +282,7 @@ def rebuild(
         key = source.digest if sidecar is None else f"{source.digest}+{sidecar.digest}"
         if entry is None or entry.key != key:
             changes[path] = _entry(entry, key, source, sidecar, load)
-    for path, error in survey.faults.items():
+    for path, error in scan.faults.items():
         # An unreadable sidecar speaks for its widget.
         widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIX) else path
         changes[widget] = _broken(before.get(widget), widget, "", error)

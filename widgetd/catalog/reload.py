@@ -56,7 +56,7 @@ class Swap:
 class Observer(Protocol):
     """Is told how the reloading goes. Called in the event loop; must neither wait nor raise."""
 
-    def surveyed(self, seconds: float) -> None:
+    def scanned(self, seconds: float) -> None:
         """The folder was scanned, and its widgets were made, in so many seconds."""
 
     def swapped(self, swap: Swap) -> None:
@@ -91,7 +91,7 @@ async def reload(
         found = await anyio.to_thread.run_sync(scan, limiter=limiter)
         took_s = time.perf_counter() - started_s
         if observer is not None:
-            observer.surveyed(took_s)
+            observer.scanned(took_s)
         before, now_s = registry.current, time.time()
         change = None if found.same_as(before) else registry.swap(found)
         if not catalog.unsettled or started_s > patience_s:

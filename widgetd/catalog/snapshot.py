@@ -94,7 +94,7 @@ class Snapshot:
 
     @classmethod
     def empty(cls, *, selection: Selection = EVERYTHING, settings: str = "") -> Snapshot:
-        """The snapshot before the first survey: it serves nothing and blames nobody.
+        """The snapshot before the first scan: it serves nothing and blames nobody.
 
         Args:
             selection: Which widgets are served at all, in this snapshot and those that follow it.

@@ -50,10 +50,10 @@ def register(
         stop = anyio.Event()
         # FastMCP may leave a lifespan in another task than it entered it in, which a task group
         # does not survive; so the loops live in a task of their own.
-        surveyed = asyncio.Event()
-        running = asyncio.create_task(_follow(attached, settings, root, surveyed, stop))
+        scanned = asyncio.Event()
+        running = asyncio.create_task(_follow(attached, settings, root, scanned, stop))
         try:
-            await _either(running, surveyed)
+            await _either(running, scanned)
             yield
         finally:
             stop.set()
@@ -64,18 +64,18 @@ def register(
 
 
 async def _follow(
-    server: Server, settings: Settings, root: Path, surveyed: asyncio.Event, stop: anyio.Event
+    server: Server, settings: Settings, root: Path, scanned: asyncio.Event, stop: anyio.Event
 ) -> None:
     load = Loader(server.admit, strict=settings.strict).load
     catalog = catalog_for(settings, root, load)
     async with reloading(server, settings, catalog, hints=Hints(), vitals=Vitals(), stop=stop):
-        surveyed.set()
+        scanned.set()
         await stop.wait()
 
 
-async def _either(running: asyncio.Task[None], surveyed: asyncio.Event) -> None:
-    """Wait until the folder was surveyed, or until that failed."""
-    waiting = asyncio.create_task(surveyed.wait())
+async def _either(running: asyncio.Task[None], scanned: asyncio.Event) -> None:
+    """Wait until the folder was scanned, or until that failed."""
+    waiting = asyncio.create_task(scanned.wait())
     await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
     if running.done():

@@ -37,7 +37,7 @@ async def reloading(
     stop: anyio.Event,
     observer: Observer | None = None,
 ) -> AsyncIterator[None]:
-    """Keep what `server` serves equal to a folder; entered once the first survey is done.
+    """Keep what `server` serves equal to a folder; entered once the first scan is done.
 
     Args:
         server: Whose registry is kept, and whose clients are told.
@@ -49,16 +49,16 @@ async def reloading(
         observer: Is told how the reloading goes.
     """
     registry = server.registry
-    surveyed = anyio.Event()
+    scanned = anyio.Event()
 
     def looked() -> None:
         vitals.looked()
-        surveyed.set()
+        scanned.set()
 
     async with anyio.create_task_group() as tasks:
         looking = partial(reload, catalog, hints, registry, looked=looked, observer=observer)
         tasks.start_soon(looking)
-        await surveyed.wait()
+        await scanned.wait()
         telling = partial(
             notify,
             registry,

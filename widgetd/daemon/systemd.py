@@ -61,7 +61,7 @@ class Supervisor:
         It runs on the event loop, so a loop that hangs falls silent by itself.
 
         Args:
-            healthy: Whether surveys make progress. While it says no, nothing is said.
+            healthy: Whether scans make progress. While it says no, nothing is said.
             stop: Ends the feeding.
         """
         while self.watchdog_s is not None and not stop.is_set():

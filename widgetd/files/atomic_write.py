@@ -1,7 +1,7 @@
 """Put a file into a folder, whole or not at all.
 
 The bytes go into a hidden file beside their place, to the disk, and then into
-their place in one step: a survey sees the old file or the new one.
+their place in one step: a scan sees the old file or the new one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from widgetd.files.folder import Folder
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def place(folder: Folder, name: str, content: bytes, *, replace: bool) -> None:
+def write_atomically(folder: Folder, name: str, content: bytes, *, replace: bool) -> None:
     """Make `content` the file `name` of `folder`; a link of that name is replaced, not followed.
 
     Args:

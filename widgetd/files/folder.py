@@ -1,9 +1,8 @@
 """Hold a folder open while it is looked at, and say what lies inside it.
 
 A path is a promise that others can break between two system calls; a descriptor
-is the thing itself. So the folder is opened once per look, everything is opened
-relative to it, and whether something lies inside is asked of its descriptor. It
-refuses to know what is looked for.
+is the thing itself. So the folder is opened once per scan, everything is opened
+relative to it, and whether something lies inside is asked of its descriptor.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import fcntl
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +67,12 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Folder]:
     """
     descriptor = os.open(path, _OPEN)
     try:
-        yield Folder(path=os.fspath(path), descriptor=descriptor, identity=_identity_of(descriptor))
+        status, generation = os.fstat(descriptor), b""
+        # ext4 gives the inode number of a folder just deleted to the next one made.
+        with suppress(OSError):
+            generation = fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, bytes(8))[:4]
+        inode = status.st_ino << 32 | int.from_bytes(generation, sys.byteorder)
+        yield Folder(path=os.fspath(path), descriptor=descriptor, identity=(status.st_dev, inode))
     finally:
         os.close(descriptor)
 
@@ -85,20 +89,6 @@ def identity(path: str | os.PathLike[str]) -> Identity:
     except PermissionError:
         status = Path(path).stat()
         return status.st_dev, status.st_ino << 32
-
-
-def _identity_of(descriptor: int) -> Identity:
-    status = os.fstat(descriptor)
-    return status.st_dev, status.st_ino << 32 | _generation(descriptor)
-
-
-def _generation(descriptor: int) -> int:
-    # ext4 gives the inode number of a folder just deleted to the next one made.
-    try:
-        answer = fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, bytes(8))
-    except OSError:
-        return 0
-    return int.from_bytes(answer[:4], sys.byteorder)
 
 
 def _name_of(descriptor: int) -> str:

@@ -1,8 +1,8 @@
 """Remember that something may have changed until someone looks.
 
 A level, not a queue: hints that nobody has taken yet are one hint, so adding
-never waits, and what is remembered does not grow. It refuses to know what an
-event said; there is nothing in a hint to be believed.
+never waits, and what is remembered does not grow. There is nothing in a hint to
+be believed.
 """
 
 from __future__ import annotations

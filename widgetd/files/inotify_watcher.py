@@ -1,36 +1,70 @@
 """Hint at what changes in a folder on Linux, at once, and say which files are finished.
 
-The kernel watches single folders, so each folder below has a watch of its own,
-and a new one is listed once it is watched: what came into it before is listed,
-what comes later is an event. This refuses to look at files.
+The kernel watches single folders, so each folder below has a watch of its own, and a new
+one is listed once it is watched: what came into it before is listed, what comes later is
+an event. It tells of a file what watchfiles does not pass on: that whoever wrote it has
+closed it, and that it was moved into place.
+
+Source: inotify(7).
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
+import struct
+import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
-from widgetd.files import inotify_queue
 from widgetd.files.folder import Identity, identity
 from widgetd.files.hints import Hints
-from widgetd.files.inotify_queue import Event, Queue
+
+AVAILABLE = sys.platform == "linux"
+"""Whether this system has it."""
+
+WRITTEN = 0x2
+ATTRIBUTES = 0x4
+CLOSED = 0x8
+MOVED_OUT = 0x40
+MOVED_IN = 0x80
+MADE = 0x100
+DELETED = 0x200
+SELF_MOVED = 0x800
+UNMOUNTED = 0x2000
+OVERFLOWN = 0x4000
+IGNORED = 0x8000
+FOLDER = 0x4000_0000
+
+_WANTED = WRITTEN | ATTRIBUTES | CLOSED | MOVED_OUT | MOVED_IN | MADE | DELETED | SELF_MOVED
+_ONLY_FOLDERS = 0x0100_0000
+_NO_LINKS = 0x0200_0000
+
+_LIMITS = {
+    errno.ENOSPC: "all of fs.inotify.max_user_watches are taken",
+    errno.EMFILE: "all of fs.inotify.max_user_instances are taken",
+}
+
+_HEAD = struct.Struct("iIII")
+_AT_ONCE_BYTES = 16 * 1024
 
 _BEAT_S = 1.0
-"""How soon a folder that was replaced under its name has events again; a survey sees it anyway."""
+"""How soon a folder that was replaced under its name has events again; a scan sees it anyway."""
 
 _LINGERS_S = 0.005
 """A write that has begun is mostly finished sooner, and until then is no reason to look."""
 
-_BEGUN = inotify_queue.MADE | inotify_queue.WRITTEN
-_FINISHED = inotify_queue.CLOSED | inotify_queue.MOVED_IN
-_ENTERED = inotify_queue.MADE | inotify_queue.MOVED_IN | inotify_queue.ATTRIBUTES
-_ENDED = inotify_queue.SELF_MOVED | inotify_queue.UNMOUNTED | inotify_queue.IGNORED
+_BEGUN = MADE | WRITTEN
+_FINISHED = CLOSED | MOVED_IN
+_ENTERED = MADE | MOVED_IN | ATTRIBUTES
+_ENDED = SELF_MOVED | UNMOUNTED | IGNORED
 
 
 async def follow(root: Path, hints: Hints, armed: Callable[[], None]) -> None:
@@ -97,8 +131,7 @@ class _Tree:
     def is_lost(self, events: Collection[Event]) -> bool:
         """Whether some events were dropped, or no more will come of the folder itself."""
         return any(
-            event.mask & inotify_queue.OVERFLOWN
-            or (event.mask & _ENDED and self._folders.get(event.watch) == "")
+            event.mask & OVERFLOWN or (event.mask & _ENDED and self._folders.get(event.watch) == "")
             for event in events
         )
 
@@ -110,7 +143,7 @@ class _Tree:
         finished: dict[str, bool] = {}
         entered = []
         for event, path in self._located(events):
-            if not event.mask & inotify_queue.FOLDER:
+            if not event.mask & FOLDER:
                 finished[path] = bool(event.mask & _FINISHED)
             elif path and event.mask & _ENTERED:
                 entered.append(path)
@@ -125,7 +158,7 @@ class _Tree:
 
     def _located(self, events: Collection[Event]) -> Iterator[tuple[Event, str]]:
         for event in events:
-            if event.mask & inotify_queue.IGNORED:
+            if event.mask & IGNORED:
                 self._folders.pop(event.watch, None)
             elif (folder := self._folders.get(event.watch)) is not None:
                 yield event, "/".join(filter(None, (folder, event.name)))
@@ -142,7 +175,7 @@ class _Tree:
             return [within + entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
 
     def _leave(self, path: str, event: Event) -> None:
-        if not event.mask & inotify_queue.MOVED_OUT:
+        if not event.mask & MOVED_OUT:
             return  # one that is deleted says so itself
         for watch, folder in list(self._folders.items()):
             if folder == path or folder.startswith(path + "/"):
@@ -154,3 +187,72 @@ def _is(root: Path, folder: Identity) -> bool:
     with suppress(OSError):
         return identity(root) == folder
     return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened in a watched folder, or to it.
+
+    Attributes:
+        watch: Which folder, by the number that `Queue.watch` answered; -1 for none.
+        mask: What happened: some of the constants above.
+        name: Of what is in the folder; empty for the folder itself.
+    """
+
+    watch: int
+    mask: int
+    name: str
+
+
+class Queue:
+    """The kernel's events for this process; its owner closes it, while nobody waits for events.
+
+    Raises:
+        OSError: The user has as many queues as the system allows.
+    """
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._descriptor = self._call("inotify_init1", os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def watch(self, path: str | os.PathLike[str], *, through_link: bool = False) -> int:
+        """Have events of the folder at `path` from now on; answers a number that stands for it.
+
+        It may wait for a disk, so it may be called in another thread than `events`.
+
+        Raises:
+            OSError: There is no such folder, it may not be listed, or the user watches as many
+                as the system allows.
+        """
+        mask = _WANTED | _ONLY_FOLDERS | (0 if through_link else _NO_LINKS)
+        return self._call("inotify_add_watch", self._descriptor, os.fsencode(path), mask)
+
+    def forget(self, watch: int) -> None:
+        """Have no more events of a folder; one that is gone is forgotten already."""
+        with suppress(OSError):
+            self._call("inotify_rm_watch", self._descriptor, watch)
+
+    async def events(self) -> list[Event]:
+        """The next that happened, at least one, in their order."""
+        await anyio.wait_readable(self._descriptor)
+        return list(_parsed(os.read(self._descriptor, _AT_ONCE_BYTES)))
+
+    def close(self) -> None:
+        """Have no more events at all."""
+        os.close(self._descriptor)
+
+    def _call(self, name: str, *arguments: int | bytes) -> int:
+        answer: int = getattr(self._libc, name)(*arguments)
+        if answer < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, _LIMITS.get(number, os.strerror(number)))
+        return answer
+
+
+def _parsed(events: bytes) -> Iterator[Event]:
+    at = 0
+    while at < len(events):
+        watch, mask, _, length = _HEAD.unpack_from(events, at)
+        at += _HEAD.size + length
+        name = events[at - length : at].rstrip(b"\0")
+        yield Event(watch=watch, mask=mask, name=os.fsdecode(name))

@@ -1,28 +1,30 @@
 """Say which sources a folder holds now, reading only what may have changed.
 
-A survey looks at everything and has the last word; a glance looks where a hint
-pointed. Both are functions of the folder and of what was known before, and both
-keep to one rule: what could not be looked at stands as it was known. So neither
-an unlistable folder nor a file caught in the middle of a write looks like a
-deletion. They refuse to know when to look, and what becomes of a file that is gone.
+A scan of everything has the last word; a partial one looks where a hint pointed. Both
+are functions of the folder and of what was known before, and keep to one rule: what
+could not be looked at stands as it was known. So neither an unlistable folder nor a file
+caught in the middle of a write looks like a deletion.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TypeVar
 
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, Identity, identity, opened
 from widgetd.files.persistent_map import beginning, patched
-from widgetd.files.scope import scope
 from widgetd.files.source import Source, Unsettled, read
 from widgetd.files.stamp import QUIET_MS
-from widgetd.files.walk import Listing, walk
+from widgetd.files.walk import HIDDEN, Listing, walk
 
 T = TypeVar("T")
 
@@ -32,12 +34,8 @@ EMPTY_NS = 1_000_000_000
 then (300 ms were seen on a busy ext4) the file is empty, and as old as it was."""
 
 
-def _no_times() -> Mapping[str, int]:
-    return MappingProxyType({})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class Scan:
     """A folder as it was found.
 
     Attributes:
@@ -58,86 +56,71 @@ class Survey:
     unsettled: frozenset[str] = frozenset()
     settles_s: float = field(default=0, compare=False)
     failure: OSError | None = None
-    empty_since_ns: Mapping[str, int] = field(default_factory=_no_times, compare=False, repr=False)
+    empty_since_ns: Mapping[str, int] = field(
+        default_factory=lambda: MappingProxyType({}), compare=False, repr=False
+    )
 
 
-UNKNOWN = Survey(root=None, sources=MappingProxyType({}), faults=MappingProxyType({}))
-"""What is known before the first survey."""
+UNKNOWN = Scan(root=None, sources=MappingProxyType({}), faults=MappingProxyType({}))
+"""What is known before the first scan."""
 
 
-def survey(
+def scan(
     root: str | os.PathLike[str],
+    paths: Collection[str] = (),
     *,
     suffixes: tuple[str, ...],
     limit_bytes: int,
-    known: Survey = UNKNOWN,
-    quiet_ms: int = QUIET_MS,
-) -> Survey:
-    """The whole folder as it is now.
-
-    Args:
-        root: The folder; a link to one will do.
-        suffixes: What the names of served files end with.
-        limit_bytes: A longer file is a fault.
-        known: The survey or glance before this one; unchanged files are taken from it.
-        quiet_ms: How long a file must not have been written; 0 reads everything at once.
-    """
-    try:
-        with opened(root) as folder:
-            look = _Look(folder, known, suffixes, limit_bytes, quiet_ms)
-            return look.everywhere()
-    except OSError as error:
-        failure = error.with_traceback(None)
-        return replace(known, root=_identity(root), unsettled=frozenset(), failure=failure)
-
-
-def glance(
-    root: str | os.PathLike[str],
-    paths: Collection[str],
-    *,
-    known: Survey,
-    suffixes: tuple[str, ...],
-    limit_bytes: int,
+    known: Scan = UNKNOWN,
     quiet_ms: int = QUIET_MS,
     finished: Collection[str] = (),
-) -> Survey:
-    """The folder as it was known, but for `paths` and what was unsettled, which is looked at now.
+) -> Scan:
+    """The folder as it is now; with `paths` as it was known, but for those and what was unsettled.
 
     A path that is a folder stands for all that is in it. Where a path may concern more than
-    itself (see `scope`), or the folder is another one than it was, this is a survey. What changed
-    at the other end of a link shows under the link's name in the next survey.
+    itself (see `_scope`), or the folder is another one than it was, everything is looked at. What
+    changed at the other end of a link shows under the link's name when everything is next.
 
     Args:
         root: The folder; a link to one will do.
         paths: Relative to `root`, with `/` between parts; none at all stands for everything.
-        known: The survey or glance before this one.
         suffixes: What the names of served files end with.
         limit_bytes: A longer file is a fault.
+        known: The scan before this one; unchanged files are taken from it.
         quiet_ms: How long a file must not have been written; 0 reads at once.
         finished: Those of `paths` whose writers closed them or moved them into place, and which
             need not be quiet. If everything is looked at, they must be all the same.
     """
+    scanner = partial(
+        _Scanner, known=known, suffixes=suffixes, limit_bytes=limit_bytes, quiet_ms=quiet_ms
+    )
+    if paths:
+        # An error here the scan of everything meets too, and says so.
+        with suppress(OSError), opened(root) as folder:
+            partly = scanner(folder, finished=finished)
+            if found := partly.at({*paths, *known.unsettled}):
+                return found
     try:
         with opened(root) as folder:
-            look = _Look(folder, known, suffixes, limit_bytes, quiet_ms, finished=finished)
-            if paths and (found := look.at({*paths, *known.unsettled})):
-                return found
-    except OSError:
-        pass  # the survey meets the same error and says so
-    return survey(root, suffixes=suffixes, limit_bytes=limit_bytes, known=known, quiet_ms=quiet_ms)
+            return scanner(folder).everywhere()
+    except OSError as error:
+        failure, which = error.with_traceback(None), None
+        with suppress(OSError):
+            which = identity(root)
+        return replace(known, root=which, unsettled=frozenset(), failure=failure)
 
 
-class _Look:
-    """A survey in the making."""
+class _Scanner:
+    """A scan in the making."""
 
     def __init__(
         self,
         folder: Folder,
-        known: Survey,
+        *,
+        known: Scan,
         suffixes: tuple[str, ...],
         limit_bytes: int,
         quiet_ms: int,
-        *,
         finished: Collection[str] = (),
     ) -> None:
         self._folder = folder
@@ -152,16 +135,16 @@ class _Look:
         self._settles_s = 0.0
         self._empty_since_ns: dict[str, int] = {}
 
-    def everywhere(self) -> Survey:
+    def everywhere(self) -> Scan:
         self._take(walk(self._folder, "", self._suffixes))
-        return self._survey(lambda known: known)
+        return self._scan(lambda known: known)
 
-    def at(self, paths: Collection[str]) -> Survey | None:
-        """The known survey but for `paths`; None if it takes a look at everything."""
+    def at(self, paths: Collection[str]) -> Scan | None:
+        """The known scan but for `paths`; None if it takes a look at everything."""
         known = self._known
         if known.failure or known.root != self._folder.identity:
             return None
-        where = scope(self._folder, paths, self._suffixes)
+        where = _scope(self._folder, paths, self._suffixes)
         if where is None:
             return None
         for path in where.files:
@@ -171,16 +154,16 @@ class _Look:
             if listing.linked:
                 return None
             self._take(listing)
-        return self._survey(where.paths_of)
+        return self._scan(where.paths_of)
 
-    def _survey(self, looked_at: Callable[[Mapping[str, object]], Iterable[str]]) -> Survey:
+    def _scan(self, looked_at: Callable[[Mapping[str, object]], Iterable[str]]) -> Scan:
         """What was known, but for what was looked at of it, which is as it was found."""
 
         def merged(known: Mapping[str, T], found: Mapping[str, T]) -> Mapping[str, T]:
             return patched(known, {**dict.fromkeys(looked_at(known)), **found})
 
         known = self._known
-        return Survey(
+        return Scan(
             root=self._folder.identity,
             sources=merged(known.sources, self._sources),
             faults=merged(known.faults, self._faults),
@@ -190,12 +173,14 @@ class _Look:
         )
 
     def _take(self, listing: Listing) -> None:
+        known = self._known
         for path, fault in listing.unlisted.items():
-            self._keep_inside(path)
+            for entries in (known.sources, known.faults):
+                for below in beginning(entries, f"{path}/"):
+                    self._keep(below)
             self._blame(fault)
-        known = self._known.sources
         for path, status in listing.files.items():
-            source = known.get(path)
+            source = known.sources.get(path)
             if source and source.stamp and status and source.stamp.marks(status):
                 self._sources[path] = source
             else:
@@ -239,14 +224,55 @@ class _Look:
         if fault := self._known.faults.get(path):
             self._faults[path] = fault
 
-    def _keep_inside(self, path: str) -> None:
-        for known in (self._known.sources, self._known.faults):
-            for below in beginning(known, f"{path}/"):
-                self._keep(below)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scope:
+    """Where to look.
+
+    Attributes:
+        files: To be read, if they are there.
+        folders: To be walked, if they are there and folders; else nothing is in them any more.
+    """
+
+    files: frozenset[str]
+    folders: frozenset[str]
+
+    def paths_of(self, known: Mapping[str, object]) -> Iterator[str]:
+        """The paths looked at, and those of `known` that lay in one when that was a folder."""
+        looked_at = self.files | self.folders
+        yield from looked_at
+        # What was known as a file had nothing in it.
+        for path in looked_at:
+            if path not in known:
+                yield from beginning(known, f"{path}/")
 
 
-def _identity(root: str | os.PathLike[str]) -> Identity | None:
-    try:
-        return identity(root)
-    except OSError:
-        return None
+def _scope(folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]) -> _Scope | None:
+    """Where to look for what `paths` may have changed; None for everywhere.
+
+    A hint names what an event named. That is exact for plain files and folders; but a link may
+    change what is seen under other names, and a change below a hidden folder may show wherever a
+    link leads there (a ConfigMap swaps `..data`, and all its files change).
+    """
+
+    def mode_of(path: str) -> int:
+        try:
+            return os.stat(path, dir_fd=folder.descriptor, follow_symlinks=False).st_mode
+        except OSError:
+            return 0
+
+    files, folders = set(), set()
+    for path in paths:
+        served, mode, parts = path.endswith(suffixes), mode_of(path), path.split("/")
+        parents = accumulate(parts[:-1], "{}/{}".format)
+        under_link = any(stat.S_ISLNK(mode_of(parent)) for parent in parents)
+        if any(part.startswith(HIDDEN) for part in parts):
+            if served or path.startswith("..") or not (mode == 0 or stat.S_ISREG(mode)):
+                return None
+        elif under_link or (stat.S_ISLNK(mode) and not served):
+            return None
+        elif served and not stat.S_ISDIR(mode):
+            files.add(path)
+        else:
+            folders.add(path)
+    return _Scope(files=frozenset(files), folders=frozenset(folders))

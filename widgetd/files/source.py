@@ -2,7 +2,7 @@
 
 A name that someone else chose may lead anywhere: to a pipe that blocks for ever,
 to a device, out of the folder, to a file that is being written this moment. Each
-is refused before its bytes are believed. It refuses to know what the bytes mean.
+is refused before its bytes are believed.
 """
 
 from __future__ import annotations
@@ -92,7 +92,12 @@ def read(
         _demand_regular(path, os.stat(path, dir_fd=folder.descriptor))
         descriptor = os.open(path, _OPEN, dir_fd=folder.descriptor)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise _missing(folder, path) from error
+        try:
+            os.readlink(path, dir_fd=folder.descriptor)
+        except OSError:
+            raise FileNotFoundError(path) from error
+        problem = "it is a link that leads nowhere"
+        raise _fault(path, "W1001", problem, "point it at a file, or remove it") from error
     except OSError as error:
         raise unreadable(path, error) from error
     try:
@@ -135,7 +140,11 @@ def _read(
     if (settles_s := quiet_in_s(before, quiet_ms)) and not (finished and outlast(before)):
         raise Unsettled(settles_s)
     racy = is_racy(before)
-    content = _drain(descriptor, limit_bytes + 1)
+    parts, room = [], limit_bytes + 1
+    while room and (part := os.read(descriptor, room)):
+        parts.append(part)
+        room -= len(part)
+    content = b"".join(parts)
     if len(content) > limit_bytes:
         problem = f"it is longer than {limit_bytes:,} bytes"
         raise _fault(path, "W1002", problem, "leave out what it does not need")
@@ -145,27 +154,10 @@ def _read(
     return Source.of(path, content, None if racy else stamp)
 
 
-def _drain(descriptor: int, most_bytes: int) -> bytes:
-    parts = []
-    while most_bytes and (part := os.read(descriptor, most_bytes)):
-        parts.append(part)
-        most_bytes -= len(part)
-    return b"".join(parts)
-
-
 def _demand_regular(path: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
         raise _fault(path, "W1001", f"it is {kind}", "put a regular file there")
-
-
-def _missing(folder: Folder, path: str) -> WidgetError | FileNotFoundError:
-    try:
-        os.readlink(path, dir_fd=folder.descriptor)
-    except OSError:
-        return FileNotFoundError(path)
-    problem = "it is a link that leads nowhere"
-    return _fault(path, "W1001", problem, "point it at a file, or remove it")
 
 
 def _fault(path: str, code: str, problem: str, advice: str) -> WidgetError:

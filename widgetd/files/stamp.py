@@ -3,7 +3,7 @@
 Only ctime is believed: `cp -p`, `rsync -a`, tar and `touch -d` set mtime at will,
 but nothing sets ctime. A ctime that lies far ahead of our clock (a file server
 with a clock of its own) says nothing about now, so it neither delays a read nor
-casts doubt on one. It refuses to know what is in the file.
+casts doubt on one.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Real folders come first, then linked ones in the order of their names, and each
 folder once: so a loop of links ends, and which path a file is found under does
 not depend on the order in which the file system lists. Names that start with
 `.` or `~` (editors' temporary files, `.git`, a ConfigMap's `..data`) are not
-looked into; a link from beside them may still lead there. It refuses to open files.
+looked into; a link from beside them may still lead there. No file is opened.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from bisect import insort
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from widgetd.errors import WidgetError
@@ -84,16 +85,12 @@ class _Walk:
         try:
             if not self._root.holds(descriptor, path):
                 raise leads_out(path)
-            if self._is_first_time(descriptor):
+            status = os.fstat(descriptor)
+            if (which := (status.st_dev, status.st_ino)) not in self._entered:
+                self._entered.add(which)
                 self._list(descriptor, path + "/" if path else "")
         finally:
             os.close(descriptor)
-
-    def _is_first_time(self, descriptor: int) -> bool:
-        status = os.fstat(descriptor)
-        before = len(self._entered)
-        self._entered.add((status.st_dev, status.st_ino))
-        return len(self._entered) > before
 
     def _list(self, descriptor: int, prefix: str) -> None:
         with os.scandir(descriptor) as entries:
@@ -107,7 +104,10 @@ class _Walk:
                     self.listing.linked = True
                     insort(self._links, prefix + name)
                 elif name.endswith(self._suffixes):
-                    self.listing.files[prefix + name] = _status(entry)
+                    status = None
+                    with suppress(OSError):
+                        status = entry.stat()
+                    self.listing.files[prefix + name] = status
 
 
 def _is_folder(entry: os.DirEntry[str], *, through_links: bool) -> bool:
@@ -115,10 +115,3 @@ def _is_folder(entry: os.DirEntry[str], *, through_links: bool) -> bool:
         return entry.is_dir(follow_symlinks=through_links)
     except OSError:
         return through_links  # opening it will say what is wrong with it
-
-
-def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
-    try:
-        return entry.stat()
-    except OSError:
-        return None

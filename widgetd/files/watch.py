@@ -3,8 +3,7 @@
 Events get lost, lie and stop (the kernel's queue overflows, a folder is replaced
 under its name, a file name that is not UTF-8 ends watchfiles). So an event is
 worth a hint and no more, a timer hints as well, and the follower of events is
-started again whenever it fails or its folder is another one. It refuses to look
-at the files.
+started again whenever it fails or its folder is another one.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Literal, Protocol
 
 import anyio
 
-from widgetd.files import inotify_queue, inotify_watcher, watchfiles_watcher
+from widgetd.files import inotify_watcher, watchfiles_watcher
 from widgetd.files.hints import Hints
 
 Mode = Literal["native", "poll"]
@@ -60,7 +59,7 @@ class Follow(Protocol):
         """
 
 
-FOLLOW: Follow = inotify_watcher.follow if inotify_queue.HERE else watchfiles_watcher.follow
+FOLLOW: Follow = inotify_watcher.follow if inotify_watcher.AVAILABLE else watchfiles_watcher.follow
 """The quickest that this system has."""
 
 

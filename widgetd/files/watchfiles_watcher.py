@@ -1,7 +1,6 @@
 """Hint at what changes in a folder on any system; the only door to watchfiles.
 
-It passes on what happened 10 to 20 ms later, and not that a file was closed. It
-refuses to look at the files.
+It passes on what happened 10 to 20 ms later, and not that a file was closed.
 """
 
 from __future__ import annotations
@@ -61,18 +60,7 @@ class _Follower:
 
     def run(self) -> None:
         folder = identity(self._root)
-        with closing(self._batches()) as batches:
-            for number, batch in enumerate(batches):
-                if number == 0:
-                    from_thread.run_sync(self._armed)
-                elif batch:
-                    from_thread.run_sync(self._hints.add, self._paths(batch))
-                deleted = (watchfiles.Change.deleted, str(self._root)) in batch
-                if deleted or identity(self._root) != folder:
-                    return
-
-    def _batches(self) -> Generator[set[watchfiles.main.FileChange], None, None]:
-        return watchfiles.watch(
+        changes: Generator[set[watchfiles.main.FileChange], None, None] = watchfiles.watch(
             self._root,
             watch_filter=None,
             step=_STEP_MS,
@@ -85,6 +73,15 @@ class _Follower:
             recursive=True,
             ignore_permission_denied=True,
         )
+        with closing(changes) as batches:
+            for number, batch in enumerate(batches):
+                if number == 0:
+                    from_thread.run_sync(self._armed)
+                elif batch:
+                    from_thread.run_sync(self._hints.add, self._paths(batch))
+                deleted = (watchfiles.Change.deleted, str(self._root)) in batch
+                if deleted or identity(self._root) != folder:
+                    return
 
     def _paths(self, batch: Iterable[tuple[watchfiles.Change, str]]) -> frozenset[str]:
         """What changed, relative to the folder; nothing, for everything, if that was the folder."""

@@ -23,13 +23,13 @@ class Vitals:
     """What the daemon knows of itself; it writes, whoever answers probes reads.
 
     Attributes:
-        surveyed: The first scan is done, so that what is served is what there is.
+        scanned: The first scan is done, so that what is served is what there is.
         draining: The daemon is about to end; send nobody here any more.
         watch: `"native"` while file events arrive, else `"poll"`.
         stalled_s: So long without a look at the folder, and something hangs.
     """
 
-    surveyed: bool = False
+    scanned: bool = False
     draining: bool = False
     watch: str = "poll"
     stalled_s: float = STALLED_S
@@ -38,7 +38,7 @@ class Vitals:
 
     def looked(self) -> None:
         """The folder was looked at just now, and what is served is what it holds."""
-        self.surveyed = True
+        self.scanned = True
         self._looked_s = time.monotonic()
         waiting, self._waiting = self._waiting, []
         for callback in waiting:
@@ -55,7 +55,7 @@ class Vitals:
     @property
     def ready(self) -> bool:
         """Whether clients may be sent here."""
-        return self.surveyed and not self.draining
+        return self.scanned and not self.draining
 
 
 def readiness(registry: Registry, vitals: Vitals) -> dict[str, Any]:

@@ -29,7 +29,7 @@ FORGOTTEN_S = 60.0
 _CALL_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _SAVE_S = (0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10)
 _STEPS = (100, 1_000, 10_000, 100_000)
-_SURVEY_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
+_SCAN_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
 
 
 class Metrics:
@@ -60,14 +60,14 @@ class Metrics:
         self._save = self._histogram(
             "save_to_swap_seconds", "From a file's write to its swap.", _SAVE_S
         )
-        self._survey = self._histogram("survey_seconds", "One look at the folder.", _SURVEY_S)
+        self._scans = self._histogram("survey_seconds", "One look at the folder.", _SCAN_S)
         self._seconds = self._histogram("call_seconds", "One call.", _CALL_S, "widget")
         self._steps = self._histogram("render_steps", "Steps of one render.", _STEPS, "widget")
         self.collected.register(_States(registry, vitals))
 
-    def surveyed(self, seconds: float) -> None:
+    def scanned(self, seconds: float) -> None:
         """The folder was looked at."""
-        self._survey.observe(seconds)
+        self._scans.observe(seconds)
 
     def swapped(self, swap: Swap) -> None:
         """Something else is served."""

@@ -152,7 +152,7 @@ async def test_a_healthy_daemon_feeds_the_watchdog_until_it_stops(listener: List
             stop.set()
 
 
-async def test_a_daemon_whose_surveys_are_stuck_falls_silent(listener: Listener) -> None:
+async def test_a_daemon_whose_scans_are_stuck_falls_silent(listener: Listener) -> None:
     asked = anyio.Event()
     stop = anyio.Event()
     answers = iter([False, False, False])

@@ -67,7 +67,7 @@ async def until_answered(url: str) -> None:
         await client.tools()
 
 
-async def test_sighup_surveys_at_once_where_nothing_else_would_for_long(tmp_path: Path) -> None:
+async def test_sighup_scans_at_once_where_nothing_else_would_for_long(tmp_path: Path) -> None:
     async with (
         daemon_process(tmp_path, "--poll", "3600") as served,
         connected(served.url, "modern") as client,

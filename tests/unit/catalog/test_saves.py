@@ -18,7 +18,7 @@ from widgetd.catalog.loader import Catalog, load
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import APART_S, Swap, reload
 from widgetd.errors import Finding
-from widgetd.files import inotify_queue, inotify_watcher
+from widgetd.files import inotify_watcher
 from widgetd.files.hints import Hints
 from widgetd.limits import Limits
 
@@ -29,7 +29,7 @@ SERVED_S = 1.5
 """Less than the timer takes, and far less than a file must be quiet here."""
 
 pytestmark = pytest.mark.skipif(
-    not inotify_queue.HERE, reason="needs to be told that a file was closed"
+    not inotify_watcher.AVAILABLE, reason="needs to be told that a file was closed"
 )
 
 
@@ -117,7 +117,7 @@ class Seen:
         self.faults: list[Finding] = []
         self.said: list[str] = []
 
-    def surveyed(self, seconds: float) -> None:
+    def scanned(self, seconds: float) -> None:
         """How long a look took does not matter."""
 
     def swapped(self, swap: Swap) -> None:

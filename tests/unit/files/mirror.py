@@ -1,4 +1,4 @@
-"""Follow a folder as the catalog does, by hints and surveys alone, and remember what was seen."""
+"""Follow a folder as the catalog does, by hints and scans alone, and remember what was seen."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import anyio.to_thread
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from widgetd.files import inotify_queue, inotify_watcher, watchfiles_watcher
+from widgetd.files import inotify_watcher, watchfiles_watcher
 from widgetd.files.hints import EVERYWHERE, Hint, Hints
-from widgetd.files.scan import UNKNOWN, Survey, glance
+from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.watch import POLL_S, Follow, Mode, watch
 
 SUFFIXES = (".widget", ".widget.toml")
@@ -29,7 +29,7 @@ REPOSITORY = Path(__file__).parents[3]
 State = dict[str, Any]
 
 FOLLOWERS: dict[str, Follow] = {"anywhere": watchfiles_watcher.follow}
-if inotify_queue.HERE:
+if inotify_watcher.AVAILABLE:
     FOLLOWERS["linux"] = inotify_watcher.follow
 
 # Five times the default: a writer whom a busy machine stops for a moment is still one writer.
@@ -37,14 +37,14 @@ QUIET_MS = 100
 
 
 class Mirror:
-    """What is in a folder, as far as hints and surveys tell; also the watcher's observer."""
+    """What is in a folder, as far as hints and scans tell; also the watcher's observer."""
 
     def __init__(self, root: Path) -> None:
         self.hints = Hints()
         self.hinted: set[str] = set()
         self.modes: list[Mode] = []
         self.failures: list[Exception] = []
-        self.survey: Survey = UNKNOWN
+        self.scan: Scan = UNKNOWN
         self.seen: set[str] = set()
         self._root = root
         self._stirred = anyio.Event()
@@ -52,7 +52,7 @@ class Mirror:
     @property
     def texts(self) -> dict[str, str]:
         """The content of each source, by path."""
-        return {path: source.content.decode() for path, source in self.survey.sources.items()}
+        return {path: source.content.decode() for path, source in self.scan.sources.items()}
 
     def watching(self, mode: Mode) -> None:
         self.modes.append(mode)
@@ -64,12 +64,12 @@ class Mirror:
     async def follow(self) -> None:
         hint = EVERYWHERE
         while True:
-            look = partial(glance, self._root, hint.paths, known=self.survey, suffixes=SUFFIXES)
+            look = partial(scan, self._root, hint.paths, known=self.scan, suffixes=SUFFIXES)
             look = partial(look, limit_bytes=100_000, quiet_ms=QUIET_MS, finished=hint.finished)
-            self.survey = await anyio.to_thread.run_sync(look)
+            self.scan = await anyio.to_thread.run_sync(look)
             self.seen.update(self.texts.values())
             self._stir()
-            hint = Hint(paths=self.survey.unsettled)
+            hint = Hint(paths=self.scan.unsettled)
             with anyio.move_on_after(0.02 if hint.paths else math.inf):
                 hint = await self.hints.wait()
                 self.hinted |= hint.paths
@@ -77,16 +77,16 @@ class Mirror:
     async def holds(self, expected: Mapping[str, str]) -> None:
         """Wait until these are the sources, no more and no fewer."""
         with anyio.move_on_after(CONVERGES_S):
-            while self.survey.unsettled or self.texts != expected:
+            while self.scan.unsettled or self.texts != expected:
                 await self._stirred.wait()
         assert self.texts == expected
 
     async def blames(self, *paths: str) -> None:
         """Wait until these could not be read."""
         with anyio.move_on_after(CONVERGES_S):
-            while tuple(self.survey.faults) != paths:
+            while tuple(self.scan.faults) != paths:
                 await self._stirred.wait()
-        assert tuple(self.survey.faults) == paths
+        assert tuple(self.scan.faults) == paths
 
     async def is_armed(self) -> None:
         """Wait until events come."""

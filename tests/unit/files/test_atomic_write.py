@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.files.atomic_write import place
+from widgetd.files.atomic_write import write_atomically
 from widgetd.files.folder import opened
 
 
@@ -16,7 +16,7 @@ def names(folder: Path) -> list[str]:
 
 def test_a_new_file_holds_all_of_its_content(tmp_path: Path) -> None:
     with opened(tmp_path) as folder:
-        place(folder, "A.widget", b"content", replace=False)
+        write_atomically(folder, "A.widget", b"content", replace=False)
 
     assert (tmp_path / "A.widget").read_bytes() == b"content"
     assert names(tmp_path) == ["A.widget"]
@@ -25,10 +25,10 @@ def test_a_new_file_holds_all_of_its_content(tmp_path: Path) -> None:
 def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_bytes(b"old")
     with opened(tmp_path) as folder, pytest.raises(FileExistsError):
-        place(folder, "A.widget", b"new", replace=False)
+        write_atomically(folder, "A.widget", b"new", replace=False)
     kept = (tmp_path / "A.widget").read_bytes()
     with opened(tmp_path) as folder:
-        place(folder, "A.widget", b"new", replace=True)
+        write_atomically(folder, "A.widget", b"new", replace=True)
 
     assert kept == b"old"
     assert (tmp_path / "A.widget").read_bytes() == b"new"
@@ -41,7 +41,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     outside.write_bytes(b"mine")
     (inside / "A.widget").symlink_to(outside)
     with opened(inside) as folder:
-        place(folder, "A.widget", b"new", replace=True)
+        write_atomically(folder, "A.widget", b"new", replace=True)
 
     assert outside.read_bytes() == b"mine"
     assert not (inside / "A.widget").is_symlink()
@@ -50,6 +50,6 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
 def test_nothing_is_left_behind_where_the_name_cannot_be_had(tmp_path: Path) -> None:
     (tmp_path / "A.widget").mkdir()
     with opened(tmp_path) as folder, pytest.raises(OSError, match="directory"):
-        place(folder, "A.widget", b"new", replace=True)
+        write_atomically(folder, "A.widget", b"new", replace=True)
 
     assert names(tmp_path) == ["A.widget"]

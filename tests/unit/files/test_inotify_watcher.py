@@ -10,11 +10,11 @@ import pytest
 
 from tests.unit.files.mirror import mirrored_apart, reported
 from tests.unit.files.watching import watched
-from widgetd.files import inotify_queue, inotify_watcher
+from widgetd.files import inotify_watcher
 from widgetd.files.hints import Hint
 
 pytestmark = pytest.mark.skipif(
-    not inotify_queue.HERE, reason="needs inotify, which only Linux has"
+    not inotify_watcher.AVAILABLE, reason="needs inotify, which only Linux has"
 )
 
 

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.unit.files.privilege import stopped_by_permissions
-from widgetd.files.scan import EMPTY_NS, Survey, glance, survey
+from widgetd.files.scan import EMPTY_NS, Scan, scan
 from widgetd.files.source import Source
 from widgetd.files.stamp import Stamp, is_quiet
 
 DENIED = "it cannot be read (Permission denied); let the user who runs widgetd read it"
 SUFFIXES = (".widget", ".widget.toml")
-look = partial(survey, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
-peek = partial(glance, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
+look = partial(scan, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
 
 
 @pytest.fixture
@@ -32,15 +31,15 @@ def write(file: Path, text: str = "") -> Path:
     return file
 
 
-def texts(found: Survey) -> dict[str, str]:
+def texts(found: Scan) -> dict[str, str]:
     return {path: source.content.decode() for path, source in found.sources.items()}
 
 
-def faults(found: Survey) -> list[str]:
+def faults(found: Scan) -> list[str]:
     return [f"{fault.finding.code} {fault}" for fault in found.faults.values()]
 
 
-def test_a_survey_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) -> None:
+def test_a_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) -> None:
     for path in ("b.widget", "a.widget", "a.widget.toml", "z/y/x.widget", "z/w.widget"):
         write(tmp_path / path, path)
     for path in ("readme.md", "a.widget.crdownload", "a.widget~", "widget"):
@@ -150,7 +149,7 @@ def test_what_is_in_an_unreadable_folder_stands_as_it_was_known(unprivileged: Pa
     (unprivileged / "b.widget").unlink()
 
     found = look(unprivileged, known=before)
-    glimpse = peek(unprivileged, ["folder", "b.widget"], known=before)
+    glimpse = look(unprivileged, ["folder", "b.widget"], known=before)
     (unprivileged / "folder").chmod(0o700)
 
     assert faults(found) == faults(glimpse)
@@ -252,7 +251,7 @@ def test_a_file_that_seems_empty_is_believed_when_it_stays_so(tmp_path: Path) ->
     long_ago_ns = found.empty_since_ns["a.widget"] - EMPTY_NS
     known = replace(found, empty_since_ns={"a.widget": long_ago_ns})
     assert texts(look(tmp_path, known=known, quiet_ms=1)) == {"a.widget": ""}
-    assert texts(peek(tmp_path, ["a.widget"], known=known, quiet_ms=1)) == {"a.widget": ""}
+    assert texts(look(tmp_path, ["a.widget"], known=known, quiet_ms=1)) == {"a.widget": ""}
 
 
 def test_a_file_that_is_well_again_is_no_fault_any_more(tmp_path: Path) -> None:
@@ -262,7 +261,7 @@ def test_a_file_that_is_well_again_is_no_fault_any_more(tmp_path: Path) -> None:
     file.unlink()
     write(file, "well")
 
-    for found in (look(tmp_path, known=before), peek(tmp_path, ["a.widget"], known=before)):
+    for found in (look(tmp_path, known=before), look(tmp_path, ["a.widget"], known=before)):
         assert (texts(found), faults(found)) == ({"a.widget": "well"}, [])
 
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a folder, hints and surveys together end at what is in it."""
+"""Whatever happens to a folder, hints and scans together end at what is in it."""
 
 from __future__ import annotations
 

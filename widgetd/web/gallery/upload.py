@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from widgetd.errors import Finding, WidgetError
-from widgetd.files.atomic_write import place
+from widgetd.files.atomic_write import write_atomically
 from widgetd.files.folder import Folder, opened
 from widgetd.files.source import Source, read
 from widgetd.limits import Limits
@@ -52,7 +52,7 @@ def take(gallery: Gallery, files: Mapping[str, bytes], *, replace: bool) -> str:
                 raise _exists(one)
         for one in sorted(files, reverse=True):
             try:
-                place(folder, one, files[one], replace=replace)
+                write_atomically(folder, one, files[one], replace=replace)
             except FileExistsError:
                 raise _exists(one) from None
             except OSError as error:

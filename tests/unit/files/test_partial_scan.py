@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Collection
 from dataclasses import replace
@@ -11,16 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from widgetd.files import inotify_queue
-from widgetd.files.scan import Survey, glance, survey
+from widgetd.files.scan import Scan, scan
 
 SUFFIXES = (".widget", ".widget.toml")
-look = partial(survey, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
-peek = partial(glance, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
+look = partial(scan, suffixes=SUFFIXES, limit_bytes=1_000, quiet_ms=0)
 
 
-def held(found: Survey) -> tuple[list[tuple[str, bytes]], list[str]]:
-    """What a survey says, in the order in which it says it."""
+def held(found: Scan) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """What a scan says, in the order in which it says it."""
     sources = [(path, source.content) for path, source in found.sources.items()]
     return sources, [str(fault) for fault in found.faults.values()]
 
@@ -36,7 +35,7 @@ def held(found: Survey) -> tuple[list[tuple[str, bytes]], list[str]]:
         (["nowhere/a.widget", "nowhere"], set()),
     ],
 )
-def test_a_glance_looks_where_the_hint_points_and_nowhere_else(
+def test_a_partial_scan_looks_where_the_hint_points_and_nowhere_else(
     hinted: list[str], seen: set[str], tmp_path: Path
 ) -> None:
     paths = ("a.widget", "b.widget", "one/b.widget", "one/more/c.widget")
@@ -44,7 +43,7 @@ def test_a_glance_looks_where_the_hint_points_and_nowhere_else(
     known = look(tmp_path)
     write_all(tmp_path, (*paths, "a.widget.tmp", ".a.widget.swp"), "new")
 
-    found = peek(tmp_path, hinted, known=known)
+    found = look(tmp_path, hinted, known=known)
 
     assert {path for path in paths if found.sources[path].content == b"new"} == seen
 
@@ -62,14 +61,14 @@ def test_a_hint_that_may_concern_other_names_is_a_look_at_everything(
     known = look(tmp_path)
     write_all(tmp_path, ("b.widget",), "new")
 
-    assert "b.widget" in peek(tmp_path, [hint], known=known).sources
+    assert "b.widget" in look(tmp_path, [hint], known=known).sources
 
 
 def test_no_path_at_all_is_a_look_at_everything(tmp_path: Path) -> None:
     known = look(tmp_path)
     write_all(tmp_path, ("a.widget",), "new")
 
-    assert list(peek(tmp_path, (), known=known).sources) == ["a.widget"]
+    assert list(look(tmp_path, (), known=known).sources) == ["a.widget"]
 
 
 def test_in_another_folder_everything_is_looked_at(tmp_path: Path) -> None:
@@ -78,7 +77,7 @@ def test_in_another_folder_everything_is_looked_at(tmp_path: Path) -> None:
     (tmp_path / "root").rename(tmp_path / "away")
     write_all(tmp_path / "root", ("a.widget",), "new")
 
-    found = peek(tmp_path / "root", ["a.widget"], known=known)
+    found = look(tmp_path / "root", ["a.widget"], known=known)
 
     assert held(found) == ([("a.widget", b"new")], [])
 
@@ -87,7 +86,7 @@ def test_after_a_failure_everything_is_looked_at(tmp_path: Path) -> None:
     known = replace(look(tmp_path), failure=PermissionError())
     write_all(tmp_path, ("a.widget", "b.widget"), "new")
 
-    found = peek(tmp_path, ["a.widget"], known=known)
+    found = look(tmp_path, ["a.widget"], known=known)
 
     assert list(found.sources) == ["a.widget", "b.widget"]
     assert found.failure is None
@@ -99,7 +98,7 @@ def test_a_folder_with_links_in_it_takes_a_look_at_everything(tmp_path: Path) ->
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/current").symlink_to("../v1")
 
-    assert list(peek(tmp_path, ["folder"], known=known).sources) == ["v1/a.widget"]
+    assert list(look(tmp_path, ["folder"], known=known).sources) == ["v1/a.widget"]
 
 
 def test_what_was_unsettled_is_looked_at_again(tmp_path: Path) -> None:
@@ -107,19 +106,19 @@ def test_what_was_unsettled_is_looked_at_again(tmp_path: Path) -> None:
     known = look(tmp_path, quiet_ms=60_000)
     assert known.unsettled == {"a.widget", "b.widget"}
 
-    found = peek(tmp_path, ["b.widget"], known=known)
+    found = look(tmp_path, ["b.widget"], known=known)
 
     assert held(found) == ([("a.widget", b"new"), ("b.widget", b"new")], [])
     assert found.unsettled == set()
 
 
-@pytest.mark.skipif(not inotify_queue.HERE, reason="needs the clock by which Linux dates writes")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the clock by which Linux dates writes")
 def test_of_what_was_written_a_moment_ago_only_what_is_finished_is_read(tmp_path: Path) -> None:
     known = look(tmp_path)
     paths = ("a.widget", "b.widget")
     write_all(tmp_path, paths, "new")
 
-    found = peek(tmp_path, paths, known=known, quiet_ms=60_000, finished={"a.widget"})
+    found = look(tmp_path, paths, known=known, quiet_ms=60_000, finished={"a.widget"})
 
     assert held(found) == ([("a.widget", b"new")], [])
     assert found.unsettled == {"b.widget"}
@@ -130,9 +129,9 @@ PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 DEEDS = st.lists(st.tuples(st.sampled_from(["write", "remove", "move"]), PATHS, PATHS))
 
 
-@settings(deadline=None)  # how long a busy disk takes is no property of a glance
+@settings(deadline=None)  # how long a busy disk takes is no property of a partial scan
 @given(deeds=DEEDS)
-def test_where_there_are_no_links_a_glance_at_all_that_changed_finds_what_a_survey_finds(
+def test_where_there_are_no_links_a_scan_of_all_that_changed_finds_what_a_scan_of_everything_finds(
     deeds: list[tuple[str, str, str]],
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +139,7 @@ def test_where_there_are_no_links_a_glance_at_all_that_changed_finds_what_a_surv
         known = look(root)
         for deed in deeds:
             touched = do(root, *deed)
-            known = peek(root, touched, known=known) if touched else known
+            known = look(root, touched, known=known) if touched else known
 
             assert held(known) == held(look(root))
 
