@@ -7,7 +7,8 @@ one budget. It refuses to know what a widget is; it knows JSON.
 
 from __future__ import annotations
 
-from widgetd.template.compiled import (
+from widgetd.template.references import Read
+from widgetd.template.template import (
     Expression,
     Rendering,
     Template,
@@ -15,7 +16,6 @@ from widgetd.template.compiled import (
     compile_template,
     compile_text,
 )
-from widgetd.template.places import Read
 
 __all__ = [
     "Expression",

@@ -1,28 +1,36 @@
-"""Call what a template may call: functions, methods of texts, lists and objects, and macros."""
+"""Find what a template calls, filters, tests, functions, methods and macros, and call it.
+
+What it names is known to exist, and to take its arguments, before anyone renders.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Final
 
-from widgetd.errors import nearest
+from widgetd.errors import WidgetError, nearest
 from widgetd.template.budget import UNFIT, Failure
-from widgetd.template.functions import unknown
-from widgetd.template.loops import LOOP_METHODS, Loop
-from widgetd.template.methods import DICT_METHODS, LIST_METHODS, TEXT_METHODS
-from widgetd.template.parser import fault
-from widgetd.template.routines import BUILTINS, CYCLER_METHODS, Cycler, Function
-from widgetd.template.scope import BUDGET, Evaluate, Frame
-from widgetd.template.values import ABSENT, Routine, Value, is_nothing, kind
-
-REFUSED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "lipsum": "write the text out",
-        "super": "templates do not inherit; write the text out",
-        "_": "translations are not available; pass the text as an argument",
-    }
+from widgetd.template.builtins import (
+    CYCLER_METHODS,
+    DICT_METHODS,
+    FILTERS,
+    FUNCTIONS,
+    LIST_METHODS,
+    REFUSED_FILTERS,
+    REFUSED_FUNCTIONS,
+    TESTS,
+    TEXT_METHODS,
 )
+from widgetd.template.builtins.functions import Cycler, Function
+from widgetd.template.loops import LOOP_METHODS, Loop
+from widgetd.template.parser import fault, nodes
+from widgetd.template.scope import BUDGET, Evaluate, Frame
+from widgetd.template.values import ABSENT, RuntimeObject, Value, is_nothing, kind
+
+_SIGNATURES: Final = {
+    each: inspect.signature(each) for each in (*FILTERS.values(), *TESTS.values())
+}
 
 _METHODS: Final[tuple[tuple[type | tuple[type, ...], Mapping[str, Callable[..., Value]]], ...]] = (
     (str, TEXT_METHODS),
@@ -31,67 +39,127 @@ _METHODS: Final[tuple[tuple[type | tuple[type, ...], Mapping[str, Callable[..., 
     (Loop, LOOP_METHODS),
     (Cycler, CYCLER_METHODS),
 )
-_KNOWN: Final = tuple(sorted({name for _, methods in _METHODS for name in methods}))
+_METHOD_NAMES: Final = tuple(sorted({name for _, methods in _METHODS for name in methods}))
 
 
-def builtin(name: str, line: int, args: list[Evaluate], kwargs: dict[str, Evaluate]) -> Evaluate:
+def known_filter(node: nodes.Filter) -> Callable[..., Value]:
+    """The function of the filter that `node` applies.
+
+    Raises:
+        WidgetError: `W1302`, where there is no such filter or it does not take these arguments.
+    """
+    if node.name in REFUSED_FILTERS:
+        raise _refused(node.name, node.lineno)
+    function = _known("filter", node, FILTERS)
+    if node.name in {"map", "select", "reject", "selectattr", "rejectattr"}:
+        _check_inner(node)
+    return function
+
+
+def known_test(node: nodes.Test) -> Callable[..., Value]:
+    """The function of the test that `node` applies.
+
+    Raises:
+        WidgetError: `W1302`, as for a filter.
+    """
+    return _known("test", node, TESTS)
+
+
+def _known(
+    sort: str, node: nodes.Filter | nodes.Test, functions: Mapping[str, Callable[..., Value]]
+) -> Callable[..., Value]:
+    function = functions.get(node.name)
+    if function is None:
+        raise _unknown(sort, node.name, node.lineno, functions)
+    try:
+        _SIGNATURES[function].bind(
+            None, None, *node.args, **{str(pair.key): pair.value for pair in node.kwargs}
+        )
+    except TypeError as error:
+        problem = f"the {sort} '{node.name}' cannot take these arguments"
+        raise fault("W1302", node.lineno, problem, f"{error}") from None
+    return function
+
+
+def _check_inner(node: nodes.Filter) -> None:
+    """A filter or test that is named by a constant is known before anyone renders."""
+    at = 1 if node.name.endswith("attr") else 0
+    named = node.args[at] if len(node.args) > at else None
+    if not isinstance(named, nodes.Const) or not isinstance(named.value, str):
+        return
+    sort, functions = ("filter", FILTERS) if node.name == "map" else ("test", TESTS)
+    if sort == "filter" and named.value in REFUSED_FILTERS:
+        raise _refused(named.value, node.lineno)
+    if named.value not in functions:
+        raise _unknown(sort, named.value, node.lineno, functions)
+
+
+def _refused(name: str, place: int) -> WidgetError:
+    return fault("W1302", place, f"the filter '{name}' is not available", REFUSED_FILTERS[name])
+
+
+def _unknown(sort: str, name: str, place: int, known: Mapping[str, object]) -> WidgetError:
+    close = nearest(name, tuple(known))
+    advice = f"did you mean '{close}'?" if close else f"known are {', '.join(sorted(known))}"
+    return fault("W1302", place, f"there is no {sort} '{name}'", advice)
+
+
+def builtin(name: str, place: int, args: list[Evaluate], kwargs: dict[str, Evaluate]) -> Evaluate:
     """The closure that calls the function `name`.
 
     Raises:
         WidgetError: `W1302`, where there is no such function.
     """
-    if name in REFUSED:
-        raise fault("W1302", line, f"{name}() is not available", REFUSED[name])
-    if name not in BUILTINS:
-        raise unknown("function", name, line, tuple(BUILTINS))
-    function = BUILTINS[name]
-    return _calling(line, lambda _frame: function, args, kwargs)
+    if name in REFUSED_FUNCTIONS:
+        raise fault("W1302", place, f"{name}() is not available", REFUSED_FUNCTIONS[name])
+    if name not in FUNCTIONS:
+        raise _unknown("function", name, place, FUNCTIONS)
+    function = FUNCTIONS[name]
+    return _calling(place, lambda _frame: function, args, kwargs)
 
 
 def value(
-    callee: Evaluate, line: int, args: list[Evaluate], kwargs: dict[str, Evaluate]
+    callee: Evaluate, place: int, args: list[Evaluate], kwargs: dict[str, Evaluate]
 ) -> Evaluate:
     """The closure that calls what `callee` evaluates to: a macro, a joiner, a loop."""
-    return _calling(line, lambda frame: _callable(callee(frame)), args, kwargs)
 
+    def find(frame: Frame) -> Function:
+        called = callee(frame)
+        if isinstance(called, RuntimeObject):
+            return called.call
+        raise Failure(f"{kind(called)} cannot be called")
 
-def _callable(callee: Value) -> Function:
-    if isinstance(callee, Routine):
-        return callee.call
-    raise Failure(f"{kind(callee)} cannot be called")
+    return _calling(place, find, args, kwargs)
 
 
 def method(
-    name: str, line: int, subject: Evaluate, args: list[Evaluate], kwargs: dict[str, Evaluate]
+    name: str, place: int, subject: Evaluate, args: list[Evaluate], kwargs: dict[str, Evaluate]
 ) -> Evaluate:
     """The closure that calls the method `name` of what `subject` evaluates to.
 
     Raises:
         WidgetError: `W1302`, where nothing has such a method.
     """
-    if name not in _KNOWN:
-        close = nearest(name, _KNOWN)
+    if name not in _METHOD_NAMES:
+        close = nearest(name, _METHOD_NAMES)
         advice = f"did you mean '{close}'?" if close else "use a filter"
-        raise fault("W1302", line, f"the method '{name}' is not available", advice)
-    return _calling(line, lambda frame: _bound(subject(frame), name), args, kwargs)
+        raise fault("W1302", place, f"the method '{name}' is not available", advice)
 
+    def find(frame: Frame) -> Function:
+        of = subject(frame)
+        if is_nothing(of):
+            return lambda _budget, _args, _kwargs: ABSENT
+        for types, methods in _METHODS:
+            if isinstance(of, types) and name in methods:
+                found = methods[name]
+                return lambda budget, args, kwargs: found(budget, of, *args, **kwargs)
+        raise Failure(f"{kind(of)} has no method '{name}'")
 
-def _bound(subject: Value, name: str) -> Function:
-    if is_nothing(subject):
-        return _absent
-    for types, methods in _METHODS:
-        if isinstance(subject, types) and name in methods:
-            found = methods[name]
-            return lambda budget, args, kwargs: found(budget, subject, *args, **kwargs)
-    raise Failure(f"{kind(subject)} has no method '{name}'")
-
-
-def _absent(_budget: object, _args: list[Value], _kwargs: dict[str, Value]) -> Value:
-    return ABSENT
+    return _calling(place, find, args, kwargs)
 
 
 def _calling(
-    line: int,
+    place: int,
     find: Callable[[Frame], Function],
     args: list[Evaluate],
     kwargs: dict[str, Evaluate],
@@ -105,8 +173,8 @@ def _calling(
             budget.step()
             return function(budget, given, named)
         except Failure as failure:
-            raise failure.at(line) from None
+            raise failure.at(place) from None
         except UNFIT:
-            raise Failure("this cannot be called with these arguments").at(line) from None
+            raise Failure("this cannot be called with these arguments").at(place) from None
 
     return call

@@ -1,6 +1,6 @@
 """Turn each kind of expression into a closure that evaluates it over a frame.
 
-What is not in the table is not available.
+What is not in the table is not available. A closure says where it stands when it fails.
 """
 
 from __future__ import annotations
@@ -10,14 +10,34 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from widgetd.template import calls, dialect
-from widgetd.template.functions import known_filter, known_test
-from widgetd.template.literals import literal
+from widgetd.template.budget import UNFIT, Failure
+from widgetd.template.builtins.operators import (
+    BINARY,
+    COMPARISONS,
+    Binary,
+    concat,
+    negative,
+    positive,
+)
 from widgetd.template.loops import LOOP_MEMBERS
-from widgetd.template.operations import applied, binary, chained, joined, sliced, unary
-from widgetd.template.operators import BINARY, COMPARISONS, negative, positive
 from widgetd.template.parser import fault, nodes
 from widgetd.template.scope import BUDGET, Evaluate, Frame, Scope
-from widgetd.template.values import ABSENT, Value, member
+from widgetd.template.values import (
+    ABSENT,
+    HOLDERS,
+    LEAF,
+    Made,
+    MadeDict,
+    MadeTuple,
+    Value,
+    dict_key,
+    kind,
+    made_dict,
+    member,
+    part,
+    placed,
+    weighed,
+)
 
 
 def expression(node: nodes.Node, scope: Scope) -> Evaluate:
@@ -34,47 +54,41 @@ def expression(node: nodes.Node, scope: Scope) -> Evaluate:
     return make(node, scope)
 
 
-def _const(node: nodes.Const, _scope: Scope) -> Evaluate:
-    value = node.value
+def _constant(value: Value) -> Evaluate:
     return lambda _frame: value
 
 
-def _template_data(node: nodes.TemplateData, _scope: Scope) -> Evaluate:
-    data = node.data
-    return lambda _frame: data
+# --- names, and what they hold ---
 
 
 def _name(node: nodes.Name, scope: Scope) -> Evaluate:
-    loop = _loop_place(node, scope)
+    loop = _loop_slot(node, scope)
     if loop is not None:
         return lambda frame: frame[loop]
-    place = scope.resolve(node.name)
-    if node.name in dialect.INDEX_NAMES and not scope.binds(node.name):
-        return _index(place, scope.loop())
-    return lambda frame: frame[place]
-
-
-def _loop_place(node: nodes.Node, scope: Scope) -> int | None:
-    """Where `loop` lives, if `node` is that name and stands in a loop."""
-    if isinstance(node, nodes.Name) and node.name == "loop" and not scope.binds("loop"):
-        return scope.loop()
-    return None
-
-
-def _index(place: int, loop: int | None) -> Evaluate:
-    """The argument of that name, else the position in the loop that the exporter forgot to bind."""
-    if loop is None:
-        return lambda frame: frame[place]
+    slot = scope.resolve(node.name)
+    if node.name not in dialect.INDEX_NAMES or scope.binds(node.name):
+        return lambda frame: frame[slot]
+    around = scope.innermost_loop()
+    if around is None:
+        return lambda frame: frame[slot]
 
     def index(frame: Frame) -> Value:
-        value = frame[place]
-        return frame[loop].index0 if value is ABSENT else value
+        """The argument of that name, else the position that the exporter forgot to bind."""
+        value = frame[slot]
+        return frame[around].index0 if value is ABSENT else value
 
     return index
 
 
+def _loop_slot(node: nodes.Node, scope: Scope) -> int | None:
+    """Where `loop` lives, if `node` is that name and stands in a loop."""
+    if isinstance(node, nodes.Name) and node.name == "loop" and not scope.binds("loop"):
+        return scope.innermost_loop()
+    return None
+
+
 def _getattr(node: nodes.Getattr, scope: Scope) -> Evaluate:
-    loop = _loop_place(node.node, scope)
+    loop = _loop_slot(node.node, scope)
     if loop is not None and node.attr in LOOP_MEMBERS:
         of_loop = LOOP_MEMBERS[node.attr]
         return lambda frame: of_loop(frame[loop])
@@ -103,15 +117,22 @@ def _getitem(node: nodes.Getitem, scope: Scope) -> Evaluate:
 
 
 def _slice(node: nodes.Slice, subject: Evaluate, scope: Scope) -> Evaluate:
+    place = node.lineno
     bounds = [
-        expression(bound, scope) if bound is not None else _nothing
+        _constant(None) if bound is None else expression(bound, scope)
         for bound in (node.start, node.stop, node.step)
     ]
-    return sliced(subject, bounds, node.lineno)
+
+    def cut(frame: Frame) -> Value:
+        try:
+            return part(frame[BUDGET], subject(frame), *(bound(frame) for bound in bounds))
+        except Failure as failure:
+            raise failure.at(place) from None
+
+    return cut
 
 
-def _nothing(_frame: Frame) -> None:
-    return None
+# --- filters, tests and calls ---
 
 
 def _filter(node: nodes.Filter, scope: Scope) -> Evaluate:
@@ -121,19 +142,50 @@ def _filter(node: nodes.Filter, scope: Scope) -> Evaluate:
 
 def filtered(node: nodes.Filter, subject: Evaluate, scope: Scope) -> Evaluate:
     """The closure that applies the filter of `node` to what `subject` evaluates to."""
-    args, kwargs = arguments(node, scope)
-    function = known_filter(node)
-    return applied(function, f"the filter '{node.name}'", node.lineno, [subject, *args], kwargs)
+    return _applied("filter", node, subject, scope)
 
 
 def _test(node: nodes.Test, scope: Scope) -> Evaluate:
-    subject = expression(node.node, scope)
-    args, kwargs = arguments(node, scope)
-    function = known_test(node)
-    return applied(function, f"the test '{node.name}'", node.lineno, [subject, *args], kwargs)
+    return _applied("test", node, expression(node.node, scope), scope)
 
 
-def arguments(
+def _applied(
+    sort: str, node: nodes.Filter | nodes.Test, subject: Evaluate, scope: Scope
+) -> Evaluate:
+    args, kwargs = _arguments(node, scope)
+    function = (
+        calls.known_filter(node) if isinstance(node, nodes.Filter) else calls.known_test(node)
+    )
+    name, place = f"the {sort} '{node.name}'", node.lineno
+
+    def unfit(value: Value) -> Failure:
+        problem = f"{name} cannot be applied to {kind(value)}, or not with these arguments"
+        return Failure(problem).at(place)
+
+    def plain(frame: Frame) -> Value:
+        value = subject(frame)
+        try:
+            return function(frame[BUDGET], value)
+        except Failure as failure:
+            raise failure.at(place) from None
+        except UNFIT:
+            raise unfit(value) from None
+
+    def full(frame: Frame) -> Value:
+        value = subject(frame)
+        given = [argument(frame) for argument in args]
+        named = {key: argument(frame) for key, argument in kwargs.items()}
+        try:
+            return function(frame[BUDGET], value, *given, **named)
+        except Failure as failure:
+            raise failure.at(place) from None
+        except UNFIT:
+            raise unfit(value) from None
+
+    return full if args or kwargs else plain
+
+
+def _arguments(
     node: nodes.Filter | nodes.Test | nodes.Call, scope: Scope
 ) -> tuple[list[Evaluate], dict[str, Evaluate]]:
     """The closures of what a filter, test or function is given, by position and by name."""
@@ -150,29 +202,25 @@ def arguments(
 
 def call(node: nodes.Call, scope: Scope, **more: Evaluate) -> Evaluate:
     """The closure of a call, given `more` than the arguments it is written with."""
-    args, kwargs = arguments(node, scope)
+    args, kwargs = _arguments(node, scope)
     kwargs.update(more)
-    line, callee = node.lineno, node.node
-    if isinstance(callee, nodes.Name) and not _is_value(callee, scope):
-        return calls.builtin(callee.name, line, args, kwargs)
-    if isinstance(callee, nodes.Getattr):
+    place, callee = node.lineno, node.node
+    if isinstance(callee, nodes.Name):
+        if not scope.binds(callee.name) and _loop_slot(callee, scope) is None:
+            return calls.builtin(callee.name, place, args, kwargs)
+    elif isinstance(callee, nodes.Getattr):
         subject = expression(callee.node, scope)
-        return calls.method(callee.attr, line, subject, args, kwargs)
-    return calls.value(expression(callee, scope), line, args, kwargs)
+        return calls.method(callee.attr, place, subject, args, kwargs)
+    return calls.value(expression(callee, scope), place, args, kwargs)
 
 
-def _is_value(callee: nodes.Name, scope: Scope) -> bool:
-    return scope.binds(callee.name) or _loop_place(callee, scope) is not None
+# --- conditions and operators ---
 
 
 def _condition(node: nodes.CondExpr, scope: Scope) -> Evaluate:
     test, yes = expression(node.test, scope), expression(node.expr1, scope)
-    no = _absent if node.expr2 is None else expression(node.expr2, scope)
+    no = _constant(ABSENT) if node.expr2 is None else expression(node.expr2, scope)
     return lambda frame: yes(frame) if test(frame) else no(frame)
-
-
-def _absent(_frame: Frame) -> Value:
-    return ABSENT
 
 
 def _and(node: nodes.And, scope: Scope) -> Evaluate:
@@ -192,24 +240,65 @@ def _not(node: nodes.Not, scope: Scope) -> Evaluate:
 
 def _unary(node: nodes.Neg | nodes.Pos, scope: Scope) -> Evaluate:
     apply = negative if isinstance(node, nodes.Neg) else positive
-    return unary(apply, expression(node.node, scope), node.lineno)
+    value, place = expression(node.node, scope), node.lineno
+
+    def signed(frame: Frame) -> Value:
+        try:
+            return apply(value(frame))
+        except Failure as failure:
+            raise failure.at(place) from None
+
+    return signed
 
 
 def _binary(node: nodes.BinExpr, scope: Scope) -> Evaluate:
     left, right = expression(node.left, scope), expression(node.right, scope)
-    return binary(BINARY[node.operator or ""], left, right, node.lineno)
+    return _operated(BINARY[node.operator or ""], left, right, node.lineno)
+
+
+def _operated(apply: Binary, left: Evaluate, right: Evaluate, place: int) -> Evaluate:
+    """The closure of an operator between two values, or of one comparison."""
+
+    def operated(frame: Frame) -> Value:
+        try:
+            return apply(frame[BUDGET], left(frame), right(frame))
+        except Failure as failure:
+            raise failure.at(place) from None
+
+    return operated
 
 
 def _concat(node: nodes.Concat, scope: Scope) -> Evaluate:
-    return joined([expression(each, scope) for each in node.nodes], node.lineno)
+    parts, place = [expression(each, scope) for each in node.nodes], node.lineno
+
+    def joined(frame: Frame) -> Value:
+        try:
+            return concat(frame[BUDGET], [each(frame) for each in parts])
+        except Failure as failure:
+            raise failure.at(place) from None
+
+    return joined
 
 
 def _compare(node: nodes.Compare, scope: Scope) -> Evaluate:
-    first = expression(node.expr, scope)
+    first, place = expression(node.expr, scope), node.lineno
     if len(node.ops) == 1:
         return _compared(first, node.ops[0], scope)
     rest = [(COMPARISONS[each.op], expression(each.expr, scope)) for each in node.ops]
-    return chained(first, rest, node.lineno)
+
+    def chained(frame: Frame) -> Value:
+        left = first(frame)
+        try:
+            for compare, operand in rest:
+                right = operand(frame)
+                if not compare(frame[BUDGET], left, right):
+                    return False
+                left = right
+        except Failure as failure:
+            raise failure.at(place) from None
+        return True
+
+    return chained
 
 
 def _compared(left: Evaluate, operand: nodes.Operand, scope: Scope) -> Evaluate:
@@ -220,17 +309,140 @@ def _compared(left: Evaluate, operand: nodes.Operand, scope: Scope) -> Evaluate:
             return lambda frame: left(frame) == constant
         return lambda frame: left(frame) != constant
     right = expression(operand.expr, scope)
-    return binary(COMPARISONS[operand.op], left, right, operand.lineno)
+    return _operated(COMPARISONS[operand.op], left, right, operand.lineno)
 
 
-def _literal(node: nodes.List | nodes.Tuple | nodes.Dict, scope: Scope) -> Evaluate:
-    return literal(node, lambda each: expression(each, scope))
+# --- literals: each evaluation makes a new one, paid for and weighed as a whole ---
+
+_Literal = nodes.List | nodes.Tuple | nodes.Dict
+_Build = Callable[[Frame], tuple[Value, int, int]]
+"""Makes a list or object; what it weighs, and how deep it nests."""
+
+
+def _literal(node: _Literal, scope: Scope) -> Evaluate:
+    if isinstance(node, nodes.Dict) and _computes_keys(node):
+        return _dict_of_computed_keys(node, scope)
+    build, count = _building(node, scope), _count(node)
+
+    def make(frame: Frame) -> Value:
+        budget = frame[BUDGET]
+        budget.step(count)
+        value, heavy, height = build(frame)
+        return weighed(budget, value, heavy, height)
+
+    return make
+
+
+def _computes_keys(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Dict) and not all(
+        isinstance(pair.key, nodes.Const) for pair in node.items
+    )
+
+
+def _dict_of_computed_keys(node: nodes.Dict, scope: Scope) -> Evaluate:
+    pairs = [(expression(each.key, scope), expression(each.value, scope)) for each in node.items]
+
+    def make(frame: Frame) -> Value:
+        budget = frame[BUDGET]
+        budget.step(len(pairs))
+        entries = [(dict_key(budget, key(frame)), value(frame)) for key, value in pairs]
+        return made_dict(budget, entries)
+
+    return make
+
+
+def _count(node: nodes.Expr | nodes.Pair) -> int:
+    """How many elements a literal has, with those of the literals in it that `_building` builds."""
+    if isinstance(node, nodes.Pair):
+        node = node.value
+    if not isinstance(node, _Literal) or _computes_keys(node):
+        return 0
+    return len(node.items) + sum(_count(each) for each in node.items)
+
+
+def _building(node: _Literal, scope: Scope) -> _Build:
+    return _list(node, scope) if not isinstance(node, nodes.Dict) else _dict(node, scope)
+
+
+def _inner(node: nodes.Expr, scope: Scope) -> tuple[Callable[[Frame], Value], bool]:
+    """The closure of a value in a literal, and whether it is itself one: then of what is built."""
+    if isinstance(node, _Literal) and not _computes_keys(node):
+        return _building(node, scope), True
+    return expression(node, scope), False
+
+
+def _list(node: nodes.List | nodes.Tuple, scope: Scope) -> _Build:
+    of = Made if isinstance(node, nodes.List) else MadeTuple
+    values = [_inner(each, scope) for each in node.items]
+    least = 1 + LEAF * len(values)
+
+    def build(frame: Frame) -> tuple[Value, int, int]:
+        heavy, height, inside = least, 1, []
+        for evaluate, is_literal in values:
+            value = evaluate(frame)
+            if is_literal:
+                value, more, tall = value
+            elif type(value) is str:
+                heavy += len(value)
+                inside.append(value)
+                continue
+            elif type(value) in HOLDERS:
+                more, tall = placed(frame[BUDGET], value)
+            else:
+                inside.append(value)
+                continue
+            inside.append(value)
+            heavy += more - LEAF
+            if tall >= height:
+                height = tall + 1
+        return of(inside), heavy, height
+
+    return build
+
+
+def _dict(node: nodes.Dict, scope: Scope) -> _Build:
+    """What is constant in an object is copied, not evaluated again."""
+    constant: dict[Value, Value] = {}
+    computed: dict[Value, tuple[Callable[[Frame], Value], bool]] = {}
+    for pair in node.items:
+        assert isinstance(pair.key, nodes.Const)  # noqa: S101 - the others are made elsewhere
+        key = pair.key.value
+        constant[key] = pair.value.value if isinstance(pair.value, nodes.Const) else None
+        computed.pop(key, None)
+        if not isinstance(pair.value, nodes.Const):
+            computed[key] = _inner(pair.value, scope)
+    pairs = [(key, *how) for key, how in computed.items()]
+    texts = [each for each in (*constant, *constant.values()) if isinstance(each, str)]
+    least = 1 + 2 * LEAF * len(constant) + sum(map(len, texts))
+
+    def build(frame: Frame) -> tuple[Value, int, int]:
+        heavy, height, new = least, 1, MadeDict(constant)
+        for key, evaluate, is_literal in pairs:
+            value = evaluate(frame)
+            if is_literal:
+                value, more, tall = value
+            elif type(value) is str:
+                heavy += len(value)
+                new[key] = value
+                continue
+            elif type(value) in HOLDERS:
+                more, tall = placed(frame[BUDGET], value)
+            else:
+                new[key] = value
+                continue
+            new[key] = value
+            heavy += more - LEAF
+            if tall >= height:
+                height = tall + 1
+        return new, heavy, height
+
+    return build
 
 
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Evaluate]]] = MappingProxyType(
     {
-        nodes.Const: _const,
-        nodes.TemplateData: _template_data,
+        nodes.Const: lambda node, _scope: _constant(node.value),
+        nodes.TemplateData: lambda node, _scope: _constant(node.data),
         nodes.Name: _name,
         nodes.Getattr: _getattr,
         nodes.Getitem: _getitem,

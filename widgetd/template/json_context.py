@@ -7,22 +7,12 @@ on every way is relied upon.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from widgetd.template.lexical import (
-    ANY,
-    COLON,
-    COMMA,
-    IN_STRING,
-    LEAD,
-    OPEN,
-    VALUE,
-    Mistake,
-    after,
-)
 from widgetd.template.parser import Parsed, nodes
 from widgetd.template.patterns import (
     captured,
@@ -35,6 +25,17 @@ from widgetd.template.patterns import (
     stripping,
 )
 from widgetd.template.scope import targets
+
+ANY: Final = 0
+"""Something unknown stands before: whatever comes next is right."""
+IN_STRING: Final = 1
+OPEN: Final = 2
+"""A bracket or brace was just opened."""
+COMMA: Final = 3
+COLON: Final = 4
+VALUE: Final = 5
+LEAD: Final = 6
+"""Like `OPEN`, but one leading comma will be taken away."""
 
 
 class Point(NamedTuple):
@@ -63,7 +64,7 @@ class Comma:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flow:
+class JsonContext:
     """What was found out about a template's outputs, by the identity of their nodes.
 
     Attributes:
@@ -85,11 +86,11 @@ class Flow:
     loose: bool = False
 
 
-def follow(parsed: Parsed) -> Flow:
+def json_context(parsed: Parsed) -> JsonContext:
     """What surrounds each output of a template that writes JSON."""
     walk = _Walk(parsed.nodes)
     walk.body(parsed.tree.body, frozenset({Point(ANY, sure=True)}), None)
-    return walk.flow()
+    return walk.context()
 
 
 _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
@@ -108,7 +109,7 @@ class _Walk:
         self.commas: dict[tuple[int, bool], None] = {}
         self.loose = False
 
-    def flow(self) -> Flow:
+    def context(self) -> JsonContext:
         """What all of it comes to."""
         within = {each: node for each, (node, states) in self.seen.items() if states == {IN_STRING}}
         bare = (
@@ -116,7 +117,7 @@ class _Walk:
             for each, (node, states) in self.seen.items()
             if states == {COLON} and not shows_json(node) and shows_argument(node, self.captured)
         )
-        return Flow(
+        return JsonContext(
             in_strings=frozenset(within),
             escaped=frozenset(each for each, node in within.items() if escapes_itself(node)),
             bare=frozenset(bare),
@@ -184,17 +185,13 @@ class _Walk:
         behind = set()
         for state, sure in states:
             if (text, state) not in self.texts:
-                self.texts[text, state] = after(text, state)
+                self.texts[text, state] = _after(text, state)
             found, mistakes = self.texts[text, state]
             behind.add(Point(found, sure))
             self.loose |= bool(mistakes)
             for mistake in mistakes if sure else ():
-                self.comma(text, line, mistake)
+                self.commas[line + text.count("\n", 0, mistake.offset), mistake.missing] = None
         return frozenset(behind)
-
-    def comma(self, text: str, line: int, mistake: Mistake) -> None:
-        """Remember a comma that is wrong on a way that is sure to be taken."""
-        self.commas[line + text.count("\n", 0, mistake.offset), mistake.missing] = None
 
     def choice(self, node: nodes.If, states: States, turn: Turn | None) -> States:
         """What stands behind an `if`, whichever way it goes."""
@@ -236,15 +233,13 @@ class _Walk:
 
     def aside(self, node: _Bodied, states: States, turn: Turn | None) -> States:
         """Look at a body that is captured, not written here."""
-        if starts_json(node.body) and not self.is_quoted(node):
-            self.body(node.body, frozenset({Point(ANY, sure=True)}), turn)
-        return states
-
-    def is_quoted(self, node: _Bodied) -> bool:
-        """Whether `tojson` makes a string of the text of `node`, so that it is no JSON itself."""
-        return isinstance(node, nodes.AssignBlock) and not self.quoted.isdisjoint(
+        is_quoted = isinstance(node, nodes.AssignBlock) and not self.quoted.isdisjoint(
             targets(node.target)
         )
+        # What `tojson` makes a string of is no JSON itself.
+        if starts_json(node.body) and not is_quoted:
+            self.body(node.body, frozenset({Point(ANY, sure=True)}), turn)
+        return states
 
     def macro(self, node: nodes.Macro, states: States, _turn: Turn | None) -> States:
         """What stands behind a macro: nothing new."""
@@ -293,3 +288,66 @@ _STEPS: Final[Mapping[type[nodes.Node], Callable[..., States]]] = MappingProxyTy
         nodes.ScopedEvalContextModifier: _Walk.inline,
     }
 )
+
+
+# --- plain text as JSON: how far it has got, and what may come next ---
+
+
+class Mistake(NamedTuple):
+    """A comma that is missing, or one too many, at an offset of the text that was read."""
+
+    offset: int
+    missing: bool
+
+
+# A text with more is not nearly JSON, and saying so a few times is enough.
+MAX_MISTAKES: Final = 4
+
+_PIECE: Final = re.compile(
+    r"""(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]++|\\.)*+")|(?P<open>".*)"""
+    r"""|(?P<literal>[^\s"\[\]{},:]+)""",
+    re.DOTALL,
+)
+_BEHIND: Final[Mapping[str | None, int]] = {"string": VALUE, "open": IN_STRING, "literal": ANY}
+"""A number or word may go on in what follows, so it is not known to be one value."""
+
+_REST_OF_STRING: Final = re.compile(r'(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+
+def _after(text: str, state: int) -> tuple[int, list[Mistake]]:
+    """The state behind `text` where `state` is before it, and what is wrong with its commas."""
+    mistakes: list[Mistake] = []
+    start = 0
+    if state == IN_STRING:
+        rest = _REST_OF_STRING.match(text)
+        if rest is None:
+            return IN_STRING, mistakes
+        state, start = VALUE, rest.end()
+    for match in _PIECE.finditer(text, start):
+        kind = match.lastgroup
+        if kind == "mark":
+            state = _marked(match[0], state, match.start(), mistakes)
+        else:
+            if state == VALUE:
+                mistakes.append(Mistake(match.start(), missing=True))
+            state = _BEHIND[kind]
+    return state, mistakes[:MAX_MISTAKES]
+
+
+def _marked(mark: str, state: int, offset: int, mistakes: list[Mistake]) -> int:
+    if mark == ":":
+        return COLON
+    if mark == ",":
+        if state == LEAD:
+            return OPEN
+        if state not in (OPEN, COMMA):
+            return COMMA
+        mistakes.append(Mistake(offset, missing=False))
+        return state
+    if mark in "[{":
+        if state == VALUE:
+            mistakes.append(Mistake(offset, missing=True))
+        return OPEN
+    if state == COMMA:
+        mistakes.append(Mistake(offset, missing=False))
+    return VALUE

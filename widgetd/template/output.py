@@ -13,7 +13,7 @@ from widgetd.template.budget import Failure
 from widgetd.template.expressions import expression
 from widgetd.template.parser import nodes
 from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame, Scope
-from widgetd.template.text import (
+from widgetd.template.serialise import (
     bare,
     half_escaped,
     inside,
@@ -29,81 +29,67 @@ if TYPE_CHECKING:
 
 Write = Callable[["Budget", "Value"], str]
 Part = tuple[str, Evaluate, Write, int]
+"""The constant before a value, the value, how it is written, and where it stands."""
 
 
 def output(node: nodes.Output, scope: Scope) -> Execute:
     """The closure that writes the parts of one output."""
-    parts, data = [], ""
+    parts: list[Part] = []
+    data = ""
     for each in node.nodes:
-        if id(each) in scope.layout.flow.stripped:
-            continue
-        constant = _constant(each)
-        if constant is not None:
-            data += constant
-            continue
-        evaluate, write = _written(each, scope)
-        parts.append((data, evaluate, write, each.lineno))
-        data = ""
+        if isinstance(each, nodes.TemplateData):
+            data += each.data
+        elif id(each) not in scope.layout.context.stripped:
+            parts.append((data, *_written(each, scope), each.lineno))
+            data = ""
     if not parts:
         return _data(data, node.lineno)
     if all(write is tojson for _, _, write, _ in parts):
-        return _values(
-            [(data, evaluate, line) for data, evaluate, _, line in parts], data, node.lineno
-        )
+        return _values(parts, data, node.lineno)
     return _mixed(parts, data)
 
 
-def _constant(node: nodes.Node) -> str | None:
-    return node.data if isinstance(node, nodes.TemplateData) else None
-
-
 def _written(node: nodes.Expr, scope: Scope) -> tuple[Evaluate, Write]:
-    flow = scope.layout.flow
-    within = id(node) in flow.in_strings
-    value = _shown_as_json(node)
-    if value is not None:
-        return expression(value, scope), json_inside if within else tojson
-    if within:
-        return expression(node, scope), half_escaped if id(node) in flow.escaped else inside
-    return expression(node, scope), bare if id(node) in flow.bare else text
-
-
-def _shown_as_json(node: nodes.Node) -> nodes.Expr | None:
-    """The expression that `node` pipes through a plain `tojson`, if it does."""
+    context = scope.layout.context
+    within = id(node) in context.in_strings
     if isinstance(node, nodes.Filter) and node.name == "tojson" and not (node.args or node.kwargs):
-        return node.node
-    return None
+        assert node.node is not None  # noqa: S101 - only a filter block's filter has no subject
+        return expression(node.node, scope), json_inside if within else tojson
+    if within:
+        return expression(node, scope), half_escaped if id(node) in context.escaped else inside
+    return expression(node, scope), bare if id(node) in context.bare else text
 
 
-def _data(data: str, line: int) -> Execute:
+def _data(data: str, place: int) -> Execute:
     size = len(data)
 
     def run(frame: Frame, out: list[str]) -> None:
         budget = frame[BUDGET]
         budget.chars -= size
         if budget.chars < 0:
-            raise budget.out_of_text().at(line)
+            raise budget.out_of_text().at(place)
         out.append(data)
 
     return run
 
 
-def _values(parts: list[tuple[str, Evaluate, int]], tail: str, start: int) -> Execute:
+def _values(written: list[Part], tail: str, start: int) -> Execute:
     """The usual output: values as JSON between constants."""
+    parts = [(data, evaluate, place) for data, evaluate, _, place in written]
     constant = len(tail) + sum(len(data) for data, _, _ in parts)
 
     def run(frame: Frame, out: list[str]) -> None:
         budget = frame[BUDGET]
-        size, line = constant, start
+        size, place = constant, start
         try:
-            for data, evaluate, line in parts:  # noqa: B007 - the handler reads the line
+            for data, evaluate, place in parts:  # noqa: B007 - the handler reads the place
                 value = evaluate(frame)
                 shown = quote(value) if type(value) is str else tojson(budget, value)
                 size += len(shown)
                 out += data, shown
             budget.text(size)
         except Failure as failure:
-            raise failure.at(line) from None
+            raise failure.at(place) from None
         out.append(tail)
 
     return run

@@ -17,7 +17,7 @@ from jinja2.parser import Parser
 from widgetd.errors import Finding, WidgetError
 from widgetd.template import dialect
 from widgetd.template.lexer import tokens
-from widgetd.template.numbers import MAX_INTEGER
+from widgetd.template.values import MAX_INTEGER
 
 if TYPE_CHECKING:
     from widgetd.limits import Limits

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from widgetd.template.assignments import assignment
 from widgetd.template.budget import NODES_PER_STEP, Failure
-from widgetd.template.captures import captured, stripped, writing
 from widgetd.template.expressions import call, expression, filtered
-from widgetd.template.looping import Turns, loop
-from widgetd.template.macros import Blueprint, Macro
+from widgetd.template.loops import LoopDefinition, loop
+from widgetd.template.macros import Macro, MacroDefinition
 from widgetd.template.output import output
-from widgetd.template.parser import fault, height, nodes
-from widgetd.template.scope import (
-    Evaluate,
-    Execute,
-    Frame,
-    Scope,
-    assigned,
-)
+from widgetd.template.parser import every, fault, height, nodes
+from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame, Scope, assigned
+from widgetd.template.serialise import inside, text
+from widgetd.template.values import Namespace, Value, elements, kind
+
+Assign = Callable[[Frame, Value], None]
 
 _REFUSED: Final[Mapping[type[nodes.Node], tuple[str, str]]] = MappingProxyType(
     {
@@ -39,27 +35,22 @@ def block(body: list[nodes.Node], scope: Scope) -> Execute:
     Raises:
         WidgetError: `W1302`, where one is not available in templates.
     """
-    parts = [(node.lineno, statement(node, scope)) for node in body]
+    parts = [(node.lineno, _statement(node, scope)) for node in body]
     if len(parts) == 1 and isinstance(body[0], nodes.Output):
         return parts[0][1]
 
     def run(frame: Frame, out: list[str]) -> None:
-        line = 0
+        place = 0
         try:
-            for line, part in parts:  # noqa: B007 - told where a part fails
+            for place, part in parts:  # noqa: B007 - told where a part fails
                 part(frame, out)
         except Failure as failure:
-            raise failure.at(line) from None
+            raise failure.at(place) from None
 
     return run
 
 
-def statement(node: nodes.Node, scope: Scope) -> Execute:
-    """The closure that runs `node`.
-
-    Raises:
-        WidgetError: as `block` does.
-    """
+def _statement(node: nodes.Node, scope: Scope) -> Execute:
     if type(node) in _REFUSED:
         raise fault("W1302", node.lineno, *_REFUSED[type(node)])
     scope.layout.nodes += 1
@@ -70,7 +61,7 @@ def statement(node: nodes.Node, scope: Scope) -> Execute:
     return make(node, scope)
 
 
-def inner(body: list[nodes.Node], around: Scope) -> Execute:
+def _inner(body: list[nodes.Node], around: Scope) -> Execute:
     """The closure that runs `body` in a scope of its own."""
     return _within(body, Scope(around.layout, around))
 
@@ -95,7 +86,14 @@ def _if(node: nodes.If, scope: Scope) -> Execute:
     ]
     otherwise = block(node.else_, scope)
     if len(branches) > 1:
-        return _branching(branches, otherwise)
+
+        def branch(frame: Frame, out: list[str]) -> None:
+            for test, then in branches:
+                if test(frame):
+                    return then(frame, out)
+            return otherwise(frame, out)
+
+        return branch
     test, then = branches[0]
 
     def choose(frame: Frame, out: list[str]) -> None:
@@ -107,20 +105,10 @@ def _if(node: nodes.If, scope: Scope) -> Execute:
     return choose
 
 
-def _branching(branches: list[tuple[Evaluate, Execute]], otherwise: Execute) -> Execute:
-    def choose(frame: Frame, out: list[str]) -> None:
-        for test, then in branches:
-            if test(frame):
-                return then(frame, out)
-        return otherwise(frame, out)
-
-    return choose
-
-
 def _for(node: nodes.For, scope: Scope) -> Execute:
     before = scope.layout.nodes
     turn = Scope(scope.layout, scope, loops=True)
-    bind = assignment(node.target, turn)
+    bind = _assignment(node.target, turn)
     chooser = None
     if node.test is not None:
         apart = Scope(scope.layout, scope)
@@ -129,16 +117,16 @@ def _for(node: nodes.For, scope: Scope) -> Execute:
     body = _within(node.body, turn)
     nodes_of_turn = scope.layout.nodes - before
     return loop(
-        Turns(
-            line=node.lineno,
+        LoopDefinition(
+            place=node.lineno,
             cost=nodes_of_turn // NODES_PER_STEP,
             items=expression(node.iter, scope),
             chooser=chooser,
             bind=bind,
-            place=turn.names[node.target.name] if isinstance(node.target, nodes.Name) else None,
+            slot=turn.names[node.target.name] if isinstance(node.target, nodes.Name) else None,
             body=body,
-            otherwise=inner(node.else_, scope) if node.else_ else None,
-            loop_place=turn.loop() if node.recursive else turn.loop_place,
+            otherwise=_inner(node.else_, scope) if node.else_ else None,
+            loop_slot=turn.innermost_loop() if node.recursive else turn.loop,
             height=height(node) if node.recursive else 0,
         )
     )
@@ -147,25 +135,95 @@ def _for(node: nodes.For, scope: Scope) -> Execute:
 def _assign(node: nodes.Assign, scope: Scope) -> Execute:
     value = expression(node.node, scope)
     if isinstance(node.target, nodes.Name):
-        place = scope.bind(node.target.name)
+        slot = scope.bind(node.target.name)
 
         def store(frame: Frame, _out: list[str]) -> None:
-            frame[place] = value(frame)
+            frame[slot] = value(frame)
 
         return store
-    bind = assignment(node.target, scope)
+    bind = _assignment(node.target, scope)
     return lambda frame, _out: bind(frame, value(frame))
+
+
+def _assignment(target: nodes.Node, scope: Scope) -> Assign:
+    """The closure that binds a value to a name, to several, or to a field of a namespace."""
+    if isinstance(target, nodes.Name):
+        slot = scope.bind(target.name)
+        return lambda frame, value: frame.__setitem__(slot, value)
+    if isinstance(target, nodes.NSRef):
+        return _namespace(target, scope)
+    if isinstance(target, nodes.Tuple):
+        return _unpacking(target, [_assignment(each, scope) for each in target.items])
+    raise fault("W1302", target.lineno, "nothing can be assigned to this", "assign to a name")
+
+
+def _namespace(target: nodes.NSRef, scope: Scope) -> Assign:
+    slot, key, place = scope.resolve(target.name), target.attr, target.lineno
+
+    def assign(frame: Frame, value: Value) -> None:
+        namespace = frame[slot]
+        if not isinstance(namespace, Namespace):
+            raise Failure(f"cannot set '{key}' on {kind(namespace)}, only on a namespace").at(place)
+        frame[BUDGET].step()
+        namespace.values[key] = value
+
+    return assign
+
+
+def _unpacking(target: nodes.Tuple, binds: list[Assign]) -> Assign:
+    place, count = target.lineno, len(binds)
+
+    def assign(frame: Frame, value: Value) -> None:
+        try:
+            values = elements(frame[BUDGET], value)
+        except Failure as failure:
+            raise failure.at(place) from None
+        if len(values) != count:
+            raise Failure(f"cannot take {count} values from {len(values)}").at(place)
+        for bind, each in zip(binds, values, strict=True):
+            bind(frame, each)
+
+    return assign
 
 
 def _assign_block(node: nodes.AssignBlock, scope: Scope) -> Execute:
-    body = inner(node.body, scope)
-    if id(node) in scope.layout.flow.stripping:
-        return stripped(body)
-    value = captured(body)
+    body = _inner(node.body, scope)
+    if id(node) in scope.layout.context.stripping:
+        return _stripped(body)
+    value = _captured(body)
     if node.filter is not None:
         value = _chain(node.filter, scope, value)
-    bind = assignment(node.target, scope)
+    bind = _assignment(node.target, scope)
     return lambda frame, _out: bind(frame, value(frame))
+
+
+def _stripped(body: Execute) -> Execute:
+    """The text of a set-block that the next output writes without its leading comma.
+
+    The exporter separates children this way; written at once, the text is
+    neither copied nor paid for again at each level.
+    """
+
+    def run(frame: Frame, out: list[str]) -> None:
+        start = len(out)
+        body(frame, out)
+        for at in range(start, len(out)):
+            if out[at]:
+                out[at] = out[at].removeprefix(",")
+                break
+
+    return run
+
+
+def _captured(body: Execute) -> Evaluate:
+    """The closure of the text that `body` writes."""
+
+    def capture(frame: Frame) -> str:
+        out: list[str] = []
+        body(frame, out)
+        return "".join(out)
+
+    return capture
 
 
 def _chain(node: nodes.Filter, scope: Scope, subject: Evaluate) -> Evaluate:
@@ -176,13 +234,29 @@ def _chain(node: nodes.Filter, scope: Scope, subject: Evaluate) -> Evaluate:
 
 
 def _filter_block(node: nodes.FilterBlock, scope: Scope) -> Execute:
-    return writing(node, _chain(node.filter, scope, captured(inner(node.body, scope))), scope)
+    return _writing(node, _chain(node.filter, scope, _captured(_inner(node.body, scope))), scope)
+
+
+def _writing(node: nodes.Stmt, value: Evaluate, scope: Scope) -> Execute:
+    """The closure that writes what a block captured, as the place asks for it."""
+    shape = inside if id(node) in scope.layout.context.in_strings else text
+    place = node.lineno
+
+    def write(frame: Frame, out: list[str]) -> None:
+        try:
+            shown = shape(frame[BUDGET], value(frame))
+            frame[BUDGET].text(len(shown))
+        except Failure as failure:
+            raise failure.at(place) from None
+        out.append(shown)
+
+    return write
 
 
 def _with(node: nodes.With, scope: Scope) -> Execute:
     apart = Scope(scope.layout, scope)
     values = [expression(each, scope) for each in node.values]
-    binds = [assignment(each, apart) for each in node.targets]
+    binds = [_assignment(each, apart) for each in node.targets]
     body = _within(node.body, apart)
 
     def run(frame: Frame, out: list[str]) -> None:
@@ -194,30 +268,31 @@ def _with(node: nodes.With, scope: Scope) -> Execute:
 
 
 def _macro(node: nodes.Macro, scope: Scope) -> Execute:
-    place = scope.bind(node.name)
-    blueprint = _blueprint(node, node.name, scope)
+    slot = scope.bind(node.name)
+    definition = _definition(node, node.name, scope)
 
     def define(frame: Frame, _out: list[str]) -> None:
-        frame[place] = Macro(blueprint, frame)
+        frame[slot] = Macro(definition, frame)
 
     return define
 
 
-def _blueprint(node: nodes.Macro | nodes.CallBlock, name: str, around: Scope) -> Blueprint:
+def _definition(node: nodes.Macro | nodes.CallBlock, name: str, around: Scope) -> MacroDefinition:
     before = around.layout.nodes
     scope = Scope(around.layout, around)
     scope.is_macro = True
-    places = {each.name: scope.bind(each.name) for each in node.args}
-    used = {each.name for part in node.body for each in _names(part)} - places.keys()
+    slots = {each.name: scope.bind(each.name) for each in node.args}
+    within = [each for part in node.body for each in every(part)]
+    used = {each.name for each in within if isinstance(each, nodes.Name)} - slots.keys()
     special = {
         each: scope.bind(each) if each in used else None for each in ("varargs", "kwargs", "caller")
     }
     with_default = [each.name for each in node.args][len(node.args) - len(node.defaults) :]
     values = [expression(each, scope) for each in node.defaults]
     body = _within(node.body, scope)
-    return Blueprint(
+    return MacroDefinition(
         name=name,
-        places=places,
+        slots=slots,
         defaults=dict(zip(with_default, values, strict=True)),
         body=body,
         height=height(node),
@@ -226,14 +301,10 @@ def _blueprint(node: nodes.Macro | nodes.CallBlock, name: str, around: Scope) ->
     )
 
 
-def _names(node: nodes.Node) -> Iterable[nodes.Name]:
-    return [node] if isinstance(node, nodes.Name) else node.find_all(nodes.Name)
-
-
 def _call_block(node: nodes.CallBlock, scope: Scope) -> Execute:
-    blueprint = _blueprint(node, "caller", scope)
-    caller = call(node.call, scope, caller=lambda frame: Macro(blueprint, frame))
-    return writing(node, caller, scope)
+    definition = _definition(node, "caller", scope)
+    caller = call(node.call, scope, caller=lambda frame: Macro(definition, frame))
+    return _writing(node, caller, scope)
 
 
 def _expression_statement(node: nodes.ExprStmt, scope: Scope) -> Execute:
@@ -241,9 +312,9 @@ def _expression_statement(node: nodes.ExprStmt, scope: Scope) -> Execute:
     return lambda frame, _out: value(frame)
 
 
-def _body(node: nodes.Scope | nodes.ScopedEvalContextModifier, scope: Scope) -> Execute:
-    """An `autoescape` block: nothing is ever escaped, so only its body counts."""
-    return inner(node.body, scope)
+def _autoescape(node: nodes.Scope | nodes.ScopedEvalContextModifier, scope: Scope) -> Execute:
+    """Nothing is ever escaped, so only the block's body counts."""
+    return _inner(node.body, scope)
 
 
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Execute]]] = MappingProxyType(
@@ -258,7 +329,7 @@ _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Execute]]] = Map
         nodes.Macro: _macro,
         nodes.CallBlock: _call_block,
         nodes.ExprStmt: _expression_statement,
-        nodes.Scope: _body,
-        nodes.ScopedEvalContextModifier: _body,
+        nodes.Scope: _autoescape,
+        nodes.ScopedEvalContextModifier: _autoescape,
     }
 )

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from widgetd.template.budget import VALUES_PER_STEP, Failure
-from widgetd.template.numbers import checked
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 Value = Any
 
 MAX_NESTING: Final = 200
+
+# Every integer that JSON's readers agree on fits; so does any product on its way to being refused.
+MAX_INTEGER: Final = 2**64
 
 # The least text that a value has, and the comma after it.
 LEAF: Final = 2
@@ -98,7 +100,7 @@ _MADE: Final = frozenset({Made, MadeDict, MadeTuple, Group})
 HOLDERS: Final = _MADE | {list, dict, tuple}
 
 
-class Routine:
+class RuntimeObject:
     """What a template holds that is no JSON: a macro, a loop, a joiner, a cycler, a namespace."""
 
     __slots__ = ()
@@ -112,7 +114,7 @@ class Routine:
         return ABSENT
 
 
-class Namespace(Routine):
+class Namespace(RuntimeObject):
     """What `namespace()` makes: named values that `set ns.name = …` may change anywhere."""
 
     __slots__ = ("values",)
@@ -145,20 +147,37 @@ def kind(value: Value) -> str:
     return "an object" if isinstance(value, dict) else "a function"
 
 
+def is_number(value: Value) -> bool:
+    """Whether `value` can be computed with; true and false can, as in Python."""
+    return isinstance(value, int | float)
+
+
+def checked(value: Value) -> Value:
+    """`value`, if it is small enough a number to compute with at once, or no number."""
+    if type(value) is int and not -MAX_INTEGER < value < MAX_INTEGER:
+        raise Failure("a number is too large to compute with")
+    if type(value) is float and value - value != 0:  # infinite, or not a number
+        raise Failure("a number is too large to compute with")
+    return value
+
+
+def whole(value: Value, name: str) -> int:
+    """`value` as an integer that may serve as a size; `name` says of what, if it is none."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int):
+        raise Failure(f"'{name}' must be a whole number")
+    return value
+
+
 def member(value: Value, key: Value) -> Value:
     """What `value` holds under `key`, or the absent value; never anything of Python's."""
     if isinstance(value, dict):
-        return _entry(value, key)
-    if isinstance(value, list | tuple | str):
-        return _element(value, key)
-    return value.member(key) if isinstance(value, Routine) else ABSENT
-
-
-def _entry(value: dict[Value, Value], key: Value) -> Value:
-    return value.get(key, ABSENT) if isinstance(key, str | int | float | None) else ABSENT
-
-
-def _element(value: list[Value] | tuple[Value, ...] | str, key: Value) -> Value:
+        return value.get(key, ABSENT) if isinstance(key, str | int | float | None) else ABSENT
+    if isinstance(value, RuntimeObject):
+        return value.member(key)
+    if not isinstance(value, list | tuple | str):
+        return ABSENT
     if type(key) is float and key.is_integer():
         key = int(key)
     if isinstance(key, int):

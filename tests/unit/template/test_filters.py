@@ -11,7 +11,7 @@ from jinja2 import Environment
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import compile_text
-from widgetd.template.filters import FILTERS, REFUSED
+from widgetd.template.builtins import FILTERS, REFUSED_FILTERS
 
 JINJA = Environment()
 
@@ -242,7 +242,7 @@ def test_a_filter_makes_of_a_value_what_its_table_says(
 
 def test_every_filter_of_jinja_is_in_the_table_or_refused() -> None:
     assert CASES.keys() == FILTERS.keys()
-    assert set(FILTERS) | set(REFUSED) == set(jinja2.filters.FILTERS)
+    assert set(FILTERS) | set(REFUSED_FILTERS) == set(jinja2.filters.FILTERS)
 
 
 @pytest.mark.parametrize(

@@ -27,15 +27,20 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import compile_expression, compile_text
 from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, Budget, Failure
-from widgetd.template.compiled import Template, _frame
-from widgetd.template.filters import FILTERS, TESTS
-from widgetd.template.json_context import Flow
+from widgetd.template.builtins import (
+    CYCLER_METHODS,
+    DICT_METHODS,
+    FILTERS,
+    FUNCTIONS,
+    LIST_METHODS,
+    TESTS,
+    TEXT_METHODS,
+)
+from widgetd.template.builtins.operators import BINARY, COMPARISONS
 from widgetd.template.loops import LOOP_METHODS
-from widgetd.template.methods import DICT_METHODS, LIST_METHODS, TEXT_METHODS
-from widgetd.template.operators import BINARY, COMPARISONS
 from widgetd.template.parser import every, parse
-from widgetd.template.routines import BUILTINS, CYCLER_METHODS
 from widgetd.template.scope import BUDGET
+from widgetd.template.template import Template, _frame
 from widgetd.template.values import Made, MadeDict, MadeTuple, Namespace
 
 PACKAGE = Path(widgetd.template.__file__).parent
@@ -62,7 +67,7 @@ COMPARED = {
         (DICT_METHODS, matrix.DICT_CALLS),
         (LOOP_METHODS, matrix.LOOP_CALLS),
         (CYCLER_METHODS, matrix.CYCLER_CALLS),
-        (BUILTINS, matrix.FUNCTION_CALLS),
+        (FUNCTIONS, matrix.FUNCTION_CALLS),
     ],
     ids=["filters", "tests", "text", "list", "object", "loop", "cycler", "functions"],
 )
@@ -72,7 +77,10 @@ def test_every_builtin_stands_in_the_matrix_with_every_argument(
     assert table.keys() == called.keys()
     for name, function in table.items():
         taken = list(inspect.signature(function).parameters.values())[1:]
-        if all(each.kind is each.POSITIONAL_OR_KEYWORD for each in taken) and table is not BUILTINS:
+        if (
+            all(each.kind is each.POSITIONAL_OR_KEYWORD for each in taken)
+            and table is not FUNCTIONS
+        ):
             assert len(called[name]) == len(taken), name
 
 
@@ -232,36 +240,36 @@ def test_work_that_grows_with_two_things_is_paid_by_both(source: str, steps: int
 # Where text is made of what is a number, or of the template's own words, or is no value's.
 OTHER_TEXTS = {
     ("budget", "out_of_text"),
+    ("builtins.numbers", "filesizeformat"),
+    ("builtins.text", "_converted"),
+    ("builtins.text", "urlencode"),
+    ("calls", "_known"),
+    ("calls", "_unknown"),
     ("calls", "method"),
-    ("compiled", "_guarded"),
-    ("expressions", "_test"),
-    ("expressions", "arguments"),
-    ("expressions", "filtered"),
-    ("functions", "_known"),
-    ("functions", "unknown"),
+    ("expressions", "_applied"),
+    ("expressions", "_arguments"),
     ("lexer", "_pattern"),
     ("lexer", "_known_escape"),
     ("lexer", "_unescaped"),
-    ("numeric", "filesizeformat"),
-    ("operations", "unfit"),
+    ("expressions", "unfit"),
     ("parser", ""),
     ("parser", "_check_size"),
     ("parser", "_unparsed"),
-    ("paths", "_filter"),
-    ("paths", "_getattr"),
-    ("paths", "_getitem"),
-    ("paths", "_mapped"),
-    ("printf", "_converted"),
-    ("reads", "loop"),
-    ("remarks", "_indexes"),
-    ("textual", "urlencode"),
+    ("references", "_filter"),
+    ("references", "_getattr"),
+    ("references", "_getitem"),
+    ("references", "_mapped"),
+    ("references", "loop"),
+    ("template", "_guarded"),
+    ("template", "_indexes"),
 }
 
-TEXTS = {("text", name) for name in ("text", "integer", "number", "_show", "tojson", "_slowly")}
+TEXTS = {
+    ("serialise", name) for name in ("text", "integer", "number", "_show", "tojson", "_slowly")
+}
 
 # What a message may name: kinds, counts, limits, and what the template's author wrote.
 NAMED = {
-    "blueprint.name",
     "conversion",
     "count",
     "key",
@@ -272,6 +280,7 @@ NAMED = {
     "name",
     "next(iter(kwargs))",
     "self.limits.steps",
+    "self.name",
     "size",
     "sort",
     "' and '.join(kinds)",
@@ -293,8 +302,12 @@ MAKING_METHODS = {
 
 def texts_made() -> Iterator[tuple[str, str]]:
     """Where the package makes text of something, outside messages: module and function."""
-    for path in sorted(PACKAGE.glob("*.py")):
-        yield from _texts(ast.parse(path.read_text()), path.stem, "")
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield from _texts(ast.parse(path.read_text()), _module(path), "")
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
 
 
 def _texts(node: ast.AST, module: str, function: str) -> Iterator[tuple[str, str]]:
@@ -332,7 +345,7 @@ def test_one_module_makes_text_of_values_and_no_other_does() -> None:
 def test_a_message_names_kinds_and_counts_and_never_shows_a_value() -> None:
     shown = {
         ast.unparse(each.value)
-        for path in PACKAGE.glob("*.py")
+        for path in PACKAGE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
@@ -535,9 +548,9 @@ class Run:
     """One render of a random template, and what is left of it."""
 
     def __init__(self, source: str) -> None:
-        self.template = Template(source, lambda _: Flow(), SMALL)
+        self.template = Template(source, SMALL, writes_json=False)
         self.nodes = len(every(parse(source, SMALL).tree))
-        self.frame = _frame(self.template._places, self.template._size, ARGUMENTS, SMALL)
+        self.frame = _frame(self.template._slots, self.template._size, ARGUMENTS, SMALL)
         self.budget: Budget = self.frame[BUDGET]
         self.calls = 0
 

@@ -9,7 +9,7 @@ from jinja2 import Environment
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import compile_expression
-from widgetd.template.filters import TESTS
+from widgetd.template.builtins import TESTS
 
 JINJA = Environment()
 

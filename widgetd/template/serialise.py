@@ -13,7 +13,7 @@ from widgetd.template.budget import Failure
 from widgetd.template.dialect import is_json
 from widgetd.template.values import (
     ABSENT,
-    Routine,
+    RuntimeObject,
     Value,
     kind,
     measured,
@@ -51,7 +51,7 @@ def text(budget: Budget, value: Value) -> str:
         return number(value)
     if type(value) is int:
         return integer(value)
-    if isinstance(value, Routine):
+    if isinstance(value, RuntimeObject):
         raise Failure(f"cannot show {kind(value)} as text")
     if isinstance(value, list | dict | tuple):
         _afford(budget, value)

@@ -12,14 +12,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import Failure
-from widgetd.template.numbers import MAX_INTEGER, checked, is_number
-from widgetd.template.printf import formatted
-from widgetd.template.text import text
+from widgetd.template.builtins.text import formatted
+from widgetd.template.serialise import text
 from widgetd.template.values import (
     ABSENT,
+    MAX_INTEGER,
     Made,
     Value,
+    checked,
     is_nothing,
+    is_number,
     kind,
     measured,
     weigh,
@@ -44,7 +46,11 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
     if is_number(left) and is_number(right):
         return checked(checked(left) + checked(right))
     if isinstance(left, str) or isinstance(right, str):
-        return _joined(budget, left, right)
+        parts = [part for part in (left, right) if not is_nothing(part)]
+        for part in parts:
+            if not isinstance(part, str | int | float):
+                raise Failure(f"cannot add {kind(left)} and {kind(right)}")
+        return concat(budget, parts)
     if is_nothing(left) or is_nothing(right):
         return ABSENT
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -52,14 +58,6 @@ def add(budget: Budget, left: Value, right: Value) -> Value:
         (heavy, height), (more, tall) = measured(budget, left), measured(budget, right)
         return weighed(budget, Made([*left, *right]), heavy + more, max(height, tall))
     raise Failure(f"cannot add {kind(left)} and {kind(right)}")
-
-
-def _joined(budget: Budget, left: Value, right: Value) -> str:
-    parts = [part for part in (left, right) if not is_nothing(part)]
-    for part in parts:
-        if not isinstance(part, str | int | float):
-            raise Failure(f"cannot add {kind(left)} and {kind(right)}")
-    return concat(budget, parts)
 
 
 def multiply(budget: Budget, left: Value, right: Value) -> Value:
@@ -156,11 +154,6 @@ def equal(budget: Budget, left: Value, right: Value) -> bool:
     return bool(left == right)
 
 
-def unequal(budget: Budget, left: Value, right: Value) -> bool:
-    """Whether two values differ."""
-    return not equal(budget, left, right)
-
-
 def _ordering(compare: Callable[[Value, Value], bool]) -> Binary:
     def apply(budget: Budget, left: Value, right: Value) -> bool:
         if is_number(left) and is_number(right):
@@ -184,7 +177,12 @@ def contains(budget: Budget, left: Value, right: Value) -> bool:
     if is_nothing(right):
         return False
     if isinstance(right, str):
-        return _within(budget, left, right)
+        if is_nothing(left):
+            return False
+        if not isinstance(left, str):
+            raise Failure(f"cannot look for {kind(left)} in a text")
+        budget.search(len(right), len(left))
+        return left in right
     if isinstance(right, dict):
         if isinstance(left, str):
             budget.scan(len(left))
@@ -193,20 +191,6 @@ def contains(budget: Budget, left: Value, right: Value) -> bool:
         raise Failure(f"cannot look into {kind(right)}")
     weigh(budget, left, right)
     return left in right
-
-
-def _within(budget: Budget, left: Value, right: str) -> bool:
-    if is_nothing(left):
-        return False
-    if not isinstance(left, str):
-        raise Failure(f"cannot look for {kind(left)} in a text")
-    budget.search(len(right), len(left))
-    return left in right
-
-
-def lacks(budget: Budget, left: Value, right: Value) -> bool:
-    """Whether `left` is not in `right`."""
-    return not contains(budget, left, right)
 
 
 BINARY: Final[Mapping[str, Binary]] = MappingProxyType(
@@ -224,12 +208,12 @@ BINARY: Final[Mapping[str, Binary]] = MappingProxyType(
 COMPARISONS: Final[Mapping[str, Binary]] = MappingProxyType(
     {
         "eq": equal,
-        "ne": unequal,
+        "ne": lambda budget, left, right: not equal(budget, left, right),
         "lt": _ordering(operator.lt),
         "lteq": _ordering(operator.le),
         "gt": _ordering(operator.gt),
         "gteq": _ordering(operator.ge),
         "in": contains,
-        "notin": lacks,
+        "notin": lambda budget, left, right: not contains(budget, left, right),
     }
 )

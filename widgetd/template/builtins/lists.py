@@ -11,12 +11,12 @@ from itertools import groupby as runs
 from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.budget import CHARACTERS_PER_STEP, Failure
-from widgetd.template.numbers import MAX_INTEGER
-from widgetd.template.operators import add
-from widgetd.template.text import text
-from widgetd.template.textual import join_with, whole
+from widgetd.template.builtins.operators import add
+from widgetd.template.builtins.text import join_with
+from widgetd.template.serialise import text
 from widgetd.template.values import (
     ABSENT,
+    MAX_INTEGER,
     Group,
     Made,
     MadeTuple,
@@ -32,6 +32,7 @@ from widgetd.template.values import (
     picked,
     unweighed,
     weight,
+    whole,
 )
 
 if TYPE_CHECKING:
@@ -177,21 +178,20 @@ def smallest(
     budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
 ) -> Value:
     """The least element."""
-    return _extreme(
-        budget, value, _folded(budget, getter(budget, attribute), case_sensitive), reverse=False
-    )
+    return _first_by(budget, value, case_sensitive, attribute, reverse=False)
 
 
 def largest(
     budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
 ) -> Value:
     """The greatest element."""
-    return _extreme(
-        budget, value, _folded(budget, getter(budget, attribute), case_sensitive), reverse=True
-    )
+    return _first_by(budget, value, case_sensitive, attribute, reverse=True)
 
 
-def _extreme(budget: Budget, value: Value, key: Key, *, reverse: bool) -> Value:
+def _first_by(
+    budget: Budget, value: Value, case_sensitive: Value, attribute: Value, *, reverse: bool
+) -> Value:
+    key = _folded(budget, getter(budget, attribute), case_sensitive)
     known = [each for each in listed(value) if not is_nothing(key(each))]
     ordered = _ordered(budget, known, key, reverse=reverse)
     return ordered[0] if ordered else ABSENT
@@ -222,7 +222,7 @@ def _end(budget: Budget, value: Value, at: int) -> Value:
     return values[at] if values else ABSENT
 
 
-def listing(budget: Budget, value: Value) -> Value:
+def copied(budget: Budget, value: Value) -> Value:
     """A list of its own, of the elements, keys or characters."""
     return picked(budget, listed(value))
 
@@ -238,6 +238,13 @@ def reverse(budget: Budget, value: Value) -> Value:
 def length_of(_budget: Budget, value: Value) -> int:
     """How many elements, entries or characters there are."""
     return length(value)
+
+
+def default(
+    _budget: Budget, value: Value, default_value: Value = "", boolean: Value = False
+) -> Value:
+    """The value, or another where it is absent, or with `boolean` false."""
+    return default_value if value is ABSENT or (boolean and not value) else value
 
 
 def slices(budget: Budget, value: Value, slices: Value, fill_with: Value = None) -> Value:

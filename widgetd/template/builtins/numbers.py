@@ -6,10 +6,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import Failure
-from widgetd.template.numbers import checked, is_number
-from widgetd.template.text import text
-from widgetd.template.textual import whole
-from widgetd.template.values import ABSENT, Value, is_nothing, kind
+from widgetd.template.serialise import text
+from widgetd.template.values import ABSENT, Value, checked, is_nothing, is_number, kind, whole
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget

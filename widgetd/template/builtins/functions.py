@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import Failure
-from widgetd.template.numbers import checked
 from widgetd.template.values import (
     ABSENT,
     Namespace,
-    Routine,
+    RuntimeObject,
     Value,
+    checked,
     is_nothing,
     kind,
     made_dict,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Function = Callable[["Budget", list[Value], dict[str, Value]], Value]
 
 
-class Cycler(Routine):
+class Cycler(RuntimeObject):
     """What `cycler(…)` makes: gives its values in turn, again and again."""
 
     __slots__ = ("at", "values")
@@ -51,7 +51,7 @@ class Cycler(Routine):
         self.at = 0
 
 
-class Joiner(Routine):
+class Joiner(RuntimeObject):
     """What `joiner(…)` makes: nothing when first called, the separator ever after."""
 
     __slots__ = ("separator", "used")
@@ -89,14 +89,6 @@ def _whole(value: Value) -> int:
     return int(checked(value))
 
 
-def _namespace(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    return Namespace(_entries(budget, args, kwargs))
-
-
-def _dict(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    return made_dict(budget, _entries(budget, args, kwargs))
-
-
 def _entries(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> dict[Value, Value]:
     entries: dict[Value, Value] = {}
     for each in [*args, kwargs]:
@@ -107,21 +99,15 @@ def _entries(budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> dic
     return entries
 
 
-def _cycler(_budget: Budget, args: list[Value], _kwargs: dict[str, Value]) -> Value:
-    return Cycler(args)
-
-
-def _joiner(_budget: Budget, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    return Joiner(args[0] if args else kwargs.get("sep", ", "))
-
-
-BUILTINS: Final[Mapping[str, Function]] = MappingProxyType(
+FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
     {
         "range": _range,
-        "namespace": _namespace,
-        "dict": _dict,
-        "cycler": _cycler,
-        "joiner": _joiner,
+        "namespace": lambda budget, args, kwargs: Namespace(_entries(budget, args, kwargs)),
+        "dict": lambda budget, args, kwargs: made_dict(budget, _entries(budget, args, kwargs)),
+        "cycler": lambda _budget, args, _kwargs: Cycler(args),
+        "joiner": lambda _budget, args, kwargs: Joiner(
+            args[0] if args else kwargs.get("sep", ", ")
+        ),
     }
 )
 

@@ -1,4 +1,4 @@
-"""What filters and methods do to text: change it, search it, and fit it into a width.
+"""What filters and methods do to text: change it, search it, fill it, and fit it into a width.
 
 A value that is no text is taken as it would print. Every function takes the
 budget first and the text second, so that filters and methods share them. What
@@ -9,14 +9,25 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote as _quote
 from urllib.parse import quote_plus as _quote_plus
 
 from widgetd.template.budget import Failure
-from widgetd.template.text import text
-from widgetd.template.values import Value, elements, is_nothing, picked
+from widgetd.template.serialise import indented, text, tojson
+from widgetd.template.values import (
+    Value,
+    checked,
+    elements,
+    is_nothing,
+    is_number,
+    kind,
+    picked,
+    whole,
+)
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -30,6 +41,11 @@ LINES_PER_STEP: Final = 8
 _WORD_STARTS: Final = re.compile(r"([-\s({\[<]+)")
 _WORDS: Final = re.compile(r"\w+")
 _TAGS: Final = re.compile(r"<[^<>]*>")
+_ENTITIES: Final = (("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ('"', "&#34;"))
+
+
+string = text
+"""As it prints."""
 
 
 def paid(budget: Budget, value: Value, growth: int = 1) -> str:
@@ -104,19 +120,6 @@ def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value =
     return shown.replace(old, new, most)
 
 
-def whole(value: Value, name: str) -> int:
-    """`value` as an integer that may serve as a size.
-
-    Raises:
-        Failure: where it is no whole number.
-    """
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int):
-        raise Failure(f"'{name}' must be a whole number")
-    return value
-
-
 def wordcount(budget: Budget, value: Value) -> int:
     """How many words there are."""
     shown = text(budget, value)
@@ -128,16 +131,12 @@ def striptags(budget: Budget, value: Value) -> str:
     """Without the tags and comments of HTML, its entities read, white space made single."""
     shown = paid(budget, value, 2)
     budget.scan(8 * len(shown))
-    without = _TAGS.sub("", _uncommented(shown))
-    return html.unescape(" ".join(without.split()))
-
-
-def _uncommented(shown: str) -> str:
     parts, at = [], 0
     while (start := shown.find("<!--", at)) >= 0 and (end := shown.find("-->", start)) >= 0:
         parts.append(shown[at:start])
         at = end + 3
-    return "".join([*parts, shown[at:]])
+    without = _TAGS.sub("", "".join([*parts, shown[at:]]))
+    return html.unescape(" ".join(without.split()))
 
 
 def escape(budget: Budget, value: Value) -> str:
@@ -146,9 +145,6 @@ def escape(budget: Budget, value: Value) -> str:
     for plain, entity in _ENTITIES:
         shown = shown.replace(plain, entity)
     return shown
-
-
-_ENTITIES: Final = (("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ('"', "&#34;"))
 
 
 def urlencode(budget: Budget, value: Value) -> str:
@@ -209,31 +205,6 @@ def find(budget: Budget, value: Value, part: Value) -> int:
     return shown.find(sought)
 
 
-def startswith(budget: Budget, value: Value, part: Value) -> bool:
-    """Whether it starts with `part`."""
-    return text(budget, value).startswith(text(budget, part))
-
-
-def endswith(budget: Budget, value: Value, part: Value) -> bool:
-    """Whether it ends with `part`."""
-    return text(budget, value).endswith(text(budget, part))
-
-
-def isdigit(budget: Budget, value: Value) -> bool:
-    """Whether it is digits only."""
-    return text(budget, value).isdigit()
-
-
-def string(budget: Budget, value: Value) -> str:
-    """As it prints."""
-    return text(budget, value)
-
-
-def plain(_budget: Budget, value: Value) -> Value:
-    """As it is: nothing is escaped, so nothing has to be marked as safe."""
-    return value
-
-
 def center(budget: Budget, value: Value, width: Value = 80) -> str:
     """In the middle of `width` characters."""
     return _filled(budget, value, width).center(whole(width, "width"))
@@ -270,13 +241,9 @@ def indent(
     budget.step(lines // LINES_PER_STEP)
     budget.text(len(shown) + size * min(lines, len(shown) + 1))
     margin = width if isinstance(width, str) else " " * size
-    indented = _indented((shown + "\n").splitlines(), margin, blank=bool(blank))
-    return margin + indented if first else indented
-
-
-def _indented(lines: list[str], margin: str, *, blank: bool) -> str:
-    head, *rest = lines
-    return "\n".join([head, *(margin + line if line or blank else line for line in rest)])
+    head, *rest = (shown + "\n").splitlines()
+    moved = "\n".join([head, *(margin + line if line or blank else line for line in rest)])
+    return margin + moved if first else moved
 
 
 def truncate(  # noqa: PLR0917 - the filter takes them by position
@@ -332,3 +299,84 @@ def wordwrap(  # noqa: PLR0917 - the filter takes them by position
     ]
     budget.text(sum(map(len, lines)) + len(lines) * len(between))
     return between.join(lines)
+
+
+def tojson_filter(budget: Budget, value: Value, indent: Value = None) -> str:
+    """As JSON, in one line or indented."""
+    if not is_nothing(indent):
+        return indented(budget, value, indent)
+    shown = tojson(budget, value)
+    budget.text(len(shown))
+    return shown
+
+
+def format_filter(budget: Budget, value: Value, *args: Value, **kwargs: Value) -> str:
+    """With the places of a printf-style text filled: `"%s of %d"|format(a, b)`."""
+    if args and kwargs:
+        raise Failure("a format takes values by position or by name, not both")
+    return formatted(budget, text(budget, value), list(args), kwargs)
+
+
+# Python's own `%` would pad to any width before anyone can count it, so each
+# conversion is read here, its width bounded, and only then handed to Python.
+MAX_WIDTH: Final = 100
+
+_CONVERSION: Final = re.compile(
+    r"%(?:\((?P<key>[^)]{0,64})\))?(?P<flags>[-+ 0#]*+)(?P<width>\d*+)(?:\.(?P<precision>\d++))?"
+    r"(?P<kind>[a-zA-Z%*])"
+)
+
+
+def formatted(budget: Budget, template: str, args: list[Value], named: dict[str, Value]) -> str:
+    """`template` with its conversions filled from `args` in turn, or by key from `named`."""
+    budget.scan(8 * len(template))
+    parts: list[str] = []
+    end, pending = 0, iter(args)
+    for match in _CONVERSION.finditer(template):
+        parts += template[end : match.start()], _converted(budget, match, pending, named)
+        budget.text(len(parts[-2]) + len(parts[-1]) + 1)
+        end = match.end()
+    budget.text(len(template) - end)
+    if next(pending, _MISSING) is not _MISSING:
+        raise Failure("a format has more values than places")
+    return "".join([*parts, template[end:]])
+
+
+def _converted(
+    budget: Budget, match: re.Match[str], pending: Iterator[Value], named: dict[str, Value]
+) -> str:
+    conversion, key = match["kind"], match["key"]
+    if conversion == "%":
+        return "%"
+    budget.step()
+    value = next(pending, _MISSING) if key is None else named.get(key, _MISSING)
+    if value is _MISSING:
+        raise Failure("a format has more places than values")
+    if conversion not in "srdiufFeEgGxXoc":
+        raise Failure(f"a format cannot hold '%{conversion}'")
+    if max(_size(match["width"]), _size(match["precision"])) > MAX_WIDTH:
+        raise Failure(f"a format cannot be wider than {MAX_WIDTH}")
+    if conversion in "sr":
+        value = text(budget, value)
+    elif conversion == "c":
+        if not _is_character(value):
+            raise Failure("a format writes one character, or the number of one, at '%c'")
+    elif not is_number(checked(value)):
+        raise Failure(f"a format cannot write {kind(value)} as a number")
+    elif conversion in "xXo" and not isinstance(value, int):
+        raise Failure(f"a format writes only whole numbers at '%{conversion}'")
+    precision = f".{match['precision']}" if match["precision"] is not None else ""
+    return f"%{match['flags']}{match['width']}{precision}{conversion}" % (value,)
+
+
+def _is_character(value: Value) -> bool:
+    if isinstance(value, str):
+        return len(value) == 1
+    return isinstance(value, int) and 0 <= value <= sys.maxunicode
+
+
+def _size(digits: str | None) -> int:
+    return min(int(digits[:9]), 10**9) if digits else 0
+
+
+_MISSING: Final = object()

@@ -1,0 +1,432 @@
+"""Which of its arguments a template reads, where, and whether it minds their absence.
+
+A path is dotted, with `[]` for the elements of a list: `groups[].events[].id`.
+It is followed through `for`, `set` and the filters that keep a list's elements,
+as far as it is certain; what is not certain is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from widgetd.template import dialect
+from widgetd.template.builtins import FUNCTIONS
+from widgetd.template.parser import children, nodes
+from widgetd.template.scope import assigned, targets
+
+Names = Mapping[str, str | None]
+"""What each bound name stands for: a path, or None where that is not certain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """One context where a template reads an argument.
+
+    Attributes:
+        path: What is read, as `legs[].from.city`.
+        line: Where, in the template's text.
+        guarded: Whether the template provides for its absence: by `default`, by a
+            condition on it, or because the read is itself such a condition.
+        known: The paths that are certainly there at this context.
+        index: Whether it is a loop's position that the exporter forgot to bind,
+            if no argument has that name.
+    """
+
+    path: str
+    line: int
+    guarded: bool
+    known: frozenset[str]
+    index: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """Where the reader stands.
+
+    Attributes:
+        names: What each bound name stands for: a path, or None where that is not certain.
+        known: The paths that are certainly there.
+        tested: Whether the value only decides something, so that absence is no matter.
+        in_loop: Whether this is in a loop.
+    """
+
+    names: Names = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+    tested: bool = False
+    in_loop: bool = False
+
+    def binding(self, names: Mapping[str, str | None]) -> _Context:
+        """Here, with `names` bound."""
+        return _Context({**self.names, **names}, self.known, self.tested, self.in_loop)
+
+    def knowing(self, known: Iterable[str]) -> _Context:
+        """Here, with the paths `known` certainly there."""
+        return _Context(self.names, self.known.union(known), self.tested, self.in_loop)
+
+    def testing(self, tested: bool = True) -> _Context:
+        """Here, where a value only decides something."""
+        return _Context(self.names, self.known, tested, self.in_loop)
+
+    def turning(self) -> _Context:
+        """Here, inside a loop."""
+        return _Context(self.names, self.known, self.tested, in_loop=True)
+
+
+def reads(tree: nodes.Node) -> tuple[Read, ...]:
+    """Every read of an argument in `tree`, in the order of the text."""
+    reader = _Reader()
+    reader.visit(tree, _Context())
+    return tuple(reader.found)
+
+
+def names(found: Iterable[Read]) -> frozenset[str]:
+    """The arguments that reads begin at; what an unbound index falls back on is none."""
+    return frozenset(
+        read.path.partition(".")[0].partition("[")[0] for read in found if not read.index
+    )
+
+
+class _Reader:
+    """Walks a template once and collects its reads.
+
+    A statement's visit returns what it binds for the statements behind it.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[Read] = []
+
+    def body(self, body: Iterable[nodes.Node], context: _Context) -> Names:
+        """Visit statements in their order; the names bound behind the last one."""
+        for node in body:
+            context = context.binding(self.visit(node, context))
+        return context.names
+
+    def visit(self, node: nodes.Node, context: _Context) -> Names:
+        """Visit one statement or expression; the names it binds."""
+        visit = _VISITS.get(type(node))
+        if visit is not None:
+            return visit(self, node, context)
+        for child in children(node):
+            self.visit(child, context.testing(False))
+        return {}
+
+    def template(self, node: nodes.Template, context: _Context) -> Names:
+        """Visit the whole."""
+        return self.body(node.body, context)
+
+    def value(self, node: nodes.Name | nodes.Getattr | nodes.Getitem, context: _Context) -> Names:
+        """Visit a name, or what is read from one: the longest path counts, once."""
+        read = path(node, context.names)
+        if read is not None:
+            self.read(node, read, context)
+        elif not isinstance(node, nodes.Name):
+            self.visit(node.node, context.testing(False))
+        if isinstance(node, nodes.Getitem):
+            self.visit(node.arg, context.testing(False))
+        return {}
+
+    def read(self, node: nodes.Expr, read: str, context: _Context) -> None:
+        """Remember a read."""
+        name = node.name if isinstance(node, nodes.Name) else ""
+        if read in dialect.NOTHING_NAMES:
+            return
+        unbound = context.in_loop and name in dialect.INDEX_NAMES and name == read
+        guarded = context.tested or read in context.known or unbound
+        self.found.append(
+            Read(path=read, line=node.lineno, guarded=guarded, known=context.known, index=unbound)
+        )
+
+    def filter(self, node: nodes.Filter, context: _Context) -> Names:
+        """Visit a filter: `default` provides for absence."""
+        read = path(node, context.names)
+        provides = node.name in {"default", "d"}
+        if node.name == "map" and read is not None:
+            self.read(node, read, context)
+        if node.node is not None:
+            self.visit(node.node, context.testing(provides))
+        for each in (*node.args, *node.kwargs):
+            self.visit(each, context.testing(False))
+        return {}
+
+    def test(self, node: nodes.Test, context: _Context) -> Names:
+        """Visit a test: being asked about, a value may be absent."""
+        self.visit(node.node, context.testing())
+        for each in node.args:
+            self.visit(each, context.testing(False))
+        return {}
+
+    def choice(self, node: nodes.CondExpr, context: _Context) -> Names:
+        """Visit `a if c else b`."""
+        self.visit(node.test, context.testing())
+        self.visit(node.expr1, context.knowing(present_if(node.test, context.names)))
+        if node.expr2 is not None:
+            self.visit(node.expr2, context.knowing(absent_if(node.test, context.names)))
+        return {}
+
+    def both(self, node: nodes.And, context: _Context) -> Names:
+        """Visit `a and b`: `b` is only read where `a` is true."""
+        self.visit(node.left, context.testing())
+        self.visit(node.right, context.knowing(present_if(node.left, context.names)))
+        return {}
+
+    def either(self, node: nodes.Or, context: _Context) -> Names:
+        """Visit `a or b`: `b` provides for the absence of `a`."""
+        self.visit(node.left, context.testing())
+        self.visit(node.right, context.knowing(absent_if(node.left, context.names)))
+        return {}
+
+    def negation(self, node: nodes.Not, context: _Context) -> Names:
+        """Visit `not a`."""
+        return self.visit(node.node, context.testing())
+
+    def call(self, node: nodes.Call, context: _Context) -> Names:
+        """Visit a call: of a method, what it belongs to; of a function, what it is given."""
+        if isinstance(node.node, nodes.Getattr):
+            self.visit(node.node.node, context.testing(False))
+        elif not (isinstance(node.node, nodes.Name) and node.node.name in FUNCTIONS):
+            self.visit(node.node, context.testing(False))
+        for each in (*node.args, *node.kwargs):
+            self.visit(each, context.testing(False))
+        return {}
+
+    def branches(self, node: nodes.If, context: _Context) -> Names:
+        """Visit an `if`: behind it, a name stands for what all branches agree on."""
+        ends = []
+        for each in (node, *node.elif_):
+            self.visit(each.test, context.testing())
+            ends.append(self.body(each.body, context.knowing(present_if(each.test, context.names))))
+            context = context.knowing(absent_if(each.test, context.names))
+        ends.append(self.body(node.else_, context))
+        return {
+            name: ends[0].get(name) if len({end.get(name) for end in ends}) == 1 else None
+            for end in ends
+            for name in end.keys() - context.names.keys() | assigned([node])
+        }
+
+    def loop(self, node: nodes.For, context: _Context) -> Names:
+        """Visit a loop: its target stands for the elements of what it runs through."""
+        self.visit(node.iter, context)
+        read = path(node.iter, context.names)
+        single = isinstance(node.target, nodes.Name) and read is not None
+        names = dict.fromkeys(targets(node.target), f"{read}[]" if single else None)
+        turn = context.binding({"loop": None, **names}).turning()
+        if single:
+            turn = turn.knowing({str(read), f"{read}[]"})
+        if node.test is not None:
+            self.visit(node.test, turn.testing())
+            turn = turn.knowing(present_if(node.test, turn.names))
+        self.body(node.body, turn)
+        self.body(node.else_, context)
+        return {}
+
+    def assign(self, node: nodes.Assign, context: _Context) -> Names:
+        """Visit a `set`: the name stands for the path it is given."""
+        self.visit(node.node, context)
+        names: dict[str, str | None] = dict.fromkeys(targets(node.target))
+        if isinstance(node.target, nodes.Name):
+            names[node.target.name] = path(node.node, context.names)
+        return names
+
+    def set_block(self, node: nodes.AssignBlock, context: _Context) -> Names:
+        """Visit a set-block: its name stands for a text of its own."""
+        self.body(node.body, context)
+        return dict.fromkeys(targets(node.target))
+
+    def bindings(self, node: nodes.With, context: _Context) -> Names:
+        """Visit a `with`."""
+        names: dict[str, str | None] = {}
+        for target, value in zip(node.targets, node.values, strict=True):
+            self.visit(value, context)
+            names.update(dict.fromkeys(targets(target)))
+            if isinstance(target, nodes.Name):
+                names[target.name] = path(value, context.names)
+        self.body(node.body, context.binding(names))
+        return {}
+
+    def macro(self, node: nodes.Macro, context: _Context) -> Names:
+        """Visit a macro: what its parameters stand for is up to its callers."""
+        for each in node.defaults:
+            self.visit(each, context)
+        names = [each.name for each in node.args]
+        own = dict.fromkeys([*names, "varargs", "kwargs", "caller", node.name])
+        self.body(node.body, context.binding(own))
+        return {node.name: None}
+
+    def call_block(self, node: nodes.CallBlock, context: _Context) -> Names:
+        """Visit a `call` block."""
+        self.visit(node.call, context)
+        self.body(node.body, context.binding(dict.fromkeys(each.name for each in node.args)))
+        return {}
+
+    def apart(
+        self, node: nodes.Scope | nodes.ScopedEvalContextModifier, context: _Context
+    ) -> Names:
+        """Visit a body whose names end with it."""
+        self.body(node.body, context)
+        return {}
+
+    def capture(self, node: nodes.FilterBlock, context: _Context) -> Names:
+        """Visit a `filter` block."""
+        self.body(node.body, context)
+        self.visit(node.filter, context)
+        return {}
+
+
+_VISITS: Final[Mapping[type[nodes.Node], Callable[..., Names]]] = MappingProxyType(
+    {
+        nodes.Template: _Reader.template,
+        nodes.Name: _Reader.value,
+        nodes.Getattr: _Reader.value,
+        nodes.Getitem: _Reader.value,
+        nodes.Filter: _Reader.filter,
+        nodes.Test: _Reader.test,
+        nodes.CondExpr: _Reader.choice,
+        nodes.And: _Reader.both,
+        nodes.Or: _Reader.either,
+        nodes.Not: _Reader.negation,
+        nodes.Call: _Reader.call,
+        nodes.If: _Reader.branches,
+        nodes.For: _Reader.loop,
+        nodes.Assign: _Reader.assign,
+        nodes.AssignBlock: _Reader.set_block,
+        nodes.With: _Reader.bindings,
+        nodes.Macro: _Reader.macro,
+        nodes.CallBlock: _Reader.call_block,
+        nodes.FilterBlock: _Reader.capture,
+        nodes.Scope: _Reader.apart,
+        nodes.ScopedEvalContextModifier: _Reader.apart,
+    }
+)
+
+
+# --- which path into the arguments an expression stands for, if that is certain ---
+
+_CHOOSING: Final = frozenset({"select", "reject", "selectattr", "rejectattr", "unique"})
+_SAME_ELEMENTS: Final = _CHOOSING | {"default", "d", "list", "sort", "reverse", "safe"}
+_ONE_ELEMENT: Final = frozenset({"first", "last", "min", "max"})
+
+
+def path(node: nodes.Node | None, names: Names) -> str | None:
+    """The path that `node` stands for: `items[].name`; None where that is not certain."""
+    find = _PATHS.get(type(node))
+    return None if find is None else find(node, names)
+
+
+def _name(node: nodes.Name, names: Names) -> str | None:
+    return names.get(node.name, node.name)
+
+
+def _getattr(node: nodes.Getattr, names: Names) -> str | None:
+    around = path(node.node, names)
+    if around is None or node.attr == "length":
+        return around
+    return f"{around}.{node.attr}"
+
+
+def _getitem(node: nodes.Getitem, names: Names) -> str | None:
+    around = path(node.node, names)
+    if around is None or isinstance(node.arg, nodes.Slice):
+        return around
+    key = node.arg.value if isinstance(node.arg, nodes.Const) else None
+    if isinstance(key, str):
+        return f"{around}.{key}"
+    return f"{around}[]" if isinstance(key, int) else None
+
+
+def _filter(node: nodes.Filter, names: Names) -> str | None:
+    around = path(node.node, names)
+    if around is None or node.name in _SAME_ELEMENTS:
+        return around
+    if node.name in _ONE_ELEMENT:
+        return f"{around}[]"
+    return _mapped(node, around) if node.name == "map" else None
+
+
+def _mapped(node: nodes.Filter, around: str) -> str | None:
+    for each in node.kwargs:
+        if each.key == "attribute" and isinstance(each.value, nodes.Const):
+            return f"{around}[].{each.value.value}"
+    return None
+
+
+def _either(node: nodes.Or, names: Names) -> str | None:
+    """`a or []` stands for `a`."""
+    literal = isinstance(node.right, nodes.Const | nodes.List | nodes.Dict)
+    return path(node.left, names) if literal else None
+
+
+def _choice(node: nodes.CondExpr, names: Names) -> str | None:
+    """`a if a is defined else 0` stands for `a`."""
+    literal = isinstance(node.expr2, nodes.Const | nodes.List | nodes.Dict)
+    return path(node.expr1, names) if literal else None
+
+
+_PATHS: Final[Mapping[type[Any], Callable[[Any, Names], str | None]]] = MappingProxyType(
+    {
+        nodes.Name: _name,
+        nodes.Getattr: _getattr,
+        nodes.Getitem: _getitem,
+        nodes.Filter: _filter,
+        nodes.Or: _either,
+        nodes.CondExpr: _choice,
+    }
+)
+
+
+# --- which paths are certainly there because a condition came out true, or false ---
+
+_ABSENT_TESTS: Final = frozenset({"none", "undefined"})
+_NOT_PRESENT: Final = frozenset({"undefined", "none", "false"})
+
+
+def present_if(test: nodes.Node, names: Names) -> frozenset[str]:
+    """The paths that are there where `test` is true."""
+    if isinstance(test, nodes.Not):
+        return absent_if(test.node, names)
+    if isinstance(test, nodes.And):
+        return present_if(test.left, names) | present_if(test.right, names)
+    if isinstance(test, nodes.Or):
+        return present_if(test.left, names) & present_if(test.right, names)
+    if isinstance(test, nodes.Test):
+        return frozenset() if test.name in _NOT_PRESENT else _around(test.node, names)
+    if isinstance(test, nodes.Compare):
+        return _compared(test, names, equal=True)
+    return _around(test, names)
+
+
+def absent_if(test: nodes.Node, names: Names) -> frozenset[str]:
+    """The paths that are there where `test` is false."""
+    if isinstance(test, nodes.Not):
+        return present_if(test.node, names)
+    if isinstance(test, nodes.And):
+        return absent_if(test.left, names) & absent_if(test.right, names)
+    if isinstance(test, nodes.Or):
+        return absent_if(test.left, names) | absent_if(test.right, names)
+    if isinstance(test, nodes.Test):
+        return _around(test.node, names) if test.name in _ABSENT_TESTS else frozenset()
+    if isinstance(test, nodes.Compare):
+        return _compared(test, names, equal=False)
+    return frozenset()
+
+
+def _compared(test: nodes.Compare, names: Names, *, equal: bool) -> frozenset[str]:
+    """`x == "a"` being true means that `x` is there, and `x != none` likewise."""
+    if len(test.ops) != 1 or not isinstance(test.ops[0].expr, nodes.Const):
+        return frozenset()
+    something = test.ops[0].expr.value is not None
+    holds = (test.ops[0].op == "eq") is equal
+    if test.ops[0].op in {"eq", "ne"}:
+        return _around(test.expr, names) if something is holds else frozenset()
+    return _around(test.expr, names) if equal else frozenset()
+
+
+def _around(node: nodes.Node, names: Names) -> frozenset[str]:
+    """The path of `node` and of everything around it."""
+    found = path(node, names)
+    if found is None:
+        return frozenset()
+    steps = [at for at, char in enumerate(found) if char in ".["]
+    return frozenset({found, *(found[:at] for at in steps)})

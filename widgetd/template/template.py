@@ -1,0 +1,266 @@
+"""Compile templates and expressions, and run them from arguments to text or value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from widgetd.errors import CallError, Finding
+from widgetd.template import dialect
+from widgetd.template.budget import Budget, Failure
+from widgetd.template.expressions import expression
+from widgetd.template.json_context import JsonContext, json_context
+from widgetd.template.parser import Parsed, nodes, parse, parse_expression
+from widgetd.template.references import Read, names, reads
+from widgetd.template.scope import BUDGET, Frame, Layout, Scope, assigned
+from widgetd.template.serialise import plain
+from widgetd.template.statements import block
+from widgetd.template.values import ABSENT, Value
+
+if TYPE_CHECKING:
+    from widgetd.limits import Limits
+
+
+Slots = tuple[tuple[str, int], ...]
+"""Where in a frame each argument goes."""
+
+
+def compile_template(text: str, *, limits: Limits) -> Template:
+    """The template of a widget, ready to be rendered.
+
+    Raises:
+        WidgetError: `W1301` to `W1303`, with the line of `text`.
+    """
+    return Template(text, limits, writes_json=True)
+
+
+def compile_text(text: str, *, limits: Limits) -> Template:
+    """A template whose text is for people: `{{ x }}` is written as it prints.
+
+    Raises:
+        WidgetError: as `compile_template` does.
+    """
+    return Template(text, limits, writes_json=False)
+
+
+def compile_expression(text: str, *, limits: Limits) -> Expression:
+    """One expression, ready to be evaluated.
+
+    Raises:
+        WidgetError: as `compile_template` does.
+    """
+    return Expression(parse_expression(text, limits), limits)
+
+
+class Template:
+    """A compiled template."""
+
+    __slots__ = (
+        "_body",
+        "_explained",
+        "_limits",
+        "_loose",
+        "_size",
+        "_slots",
+        "_text",
+        "_writes_json",
+    )
+
+    def __init__(self, text: str, limits: Limits, *, writes_json: bool) -> None:
+        self._text, self._limits, self._writes_json = text, limits, writes_json
+        self._explained: tuple[tuple[Read, ...], tuple[Finding, ...]] | None = None
+        parsed = parse(text, limits)
+        body, context = parsed.tree.body, self._context(parsed)
+        layout = Layout(context)
+        scope = Scope(layout)
+        for name in sorted(assigned(body)):
+            scope.bind(name)
+        self._body = block(body, scope)
+        self._slots, self._size = tuple(layout.arguments.items()), layout.size
+        self._loose = context.loose
+
+    def _context(self, parsed: Parsed) -> JsonContext:
+        return json_context(parsed) if self._writes_json else JsonContext()
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Where it reads which of its arguments."""
+        return self._explanation()[0]
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What can be said about it before anyone calls it."""
+        return self._explanation()[1]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names it expects of its arguments."""
+        return names(self.reads)
+
+    def _explanation(self) -> tuple[tuple[Read, ...], tuple[Finding, ...]]:
+        # Serving a widget asks for none of this, so it is found when somebody does.
+        if self._explained is None:
+            parsed = parse(self._text, self._limits)
+            found = reads(parsed.tree)
+            self._explained = found, _warnings(parsed.tree, self._context(parsed), found)
+        return self._explained
+
+    def render(self, arguments: Mapping[str, Value]) -> str:
+        """The text that the template makes of `arguments`, its commas set right.
+
+        Raises:
+            CallError: `W2004` where the template fails on them, `W2005` where it spends too much.
+        """
+        return self.rendering(arguments).text
+
+    def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
+        """The text, whether its commas had to be set right, and what it took.
+
+        Raises:
+            CallError: as `render` does.
+        """
+        out: list[str] = []
+        frame = _frame(self._slots, self._size, arguments, self._limits)
+        _guarded(lambda: self._body(frame, out))
+        text, budget = "".join(out), frame[BUDGET]
+        steps = budget.limits.steps - budget.steps
+        if self._loose and not dialect.is_json(text):
+            mended = dialect.mend(text)
+            if mended is not None:
+                return Rendering(mended, mended=True, steps=steps)
+        return Rendering(text, mended=False, steps=steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What one render made.
+
+    Attributes:
+        text: The output.
+        mended: Whether commas between its values had to be set right.
+        steps: How many it took, of those that a render may take.
+    """
+
+    text: str
+    mended: bool
+    steps: int
+
+
+class Expression:
+    """A compiled expression.
+
+    Attributes:
+        reads: Where it reads which of its arguments.
+    """
+
+    __slots__ = ("_limits", "_size", "_slots", "_value", "reads")
+
+    def __init__(self, tree: nodes.Expr, limits: Limits) -> None:
+        layout = Layout(JsonContext())
+        self._value = expression(tree, Scope(layout))
+        self._slots, self._size = tuple(layout.arguments.items()), layout.size
+        self._limits = limits
+        self.reads = reads(tree)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names it expects of its arguments."""
+        return names(self.reads)
+
+    def evaluate(self, arguments: Mapping[str, Value]) -> Value:
+        """The JSON value of the expression; null where it is absent.
+
+        Raises:
+            CallError: as `Template.render` does.
+        """
+        frame = _frame(self._slots, self._size, arguments, self._limits)
+        return _guarded(lambda: plain(frame[BUDGET], self._value(frame)))
+
+
+def _frame(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Limits) -> Frame:
+    frame: Frame = [ABSENT] * size
+    frame[BUDGET] = Budget(limits)
+    for name, slot in slots:
+        frame[slot] = arguments.get(name, ABSENT)
+    return frame
+
+
+def _guarded(run: Callable[[], Value]) -> Value:
+    try:
+        return run()
+    except Failure as failure:
+        line = "" if failure.line is None else f"line {failure.line}: "
+        raise CallError(failure.code, f"{line}{failure.problem}") from None
+    except RecursionError:
+        raise CallError("W2005", "the template's macros call each other too deeply") from None
+
+
+# --- what can be said of it without arguments: lost values, unbound indexes, wrong commas ---
+
+
+def _warnings(
+    tree: nodes.Template, context: JsonContext, reads: tuple[Read, ...]
+) -> tuple[Finding, ...]:
+    """Every warning about the template, in the order of its lines."""
+    found = [*_commas(context), *_indexes(reads), *_lost(tree.body, alone=False)]
+    return tuple(sorted(found, key=lambda finding: (finding.line or 0, finding.code)))
+
+
+def _commas(context: JsonContext) -> Iterator[Finding]:
+    for comma in context.commas:
+        problem = "a comma is missing before this value" if comma.missing else "a comma too many"
+        advice = (
+            'widgetd sets it right; write {{ "," if not loop.last }} to be understood by others'
+        )
+        yield Finding(code="W1309", line=comma.line, problem=problem, advice=advice)
+
+
+def _indexes(reads: tuple[Read, ...]) -> Iterator[Finding]:
+    for name, line in dict.fromkeys((read.path, read.line) for read in reads if read.index):
+        yield Finding(
+            code="W1308",
+            line=line,
+            problem=f"'{name}' is read in a loop that does not bind it",
+            advice=f"it counts the turns from 0 unless it is an argument; "
+            f"write {{% set {name} = loop.index0 %}}",
+        )
+
+
+def _lost(body: list[nodes.Node], *, alone: bool) -> Iterator[Finding]:
+    """Each `(none)` that stands where the JSX had something.
+
+    One that is all a branch holds is the `null` of `c ? x : null`.
+    """
+    only = alone and len(body) == 1
+    for node in body:
+        if isinstance(node, nodes.Output):
+            yield from _lost_in(node, spared=only and len(node.nodes) == 1)
+        elif isinstance(node, nodes.If):
+            for branch in (node, *node.elif_):
+                yield from _lost(branch.body, alone=True)
+            yield from _lost(node.else_, alone=True)
+        else:
+            yield from _lost(getattr(node, "body", []), alone=False)
+
+
+def _lost_in(output: nodes.Output, *, spared: bool) -> Iterator[Finding]:
+    for each in output.nodes:
+        value = each.node if isinstance(each, nodes.Filter) and each.name == "tojson" else each
+        joined = [value, *value.find_all(nodes.Concat)] if value is not None else []
+        whole = not spared and _is_none(value)
+        if whole or any(_is_none(part) for node in joined for part in _parts(node)):
+            yield Finding(
+                code="W1307",
+                line=each.lineno,
+                problem="the exporter could not translate this value and wrote (none)",
+                advice="write the value that the JSX shows, or simplify the JSX and export again",
+            )
+
+
+def _parts(node: nodes.Node) -> list[nodes.Expr]:
+    return node.nodes if isinstance(node, nodes.Concat) else []
+
+
+def _is_none(node: nodes.Node | None) -> bool:
+    return isinstance(node, nodes.Const) and node.value is None
