@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from widgetd.template import calls, dialect
-from widgetd.template.budget import UNFIT, Failure
+from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, Failure
 from widgetd.template.builtins.operators import (
     BINARY,
     COMPARISONS,
@@ -109,7 +109,7 @@ def _getitem(node: nodes.Getitem, scope: Scope) -> Evaluate:
 
     def item(frame: Frame) -> Value:
         value, at = subject(frame), key(frame)
-        if type(at) is str:
+        if type(at) is str and len(at) > CHARACTERS_PER_STEP:
             frame[BUDGET].scan(len(at))
         return member(value, at)
 

@@ -226,7 +226,10 @@ def length(value: Value) -> int:
 
 def weigh(budget: Budget, *values: Value) -> None:
     """Pay for all that `values` reach, before something reads it."""
-    budget.scan(sum([weight(budget, value) for value in values]))
+    heavy = 0
+    for value in values:
+        heavy += len(value) if type(value) is str else weight(budget, value)
+    budget.scan(heavy)
 
 
 def weight(budget: Budget, value: Value) -> int:
