@@ -31,6 +31,9 @@ MOST_WAITING = 10_000
 GATHER_S = 0.1
 """Calls that end within so short a time are written at once, by one trip to the thread."""
 
+LONGEST_NAME = 80
+"""Characters of what a client says of itself."""
+
 KEPT = 4
 """Full files beside the one that is written: `audit.jsonl.1` is the youngest of them."""
 
@@ -117,6 +120,8 @@ def _about(call: Called) -> bytes:
         event="call",
         # Stands for the principal, the same in every file.
         principal=blake2b(name, digest_size=6).hexdigest() if name else "",
+        client=call.client[:LONGEST_NAME],
+        client_version=call.client_version[:LONGEST_NAME],
         tool=call.tool,
         widget="" if widget is None else widget.tool,
         outcome=call.outcome,

@@ -68,12 +68,14 @@ def caller_of(context: sdk.Context, server: Server, root: Root) -> Caller:
     user = None if request is None else request.scope.get("user")
     principal = principal_of(user, server.otherwise)
     params = context.session.client_params
+    info = None if params is None else params.client_info
     capabilities = context.session.client_capabilities
     extensions = capabilities.extensions if capabilities is not None else None
     return Caller(
         snapshot=server.views.of(server.registry.current, principal.audience),
         principal=principal,
-        client=params.client_info.name if params is not None else "",
+        client="" if info is None else info.name,
+        client_version="" if info is None else info.version,
         apps=bool(extensions) and UI_EXTENSION in (extensions or {}),
         protocol=context.protocol_version,
         meta=context.meta or {},

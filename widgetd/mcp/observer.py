@@ -28,6 +28,8 @@ class Called:
         code: The error's code, as `W2002`; empty without one.
         seconds: How long it took.
         principal: Who called; empty where nobody has a name.
+        client: By which program, as it calls itself; empty where it does not say.
+        client_version: That program's version.
         arguments: The widget's arguments as they came; not to be kept.
         answer: The result as it goes out; not to be kept, and empty where it failed.
     """
@@ -38,6 +40,8 @@ class Called:
     code: str
     seconds: float
     principal: str
+    client: str = ""
+    client_version: str = ""
     arguments: Mapping[str, Any]
     answer: Mapping[str, Any]
 
@@ -110,6 +114,8 @@ async def observed(
             code=_text(failure.get("code")),
             seconds=seconds,
             principal=caller.principal.name,
+            client=caller.client,
+            client_version=caller.client_version,
             arguments=given,
             answer=answer,
         )

@@ -167,6 +167,7 @@ class Caller:
     Attributes:
         snapshot: Taken once, when the request came in, as far as the caller may see it.
         client: The client's own name (`clientInfo.name`); empty if it gave none.
+        client_version: Its own version, with the name.
         apps: Whether the client shows MCP Apps views.
         protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
         meta: The request's `_meta`.
@@ -179,6 +180,7 @@ class Caller:
 
     snapshot: Snapshot
     client: str = ""
+    client_version: str = ""
     apps: bool = False
     protocol: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)

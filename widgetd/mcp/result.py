@@ -40,6 +40,7 @@ MODEL_HOSTS: Mapping[str, Profile] = MappingProxyType(
         "codex-mcp-client": "split",
         "cursor-vscode": "split",
         "gemini-cli-mcp-client": "split",
+        "google-adk": "split",
         "goose": "split",
         "openai-mcp": "split",
         "Visual Studio Code": "split",

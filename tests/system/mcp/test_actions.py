@@ -138,6 +138,21 @@ async def test_what_an_author_sends_along_is_told_as_the_author_wrote_it(
     assert action["payload"] == {"value": big}
 
 
+async def test_a_payload_that_is_no_object_is_the_value_of_one(
+    client: Client, server: Server
+) -> None:
+    button = '{"type":"Button","onClickAction":{"type":"a","payload":"yes"}}'
+    template = f'{{"type":"Card","children":[{button}]}}'
+    server.registry.swap(snapshot_of(widget("Bare", template=template)))
+    render_id = id_of(await client.call_tool("bare", {"who": "Ada"}))
+
+    taken = await act(client, render_id, "yes", action="a")
+
+    assert not taken.is_error
+    [action] = (await awaited(client, render_id))["actions"]
+    assert action["payload"] == {"value": "yes"}
+
+
 async def test_a_payload_that_cannot_be_written_is_refused(client: Client, render_id: str) -> None:
     refused = await act(client, render_id, {**GIVEN, "more": 2**64})
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp_types import TextContent
+from mcp import Client
+from mcp_types import Implementation, TextContent
 
-from tests.serving import Era, connected, serving, widget_file
+from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
 from widgetd.errors import ConfigError
 from widgetd.mcp.audit import KEPT, MOST_WAITING, Audit
 from widgetd.mcp.audit_report import errors, read_calls, slow, top
@@ -49,6 +50,23 @@ async def test_a_call_is_one_line_with_the_shape_of_its_arguments_and_none_of_th
     assert (unknown["tool"], unknown["widget"], unknown["code"]) == ("", "", "W2001")
     for secret in ("Lovelace", "P123", "P456", "P789", "987654321"):
         assert secret not in audit.read_text()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_line_names_the_client_and_its_version_as_far_as_there_is_room(
+    tmp_path: Path, mode: Any
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A", schema=SCHEMA))
+    audit = tmp_path / "audit.jsonl"
+    async with serving(tmp_path, audit=audit) as url:
+        for name in ("google-adk", "n" * 1000):
+            info = Implementation(name=name, version="1.2.3")
+            with anyio.fail_after(PATIENCE_S):
+                async with Client(url, mode=mode, client_info=info) as client:
+                    await client.call_tool("a", {"who": "Ada"})
+
+    named = [(line["client"], line["client_version"]) for line in lines(audit)[1:]]
+    assert named == [("google-adk", "1.2.3"), ("n" * 80, "1.2.3")]
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])

@@ -61,6 +61,14 @@ def test_the_names_are_such_as_widgets_could_have() -> None:
     assert {slug(name) for name in CORE_NAMES} == CORE_NAMES
 
 
+@pytest.mark.parametrize("tool", CORE_TOOLS, ids=lambda tool: tool.name)
+def test_every_argument_has_one_type_without_which_some_clients_lose_the_whole_server(
+    tool: BuiltinTool,
+) -> None:
+    for name, part in tool.input_schema["properties"].items():
+        assert isinstance(part.get("type"), str), name
+
+
 def test_a_name_that_stands_twice_ends_the_start_and_both_owners_are_named() -> None:
     with pytest.raises(ConfigError) as raised:
         serving(replace(TELL, name="show_render", handler=partial(tell)))

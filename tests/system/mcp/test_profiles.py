@@ -74,6 +74,7 @@ async def test_a_program_gets_the_tree_and_a_host_of_models_keeps_it_out_of_thei
     folder: Path, era: Era
 ) -> None:
     async with serving(folder) as url:
+        assert "google-adk" in MODEL_HOSTS
         for name in ("a-program", *MODEL_HOSTS):
             async with client_named(url, era, name) as client:
                 expected = "split" if name in MODEL_HOSTS else "chatkit"

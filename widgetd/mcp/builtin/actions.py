@@ -20,6 +20,7 @@ from widgetd.mcp.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
 from widgetd.store.contract import Awaited
 from widgetd.widget.actions import TreeAction, tree_actions
+from widgetd.widget.actions.tree_actions import as_object
 
 LONGEST_WAIT_S = 60
 """Many clients give up on a call after a minute."""
@@ -50,6 +51,13 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     accepted = await store.actions.append(render_id, offered.type, payload, idempotency_key=key)
     answer = {"status": accepted.status, "next": accepted.seq}
     return structured_result(dict(await store.idempotency.remember(remembered, answer)))
+
+
+def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments, with the payload as an object: a page sends whatever an author wrote."""
+    if "payload" not in arguments:
+        return arguments
+    return {**arguments, "payload": as_object(arguments["payload"])}
 
 
 def _offered(known: Mapping[str, TreeAction], action: str) -> TreeAction:
@@ -103,6 +111,7 @@ TOOLS = (
                     "description": "The action's type, as the widget has it.",
                 },
                 "payload": {
+                    "type": "object",
                     "default": {},
                     "description": "The action's payload, with the fields of its form.",
                 },
@@ -118,6 +127,7 @@ TOOLS = (
             "additionalProperties": False,
         },
         handler=widget_action,
+        reads=_with_object,
         scope=CALL,
         read_only=False,
         app_only=True,

@@ -57,6 +57,7 @@ class BuiltinTool:
         description: For the model.
         input_schema: An object's, closed.
         handler: Answers.
+        reads: How arguments are read before they are held to the schema.
         scope: What the caller's token must grant.
         cost: Of the caller's rate.
         waits: Whether it waits for somebody, and so holds no slot meanwhile.
@@ -69,6 +70,7 @@ class BuiltinTool:
     description: str
     input_schema: Mapping[str, Any]
     handler: Handler
+    reads: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     scope: str = READ
     cost: int = 1
     waits: bool = False
@@ -163,7 +165,9 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         """Check the arguments and answer; errors are results too."""
         tool, schema = self._tools[name], self._schemas[name]
         try:
-            checked = schema.check(_with_lists(arguments, tool.input_schema["properties"]))
+            checked = schema.check(
+                _with_lists(tool.reads(arguments), tool.input_schema["properties"])
+            )
             return await tool.handler(context, schema.with_defaults(checked.arguments))
         except CallError as error:
             return error_result(error)

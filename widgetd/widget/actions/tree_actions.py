@@ -154,7 +154,7 @@ class TreeAction:
         Raises:
             CallError: The tree does not send it (W2404); the slips are named as the fields are.
         """
-        sent = _as_object(payload)
+        sent = as_object(payload)
         meant = {one.group: one for one in self.triggers if one.is_meant(sent)}
         if not meant:
             raise _not_offered(self._mismatches(sent))
@@ -229,7 +229,7 @@ def has_actions(tree: Node) -> bool:
     return False
 
 
-def _as_object(payload: object) -> dict[str, Any]:
+def as_object(payload: object) -> dict[str, Any]:
     """A payload as an object: null is an empty one, and what is none is `{"value": ...}`."""
     if payload is None:
         return {}
@@ -296,7 +296,7 @@ def _trigger(node: Node, name: str, action: Node, form: _Form | None) -> Trigger
     return Trigger(
         type=action["type"],
         handler="client" if action.get("handler") == "client" else "server",
-        payload=_as_object(action.get("payload")),
+        payload=as_object(action.get("payload")),
         fields=fields,
         submits=form is not None and (name in _SUBMITTING or node.get("submit") is True),
     )
