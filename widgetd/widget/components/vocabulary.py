@@ -22,6 +22,10 @@ TYPESCRIPT_ONLY = ("Table", "Table.Row", "Table.Cell")
 """Components that Studio and ChatKit's web component know and the Python package does not."""
 
 
+DRAWN_INSIDE = ("ListView",)
+"""Roots that Studio builds and draws inside others, though the Python package knows them alone."""
+
+
 @cache
 def chatkit_widgets() -> ModuleType:
     """The module `chatkit.widgets`, whose one door this is, opened on first use.
@@ -126,7 +130,7 @@ def vocabulary() -> Vocabulary:
     chatkit = chatkit_widgets()
     inner = get_args(get_args(chatkit.StrictWidgetComponent)[0])
     roots = get_args(get_args(chatkit.StrictWidgetRoot)[0])
-    common = frozenset(_type(model) for model in inner) | frozenset(TYPESCRIPT_ONLY)
+    common = frozenset(_type(model) for model in inner) | {*TYPESCRIPT_ONLY, *DRAWN_INSIDE}
     components = {
         _type(model): Component(type=_type(model), holds=_holds(model, common), model=model)
         for model in (*inner, *roots)

@@ -135,6 +135,8 @@ def test_a_row_of_text_cannot_stand_in_a_list() -> None:
         {"type": "Transition", "children": {"type": "Text", "value": "x"}},
         {"type": "Row", "border": {"size": 1, "style": "dashed"}},
         {"type": "Row", "border": {"top": {"size": 1}}},
+        {"type": "ListView", "children": [{"type": "ListViewItem", "children": []}]},
+        {"type": "Col", "children": [{"type": "ListView", "children": []}]},
     ],
 )
 def test_what_chatkit_knows_is_not_warned_about(child: dict[str, Any]) -> None:
