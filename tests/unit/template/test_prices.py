@@ -156,7 +156,7 @@ PLENTY = Limits(steps=10**9, output_bytes=10**9)
     [
         (table, name, place)
         for table, (functions, called) in TABLES.items()
-        for name in functions.keys() - FREE[table]
+        for name in sorted(functions.keys() - FREE[table])
         for place in range(len(called[name]))
     ],
 )
