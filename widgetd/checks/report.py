@@ -95,11 +95,12 @@ def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
         contents: The text of each file that a finding is about, where it can be read.
     """
     lines = (line for finding in findings for line in _paragraph(finding, contents))
-    # As a terminal shows it: the name of a file may hold what moves its cursor.
-    return "\n".join(
-        "".join(character if character.isprintable() else "\ufffd" for character in line)
-        for line in lines
-    )
+    return "\n".join(map(for_terminal, lines))
+
+
+def for_terminal(line: str) -> str:
+    """`line` without what would end it or move a terminal's cursor; names of files may hold it."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in line)
 
 
 def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
@@ -131,12 +132,12 @@ def as_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     for finding in findings:
         location = _location(finding, contents)
         name = "error" if finding.level == "fault" else "warning"
-        fields = [f"file={_escaped(finding.path, ':,')}"]
+        fields = [f"file={for_terminal(_escaped(finding.path, ':,'))}"]
         if location:
             fields += [f"line={location.line}", f"col={location.column}"]
         fields.append(f"title={finding.code}")
         sentence = f"{finding.at}: {finding.problem}; {finding.advice}".removeprefix(": ")
-        lines.append(f"::{name} {','.join(fields)}::{_escaped(sentence)}")
+        lines.append(f"::{name} {','.join(fields)}::{for_terminal(_escaped(sentence))}")
     return "\n".join(lines)
 
 

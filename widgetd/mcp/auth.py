@@ -11,12 +11,14 @@ reread file takes away is gone at once. Only digests of tokens are kept.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from ipaddress import ip_address
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import structlog
@@ -177,14 +179,24 @@ def read_grants(path: Path) -> tuple[Principal, ...]:
         ConfigError: It cannot be read (W0006), or a line of it cannot be used (W0010).
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        with open(path, encoding="utf-8", opener=_without_waiting) as file:
+            # A pipe would be empty when it is read again.
+            is_file = S_ISREG(os.fstat(file.fileno()).st_mode)
+            text = file.read() if is_file else ""
     except (OSError, UnicodeDecodeError) as error:
         problem = f"the token file {path} cannot be read ({error})"
         raise ConfigError("W0006", problem, "name another, or mend it", exit_code=3) from None
+    if not is_file:
+        problem = f"the token file {path} cannot be read again (it is no regular file)"
+        raise ConfigError("W0006", problem, "write the tokens into a file", exit_code=3)
     grants = tuple(_grants(text))
     if not grants:
         raise ConfigError("W0010", f"the token file {path} grants nothing", "write a line")
     return grants
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _grants(text: str) -> Iterator[Principal]:

@@ -28,6 +28,19 @@ def test_list_names_each_tool_with_what_it_is_for(
     assert capsys.readouterr().out == "greeting  Greet somebody.\n"
 
 
+def test_nothing_in_a_widget_moves_the_cursor_of_whoever_lists_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = "Greet\nnobody  \x1b[2J\x9b1A somebody."
+    (tmp_path / "Greeting.widget").write_text(widget_file(description=told))
+
+    assert main(["list", "--dir", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.endswith("\n")
+    assert shown[:-1].isprintable()
+    assert shown.startswith("greeting  Greet nobody ")
+
+
 def test_list_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["list", "--dir", str(folder), "--json"])
 

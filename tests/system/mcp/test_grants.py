@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,15 @@ def test_a_line_that_cannot_be_used_is_named_without_its_token(
         read_grants(written(tmp_path, text))
 
     assert (raised.value.code, str(raised.value)) == ("W0010", problem)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["a pipe", "a folder"])
+def test_what_cannot_be_read_again_is_refused_at_once(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    make(tmp_path / "tokens")
+
+    with pytest.raises(ConfigError) as caught:
+        read_grants(tmp_path / "tokens")
+    assert caught.value.code == "W0006"
+    assert str(caught.value).startswith(f"the token file {tmp_path / 'tokens'} cannot be read")
