@@ -112,11 +112,15 @@ def define(
         raise error.of(source.path) from None
     settings = read_sidecar(sidecar)
     name = visible(document.name)
+    file = document.content
+    schema = file.get("jsonSchema") or {}
+    texts = (settings.description, file.get("description"), schema.get("description"))
+    written = (visible(text).strip() for text in texts if isinstance(text, str) and text.strip())
     names = Names(
         name=name,
         tool=tool,
         title=visible(settings.title or title(name, source.path)),
-        description=_description(settings, document),
+        description=next(written, ""),
     )
     return _definition(source, sidecar, settings, names)
 
@@ -146,12 +150,3 @@ def digest(source: Source, sidecar: Source | None) -> str:
     if sidecar is None:
         return source.digest
     return blake2b(f"{source.digest}+{sidecar.digest}".encode(), digest_size=16).hexdigest()
-
-
-def _description(settings: Sidecar, document: Document) -> str:
-    file = document.content
-    schema = file.get("jsonSchema") or {}
-    for text in (settings.description, file.get("description"), schema.get("description")):
-        if isinstance(text, str) and text.strip():
-            return visible(text).strip()
-    return ""

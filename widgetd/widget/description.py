@@ -62,7 +62,11 @@ def describe(definition: Definition, schema: Schema) -> str:
 def _generated(definition: Definition, schema: Schema) -> str:
     """The most telling description that is short enough."""
     lead = _lead(definition)
-    authored = list(_authored_samples(definition, schema))
+    studio = definition.studio
+    examples = (example.arguments for example in definition.sidecar.examples)
+    given = (*examples, *(studio.samples if studio else ()))
+    admitted = (sample for sample in given if schema.admits(dict(sample)))
+    authored = [text for sample in admitted for text in _sentence(definition, sample)]
     for detail in _DETAILS:
         fields = _fields(schema, detail)
         samples = chain(authored, _smallest_sample(definition, schema)) if detail.sample else [""]
@@ -88,7 +92,12 @@ def _fields(schema: Schema, detail: _Detail) -> str:
     """What the arguments are."""
     properties: Mapping[str, Any] = schema.advertised["properties"]
     required = [name for name in schema.advertised.get("required", ()) if name in properties]
-    phrases = {name: _field(name, inner, detail) for name, inner in properties.items()}
+    phrases: dict[str, str] = {}
+    for name, inner in properties.items():
+        note = _note(inner) if detail.note and isinstance(inner, Mapping) else ""
+        if len(note) > detail.note:
+            note = note[: detail.note - 1].rstrip() + "…"
+        phrases[name] = f"{name} ({note})" if note else name
     needed = _listed([phrases[name] for name in required], detail.fields)
     optional = _listed([phrases[name] for name in phrases if name not in required], detail.fields)
     if needed and optional:
@@ -102,13 +111,6 @@ def _listed(names: list[str], most: int) -> str:
     if len(names) > most:
         shown.append(f"{len(names) - most} more")
     return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
-
-
-def _field(name: str, schema: Any, detail: _Detail) -> str:
-    note = _note(schema) if detail.note and isinstance(schema, Mapping) else ""
-    if len(note) > detail.note:
-        note = note[: detail.note - 1].rstrip() + "…"
-    return f"{name} ({note})" if note else name
 
 
 def _note(schema: Mapping[str, Any]) -> str:
@@ -133,15 +135,6 @@ def _parts(schema: Mapping[str, Any]) -> str:
     properties = schema.get("properties")
     names = list(properties) if isinstance(properties, Mapping) else []
     return ", ".join(names[:_MOST_PARTS]) + (", …" if len(names) > _MOST_PARTS else "")
-
-
-def _authored_samples(definition: Definition, schema: Schema) -> Iterator[str]:
-    """The author's samples that the schema admits, each as a sentence."""
-    studio = definition.studio
-    examples = (example.arguments for example in definition.sidecar.examples)
-    for sample in (*examples, *(studio.samples if studio else ())):
-        if schema.admits(dict(sample)):
-            yield from _sentence(definition, sample)
 
 
 def _smallest_sample(definition: Definition, schema: Schema) -> Iterator[str]:

@@ -55,17 +55,14 @@ def hidden(text: str) -> Iterator[tuple[int, str]]:
     if text.isascii() and text.isprintable():
         return
     for offset, character in enumerate(text):
-        if _is_hidden(character) and not _joins(text, offset):
+        is_hidden = character not in _WHITESPACE and (
+            unicodedata.category(character) in _HIDDEN_CATEGORIES
+            or character in _HIDDEN_LETTERS
+            or _SELECTORS.match(character) is not None
+        )
+        if is_hidden and not _joins(text, offset):
             name = unicodedata.name(character, "an unnamed character").lower()
             yield offset, f"U+{ord(character):04X} {name}"
-
-
-def _is_hidden(character: str) -> bool:
-    return character not in _WHITESPACE and (
-        unicodedata.category(character) in _HIDDEN_CATEGORIES
-        or character in _HIDDEN_LETTERS
-        or _SELECTORS.match(character) is not None
-    )
 
 
 def _joins(text: str, offset: int) -> bool:

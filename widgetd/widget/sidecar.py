@@ -141,7 +141,13 @@ def _unusable(text: str, error: ErrorDetails) -> WidgetError:
         return _fault("W1113", f"the key '{key}' is missing", "write it", line=line)
     value = error["input"]
     got = f"'{value[:60]}'" if isinstance(value, str) else kind(value)
-    return _fault("W1113", f"'{key}' cannot be {got}", f"write {_expected(error)}", line=line)
+    if error["type"] == "literal_error":
+        expected = error["ctx"]["expected"]
+    else:
+        expected = _EXPECTED.get(
+            error.get("ctx", {}).get("pattern", error["type"]), "something else"
+        )
+    return _fault("W1113", f"'{key}' cannot be {got}", f"write {expected}", line=line)
 
 
 _EXPECTED: Mapping[str, str] = {
@@ -154,13 +160,6 @@ _EXPECTED: Mapping[str, str] = {
     _KEBAB: "words in lower case joined by hyphens, as in 'flight-tracker'",
     VERSION: "numbers joined by dots, as in '1.5.0'",
 }
-
-
-def _expected(error: ErrorDetails) -> str:
-    if error["type"] == "literal_error":
-        return str(error["ctx"]["expected"])
-    named = error["ctx"]["pattern"] if "pattern" in error.get("ctx", {}) else error["type"]
-    return _EXPECTED.get(named, "something else")
 
 
 def line_of(text: str, at: str) -> int | None:

@@ -192,7 +192,7 @@ class Widget:
 
     @cached_property
     def _authors(self) -> Mapping[str, Any] | None:
-        full = (arguments for arguments in self.examples if not _is_empty_state(arguments))
+        full = (one for one in self.examples if one and [] not in one.values())
         return next(full, None) or next(iter(self.examples), None)
 
     @property
@@ -281,11 +281,6 @@ class Widget:
         signature = signature_of(self.Arguments).replace(return_annotation=returns)
         call.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
         return call
-
-
-def _is_empty_state(arguments: Mapping[str, Any]) -> bool:
-    """Whether `arguments` leave a list empty, or are none."""
-    return not arguments or any(value == [] for value in arguments.values())
 
 
 def _plain(value: Any) -> Any:

@@ -205,7 +205,11 @@ def triggers(tree: Node) -> Iterator[Trigger]:
     waiting: list[tuple[Node, _Form | None]] = [(tree, None)]
     while waiting:
         node, form = waiting.pop()
-        if _is_form(node) and (form is None or form.depth < _MOST_NESTED):
+        kind = node.get("type")
+        is_form = kind == "Form" or (
+            kind == "Card" and node.get("asForm") is True and not _is_folded(node)
+        )
+        if is_form and (form is None or form.depth < _MOST_NESTED):
             form = _Form(node, 1 if form is None else form.depth + 1)
         if node.get("disabled") is not True:
             for name, action in _actions(node):
@@ -255,12 +259,6 @@ class _Form:
                 found[field.name] = found.get(field.name, field).merged(field)
             waiting.extend(reversed(_children(node)))
         return tuple(found.values())
-
-
-def _is_form(node: Node) -> bool:
-    if node.get("type") == "Form":
-        return True
-    return node.get("type") == "Card" and node.get("asForm") is True and not _is_folded(node)
 
 
 def _is_folded(node: Node) -> bool:

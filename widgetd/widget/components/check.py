@@ -64,10 +64,22 @@ def _check(
     words: Vocabulary,
 ) -> Iterator[Finding]:
     if component is None:
-        yield _unknown_type(node.get("type"), words)
+        name = node.get("type")
+        if not isinstance(name, str):
+            yield _finding("W1407", "a component lacks its 'type'", "write it")
+            return
+        near = _nearest(name, tuple(words.components))
+        advice = f"did you mean '{near}'?" if near else "clients may ignore it"
+        yield _finding("W1401", f"'{name[:40]}' is no component", advice)
         return
     if parent is not None and parent.holds is not None and component.type not in parent.holds:
-        yield _misplaced(component, parent)
+        if not parent.holds:
+            advice = f"put it beside the '{parent.type}'"
+        elif len(parent.holds) == 1:
+            advice = f"put it into a '{next(iter(parent.holds))}' there"
+        else:
+            advice = "use a 'Col', a 'Row' or a 'Box'"
+        yield _finding("W1406", f"'{component.type}' cannot stand in '{parent.type}'", advice)
     if component.schema is not None:
         own = {name: value for name, value in node.items() if name != "children"}
         yield from _properties(component.type).faults(own, f"'{component.type}'")
@@ -201,25 +213,6 @@ _JSON_TYPES: Mapping[type, str] = {
 
 _WORDS = frozenset({"enum", "const", "pattern"})
 """Keywords by which a text is one of a few."""
-
-
-def _unknown_type(name: object, words: Vocabulary) -> Finding:
-    if not isinstance(name, str):
-        return _finding("W1407", "a component lacks its 'type'", "write it")
-    near = _nearest(name, tuple(words.components))
-    advice = f"did you mean '{near}'?" if near else "clients may ignore it"
-    return _finding("W1401", f"'{name[:40]}' is no component", advice)
-
-
-def _misplaced(component: Component, parent: Component) -> Finding:
-    held = sorted(parent.holds or ())
-    if not held:
-        advice = f"put it beside the '{parent.type}'"
-    elif len(held) == 1:
-        advice = f"put it into a '{held[0]}' there"
-    else:
-        advice = "use a 'Col', a 'Row' or a 'Box'"
-    return _finding("W1406", f"'{component.type}' cannot stand in '{parent.type}'", advice)
 
 
 def _finding(code: str, problem: str, advice: str, at: str = "") -> Finding:

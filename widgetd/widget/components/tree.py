@@ -43,7 +43,11 @@ def tree(output: str | bytes) -> dict[str, Any]:
     if not isinstance(root, dict) or root.get("type") not in ROOTS:
         raise _no_root(root)
     _normalise(root)
-    if _brackets(output) > _MOST_LEVELS:
+    if isinstance(output, bytes):
+        brackets = output.count(b"[") + output.count(b"{")
+    else:
+        brackets = output.count("[") + output.count("{")
+    if brackets > _MOST_LEVELS:
         try:
             orjson.dumps(root)
         except orjson.JSONEncodeError:
@@ -91,12 +95,6 @@ def _shown(children: list[Any]) -> list[Any]:
         elif child is not None and not isinstance(child, bool):
             shown.append(child)
     return shown
-
-
-def _brackets(output: str | bytes) -> int:
-    if isinstance(output, bytes):
-        return output.count(b"[") + output.count(b"{")
-    return output.count("[") + output.count("{")
 
 
 def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
