@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from widgetd.errors import Finding
 from widgetd.schema.describe import alternatives, shown
-from widgetd.schema.json_values import Json, pointer
+from widgetd.schema.json_values import Json, pointed, pointer
 from widgetd.schema.types import type_names
 from widgetd.widget.definition import Definition
 
@@ -34,7 +34,11 @@ def breaking(before: Definition, after: Definition) -> tuple[Finding, ...]:
     Returns:
         Warnings W1501 to W1504 about the file of `after`.
     """
-    found = list(_renamed(before, after))
+    found: list[Finding] = []
+    if before.tool != after.tool:
+        problem = f"the tool is called '{after.tool}' now, not '{before.tool}'"
+        advice = f"callers of '{before.tool}' will not find it; keep the name if they matter"
+        found.append(_finding("W1504", "/name", problem, advice))
     if before.schema is not None and after.schema is not None:
         found += _Comparison(before.schema, after.schema).run()
     return tuple(replace(finding, path=after.path) for finding in found)
@@ -48,16 +52,6 @@ def removed(definition: Definition) -> Finding:
         problem=f"the tool '{definition.tool}' was removed",
         advice="callers will not find it; keep the file if they matter",
     )
-
-
-def _renamed(before: Definition, after: Definition) -> Iterator[Finding]:
-    if before.tool != after.tool:
-        yield Finding(
-            code="W1504",
-            at="/name",
-            problem=f"the tool is called '{after.tool}' now, not '{before.tool}'",
-            advice=f"callers of '{before.tool}' will not find it; keep the name if they matter",
-        )
 
 
 class _Comparison:
@@ -75,8 +69,10 @@ class _Comparison:
         self, path: str, at: str, before: Json, after: Json, depth: int
     ) -> Iterator[Finding]:
         was, is_now = _plain(before, self._before), _plain(after, self._after)
+        named = f"'{path}'" if path else "the widget"
         for problem in _narrowings(was, is_now):
-            yield _finding("W1503", at, f"{_named(path)} {problem}", _REFUSED)
+            advice = "callers that send what was right before are refused"
+            yield _finding("W1503", at, f"{named} {problem}", advice)
         yield from _fields(path, at, was, is_now)
         if depth == 0:
             return
@@ -89,9 +85,6 @@ class _Comparison:
             yield from self._compare(
                 f"{path}[]", f"{at}/items", was["items"], is_now["items"], depth - 1
             )
-
-
-_REFUSED = "callers that send what was right before are refused"
 
 
 def _fields(
@@ -169,8 +162,10 @@ def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
     """A schema with its references followed, and `anyOf: [X, null]` read as X or null."""
     plain: dict[str, Json] = dict(schema) if isinstance(schema, Mapping) else {}
     for _ in range(_DEEPEST):
-        target = _target(plain.pop("$ref", None), root)
-        if target is None:
+        reference = plain.pop("$ref", None)
+        local = isinstance(reference, str) and reference.startswith("#")
+        target = pointed(root, reference[1:]) if local else None
+        if not isinstance(target, Mapping):
             break
         plain = {**target, **plain}
     for keyword in ("anyOf", "oneOf"):
@@ -180,16 +175,6 @@ def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
             inner = _plain(something[0], root)
             plain = {**plain, **inner, "type": [*type_names(inner), "null"]}
     return plain
-
-
-def _target(reference: object, root: Json) -> Mapping[str, Json] | None:
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return None
-    value: Json = root
-    for part in reference.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else None
 
 
 def _properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -204,10 +189,6 @@ def _listed(schema: Mapping[str, Json], keyword: str) -> list[Json]:
 
 def _dotted(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
-
-
-def _named(path: str) -> str:
-    return f"'{path}'" if path else "the widget"
 
 
 def _finding(code: str, at: str, problem: str, advice: str) -> Finding:

@@ -83,15 +83,12 @@ class DeclaredPaths:
             here = self._around(inner)
         return None
 
+    @cached_property
     def fields(self) -> tuple[tuple[str, str], ...]:
         """Every declared field with its JSON pointer, outer before inner, recursion left out."""
-        return self._fields
-
-    @cached_property
-    def _fields(self) -> tuple[tuple[str, str], ...]:
         found: dict[str, str] = {}
         for path, schema in self._below("", [self._document.root], 0, frozenset()):
-            found.setdefault(path, self._at(schema))
+            found.setdefault(path, "" if isinstance(schema, bool) else self._document.at(schema))
         return tuple(found.items())
 
     def _below(
@@ -108,9 +105,6 @@ class DeclaredPaths:
         elements = self._elements(here)
         if elements:
             yield from self._below(f"{path}[]", elements, depth + 1, above)
-
-    def _at(self, schema: Subschema) -> str:
-        return "" if isinstance(schema, bool) else self._document.at(schema)
 
     def _around(self, schemas: Iterable[Subschema]) -> list[Mapping[str, Json]]:
         """The schemas, and all that are held against the same value in whichever case."""
@@ -141,7 +135,12 @@ class DeclaredPaths:
         found = [named[name] for named in properties if name in named]
         if found:
             return found
-        return [] if _is_silent(here) or any(_is_open(schema) for schema in here) else None
+        says_nothing = not any(schema.keys() & _TELLING for schema in here)
+        admits_others = any(
+            "patternProperties" in schema or schema.get("additionalProperties") not in (None, False)
+            for schema in here
+        )
+        return [] if says_nothing or admits_others else None
 
     def _elements(self, here: list[Mapping[str, Json]]) -> list[Subschema]:
         """What the elements are; empty where anything goes."""
@@ -150,15 +149,6 @@ class DeclaredPaths:
             first, rest = element_parts(schema)
             found += [*first, rest]
         return [part for part in found if not isinstance(part, bool)]
-
-
-def _is_silent(here: list[Mapping[str, Json]]) -> bool:
-    return not any(schema.keys() & _TELLING for schema in here)
-
-
-def _is_open(schema: Mapping[str, Json]) -> bool:
-    """Whether the schema says in so many words that there may be other properties."""
-    return "patternProperties" in schema or schema.get("additionalProperties") not in (None, False)
 
 
 def steps(path: str) -> list[str]:

@@ -103,7 +103,15 @@ def _lost(meant: Element, written: Element) -> Iterator[Finding]:
     for name, source in meant.attributes.items():
         if source in _NOTHING or name == "children":
             continue
-        if left := _left(source, written.attributes.get(name)):
+        raw = written.attributes.get(name)
+        if raw is None:
+            left = "nothing"
+        elif _NONE.fullmatch(raw):
+            left = "none"
+        else:
+            gone = (one for one in _names(source) if not re.search(rf"\b{re.escape(one)}\b", raw))
+            left = next((f"nothing of '{one}'" for one in gone), "")
+        if left:
             line = " ".join(source.split())
             shortened = line if len(line) <= 60 else line[:59] + "…"
             problem = (
@@ -111,16 +119,6 @@ def _lost(meant: Element, written: Element) -> Iterator[Finding]:
                 f"the JSX says {shortened}, the template says {left}"
             )
             yield _finding(problem, written.line)
-
-
-def _left(source: str, raw: str | None) -> str:
-    """What is left in the template of an attribute; empty where nothing is lost."""
-    if raw is None:
-        return "nothing"
-    if _NONE.fullmatch(raw):
-        return "none"
-    gone = (name for name in _names(source) if not re.search(rf"\b{re.escape(name)}\b", raw))
-    return next((f"nothing of '{name}'" for name in gone), "")
 
 
 def _finding(problem: str, line: int) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -14,6 +14,7 @@ from widgetd.checks.declared_paths import steps
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.describe import alternatives, shown
 from widgetd.schema.json_values import pointer
+from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
 from widgetd.widget.document import Studio
 from widgetd.widget.samples import Sample, admitted, examples, generated, studio_samples
@@ -131,6 +132,19 @@ def unknown_words(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
                     problem=f"{finding.problem} (at {finding.at or '/'} of the tree)",
                     advice=finding.advice,
                 )
+
+
+def hidden_fields(actions: Collection[WidgetAction]) -> Iterator[Finding]:
+    """Each field that never arrives, because a payload has a key of that name (W1408)."""
+    for action in actions:
+        for key, field in action.collisions:
+            yield Finding(
+                code="W1408",
+                at="/template",
+                problem=f"the key '{key}' in the payload of '{action.type}' hides the form's "
+                f"field '{field}'",
+                advice="give one of the two another name",
+            )
 
 
 def preview_differences(

@@ -7,13 +7,14 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
 
 from widgetd.errors import CODES, Finding
 from widgetd.schema.json_text import locate
+from widgetd.schema.json_values import pointed
 from widgetd.widget.sidecar import SUFFIX, line_of
 
 WIDTH = 76
@@ -74,10 +75,8 @@ def _line(content: str, line: int) -> str:
 def _value_line(content: str, at: str, line: int) -> str | None:
     """A line of the text at the pointer `at`, which is a template mostly."""
     try:
-        value = orjson.loads(content)
-        for part in at.split("/")[1:]:
-            value = value[int(part) if isinstance(value, list) else part]
-    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, ValueError):
+        value = pointed(orjson.loads(content), at)
+    except orjson.JSONDecodeError:
         return None
     lines = value.splitlines() if isinstance(value, str) else []
     return lines[line - 1] if line <= len(lines) else None
@@ -94,7 +93,16 @@ def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
         findings: In the order of the report.
         contents: The text of each file that a finding is about, where it can be read.
     """
-    lines = (line for finding in findings for line in _paragraph(finding, contents))
+    lines = []
+    for finding in findings:
+        location = _location(finding, contents)
+        place = f"{finding.path}:{location.line}:{location.column}" if location else finding.path
+        lines.append(f"{place}: {finding.level} {finding.code}: {finding.problem}")
+        if location:
+            before, shown = location.excerpt()
+            lines += [f"    {shown}", f"    {' ' * before}^"]
+        where = f"{finding.at}: " if finding.at else ""
+        lines.append(f"    {where}{finding.advice}")
     return "\n".join(map(for_terminal, lines))
 
 
@@ -162,18 +170,6 @@ def codes_as_markdown() -> str:
 def _location(finding: Finding, contents: Mapping[str, str]) -> Location | None:
     content = contents.get(finding.path)
     return None if content is None else location_of(finding, content)
-
-
-def _paragraph(finding: Finding, contents: Mapping[str, str]) -> Iterator[str]:
-    location = _location(finding, contents)
-    place = f"{finding.path}:{location.line}:{location.column}" if location else finding.path
-    yield f"{place}: {finding.level} {finding.code}: {finding.problem}"
-    if location:
-        before, shown = location.excerpt()
-        yield f"    {shown}"
-        yield f"    {' ' * before}^"
-    where = f"{finding.at}: " if finding.at else ""
-    yield f"    {where}{finding.advice}"
 
 
 def _escaped(text: str, more: str = "") -> str:

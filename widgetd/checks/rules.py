@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.checks import actions, exporter, renders, schemas, texts
+from widgetd.checks import exporter, renders, schemas, texts
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.errors import Finding
 from widgetd.schema.json_text import decode
@@ -54,8 +54,8 @@ RULES = (
     Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.failures),
     Rule(tuple(f"W140{n}" for n in range(1, 8)), ("outcomes",), renders.unknown_words),
     Rule(("W1323",), ("widget", "studio", "preview"), renders.preview_differences),
-    Rule(("W1408",), ("actions",), actions.hidden_fields),
-    Rule(("W1214",), ("definition", "actions"), actions.described_in_vain),
+    Rule(("W1408",), ("actions",), renders.hidden_fields),
+    Rule(("W1214",), ("definition", "actions"), texts.described_in_vain),
 )
 """In the order of what they are about in a file."""
 

@@ -208,7 +208,7 @@ def unread_fields(
     """
     settled: list[str] = []
     tried = 0
-    for path, at in declared.fields():
+    for path, at in declared.fields:
         if any(_is_under(path, above) for above in settled):
             continue
         if path in read or any(_is_under(one, path) for one in read):

@@ -1,12 +1,15 @@
-"""What can be said of a file's names, descriptions and keys. Looks at no schema's meaning."""
+"""What can be said of a file's and its sidecar's words. Looks at no schema's meaning."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from widgetd.errors import Finding, nearest
+from widgetd.schema.describe import alternatives
 from widgetd.schema.json_values import pointer
+from widgetd.widget.actions import WidgetAction
+from widgetd.widget.actions.widget_actions import template_actions
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
 from widgetd.widget.hidden_characters import hidden
@@ -14,6 +17,8 @@ from widgetd.widget.sidecar import SUFFIX
 
 LONGEST_DESCRIPTION = 1024
 """Characters; what hosts are known to take of a tool's description."""
+
+_MOST_NAMED = 6
 
 
 def misspelt_keys(file: Mapping[str, Any]) -> Iterator[Finding]:
@@ -96,4 +101,30 @@ def description(definition: Definition) -> Iterator[Finding]:
             at="/description" if in_file else "/jsonSchema",
             problem=f"the description has {length:,} characters",
             advice=f"keep it below {LONGEST_DESCRIPTION:,}; hosts cut it off",
+        )
+
+
+def described_in_vain(
+    definition: Definition, actions: Collection[WidgetAction]
+) -> Iterator[Finding]:
+    """Each action that the sidecar describes and the template does not have (W1214)."""
+    if not all(one.type for one in template_actions(definition.template)):
+        return  # an expression makes a type, which may be any
+    types = tuple(action.type for action in actions)
+    for name in definition.sidecar.actions:
+        if name in types:
+            continue
+        if near := nearest(name, types):
+            advice = f"did you mean '{near}'?"
+        elif types:
+            named = [f"'{one}'" for one in types[:_MOST_NAMED]]
+            advice = f"describe {alternatives(named)}"
+        else:
+            advice = "take it out, for there is no action at all"
+        yield Finding(
+            code="W1214",
+            path=definition.path + SUFFIX,
+            at=f"/actions{pointer(name)}",
+            problem=f"the template has no action '{name}'",
+            advice=advice,
         )

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from widgetd.errors import WidgetError, nearest
 from widgetd.limits import Limits
-from widgetd.schema.json_values import Json, copied, error_at, pointer, steps
+from widgetd.schema.json_values import Json, copied, error_at, pointed, pointer, steps
 
 Subschema: TypeAlias = Mapping[str, Json] | bool
 Reach = Literal["same", "inside", "apart"]
@@ -294,7 +294,7 @@ class _References:
         if fragment and not fragment.startswith("/"):
             target: object = self._anchors.get((address, fragment))
         else:
-            target = _pointed(resource, fragment)
+            target = pointed(resource, fragment)
             if isinstance(target, Mapping):
                 holder = self.nodes[id(resource)]
                 self._index(_Node(holder.at + fragment, target, holder.base))
@@ -305,20 +305,6 @@ class _References:
         meant = nearest(reference, known)
         advice = f"did you mean '{meant}'?" if meant else "define it under $defs"
         raise error_at("W1201", at, f"'{reference}' leads to no schema", advice)
-
-
-def _pointed(resource: Mapping[str, Json], fragment: str) -> object:
-    """What stands at a JSON pointer in `resource`; None where nothing does."""
-    target: object = resource
-    for step in fragment.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(target, Mapping) and name in target:
-            target = target[name]
-        elif isinstance(target, list) and name.isdecimal() and int(name) < len(target):
-            target = target[int(name)]
-        else:
-            return None
-    return target
 
 
 def _joined(base: str, reference: str) -> tuple[str, str]:

@@ -39,6 +39,19 @@ def pointer(*steps: str | int) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
 
 
+def pointed(value: Json, at: str) -> Json:
+    """What stands at the JSON pointer `at` in `value`; None where nothing does."""
+    for step in at.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    return value
+
+
 def error_at(code: str, at: str, problem: str, advice: str) -> WidgetError:
     """The error of what stands at the JSON pointer `at`."""
     return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))
