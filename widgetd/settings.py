@@ -104,6 +104,15 @@ class Settings(BaseModel):
     at_once: int | None = Field(
         default=None, ge=1, description="calls of each client that may run at the same time"
     )
+    connections: int | None = Field(
+        default=None, ge=1, description="open connections; else as many as descriptors allow"
+    )
+    header_s: float = Field(
+        default=10, gt=0, le=3600, description="seconds until a request's header must be there"
+    )
+    body_s: float = Field(
+        default=60, gt=0, le=3600, description="seconds from there until its body must be"
+    )
     audit: Path | None = Field(
         default=None, description="a file that gets one line of JSON for each call"
     )

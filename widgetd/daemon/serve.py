@@ -45,8 +45,9 @@ from widgetd.mcp.server import Server
 from widgetd.settings import Settings
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
-from widgetd.web.http_server import HttpServer, bind, url_of
-from widgetd.web.pages import Daemon, daemon_routes, metrics_app
+from widgetd.web.http_connection import HttpLimits
+from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
+from widgetd.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
 
 LEAVE_S = 0.1
 """How long answers have to reach the pipe when the daemon was told to end over stdio."""
@@ -168,10 +169,17 @@ async def _over_http(
 
     if runtime.access_policy.access is not None:
         runtime.access_policy.access.watch(end_streams_of)
-    port = HttpServer(served, after_start=announce, before_end=end_streams)
+    limits = HttpLimits(
+        header_s=settings.header_s,
+        body_s=settings.body_s,
+        connections=settings.connections or most_connections(),
+    )
+    port = HttpServer(
+        served, limits=limits, probes=PROBES, after_start=announce, before_end=end_streams
+    )
     ports = {port: listener}
     if scraped is not None:
-        ports[HttpServer(metrics_app(daemon))] = scraped
+        ports[HttpServer(metrics_app(daemon), limits=limits, probes=[METRICS_PAGE.path])] = scraped
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_ports, runtime, ports)
         if gallery is not None:

@@ -6,16 +6,21 @@ Here the daemon owns the signals, and the streams are ended first.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
+import resource
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from typing import Any, cast
 
 import anyio
 import uvicorn
 from starlette.applications import Starlette
 
 from widgetd.errors import ConfigError
+from widgetd.web.http_connection import Connection, Door, HttpLimits, Seldom
 
 _BACKLOG = 2048
 
@@ -24,6 +29,20 @@ _TICK_S = 1.0
 
 GRACE_S = 10
 """How long calls in flight may take after the daemon was told to end."""
+
+_DESCRIPTORS = 128
+"""Kept for files, the store and the answers to probes, however many clients come."""
+
+_NO_DESCRIPTOR = "socket.accept() out of system resource"
+"""How asyncio says so: once for each place in the backlog, and every second anew."""
+
+
+def most_connections() -> int:
+    """As many as this process has descriptors for, beside what it needs itself."""
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if descriptors == resource.RLIM_INFINITY:
+        return HttpLimits().connections
+    return min(HttpLimits().connections, max(descriptors - _DESCRIPTORS, descriptors // 2))
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -69,6 +88,8 @@ class HttpServer(uvicorn.Server):
 
     Args:
         app: What to serve.
+        limits: How long and how many clients may keep connections.
+        probes: The paths that are answered even where there are too many.
         after_start: Called once when requests are answered.
         before_end: Called once before connections are closed; it ends the open streams.
     """
@@ -77,12 +98,15 @@ class HttpServer(uvicorn.Server):
         self,
         app: Starlette,
         *,
+        limits: HttpLimits,
+        probes: Collection[str],
         after_start: Callable[[], None] = lambda: None,
         before_end: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
+                http=cast("Any", partial(Connection, door=Door(limits, probes))),
                 lifespan="on",
                 ws="none",
                 access_log=False,
@@ -107,6 +131,7 @@ class HttpServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Say so when requests are answered."""
+        asyncio.get_running_loop().set_exception_handler(partial(_tell, Seldom("accept.failed")))
         await super().startup(sockets)
         self._after_start()
 
@@ -120,3 +145,11 @@ class HttpServer(uvicorn.Server):
         """End the streams first, for they would never end by themselves."""
         self._before_end()
         await super().shutdown(sockets)
+
+
+def _tell(seldom: Seldom, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tell what no task was there to hear; that nobody can come in, once a minute."""
+    if context["message"] == _NO_DESCRIPTOR:
+        seldom.count(problem=str(context["exception"]))
+    else:
+        loop.default_exception_handler(context)

@@ -128,6 +128,9 @@ PAGES = (
     ),
 )
 
+PROBES = tuple(page.path for page in PAGES if page.view in {livez, readyz})
+"""What must be answered when nothing else is."""
+
 METRICS_PAGE = Page(path="/metrics", view=metrics_page, scopes=frozenset({ADMIN, METRICS}))
 
 

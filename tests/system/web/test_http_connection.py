@@ -1,0 +1,368 @@
+"""What comes over a plain socket from those who mean no good, or never finish."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import socket
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio.abc import SocketStream
+from structlog.testing import capture_logs
+
+from tests.raw import PATIENCE_S, answer, connect, exchange, modern_request
+from tests.serving import serving, widget_file
+from widgetd.web.http_connection import MOST_HEAD_BYTES
+from widgetd.web.http_server import most_connections
+
+SHORT_S = 0.2
+ALIVE = b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n"
+POST = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+
+
+async def rest(stream: SocketStream) -> bytes:
+    """What the server still says until it closes; a reset is told by its exception."""
+    said = b""
+    with anyio.fail_after(PATIENCE_S):
+        while True:
+            try:
+                said += await stream.receive()
+            except anyio.EndOfStream:
+                return said
+
+
+async def ended(stream: SocketStream) -> bytes:
+    """What the server still says until the connection is no more, however it ends."""
+    try:
+        return await rest(stream)
+    except anyio.BrokenResourceError:
+        return b""
+
+
+UNFINISHED = {
+    "nothing": b"",
+    "line breaks": b"\r\n",
+    "half a line": b"GET /li",
+    "half a header": b"GET /livez HTTP/1.1\r\nhost: loc",
+    "half a body": POST + b"content-length: 9\r\n\r\n{",
+    "half a chunk": POST + b"transfer-encoding: chunked\r\n\r\n9\r\n{",
+    "half the trailers": POST + b"transfer-encoding: chunked\r\n\r\n0\r\nx: y",
+    "an answer, and half of the next request": ALIVE + b"GET /livez HTTP/1.1\r\nho",
+    "an answer, and line breaks": ALIVE + b"\r\n",
+    "half a body where an error is the answer": POST.replace(b"localhost", b"a")
+    + b"content-length: 9\r\n\r\n{",
+}
+
+
+@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=list(UNFINISHED))
+async def test_a_request_that_is_never_finished_ends_with_its_connection(
+    tmp_path: Path, sent: bytes
+) -> None:
+    async with (
+        serving(tmp_path, header_s=SHORT_S, body_s=SHORT_S) as url,
+        await connect(url) as stream,
+    ):
+        if sent:
+            await stream.send(sent)
+        said = await ended(stream)
+
+    if sent.startswith((b"GET /li", POST)) and not sent.startswith(ALIVE):
+        assert said.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert b"\r\nconnection: close\r\n" in said
+    if sent.startswith(ALIVE):
+        assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+@pytest.mark.parametrize("drip", [b"x", b"x: y\r\n"], ids=["a name", "fields"])
+async def test_a_header_that_comes_in_drips_has_the_same_time(tmp_path: Path, drip: bytes) -> None:
+    async with serving(tmp_path, header_s=SHORT_S) as url, await connect(url) as stream:
+
+        async def dripping() -> None:
+            await stream.send(b"GET /livez HTTP/1.1\r\n")
+            while True:
+                await stream.send(drip)
+                await anyio.sleep(SHORT_S / 10)
+
+        async with anyio.create_task_group() as tasks:
+
+            async def reading() -> None:
+                assert b" 408 " in await ended(stream)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(reading)
+            with contextlib.suppress(anyio.BrokenResourceError):
+                await dripping()
+
+
+async def test_a_request_that_takes_its_time_within_the_limits_is_answered(tmp_path: Path) -> None:
+    async with serving(tmp_path) as url:
+        head, body = modern_request(url, "tools/list")
+        status, _ = await exchange(url, head[:9], head[9:], body[:1], body[1:])
+        async with await connect(url) as stream:
+            for _ in range(3):  # the limits of one request say nothing of the next
+                await stream.send(ALIVE[:20])
+                await stream.send(ALIVE[20:])
+                with anyio.fail_after(PATIENCE_S):
+                    assert (await answer(stream))[0] == 200
+
+    assert status == 200
+
+
+async def test_a_listening_client_outlives_the_limits(tmp_path: Path) -> None:
+    listen = {"notifications": {"toolsListChanged": True}}
+    async with (
+        serving(tmp_path, header_s=SHORT_S, body_s=SHORT_S) as url,
+        await connect(url) as stream,
+        await connect(url) as unfinished,
+    ):
+        await stream.send(b"".join(modern_request(url, "subscriptions/listen", listen)))
+        with anyio.fail_after(PATIENCE_S):
+            await stream.receive()
+        await ended(unfinished)
+        with anyio.move_on_after(SHORT_S) as waited:
+            while await stream.receive():
+                pass
+
+    assert waited.cancelled_caught  # and not the end of the stream
+
+
+CHUNKED = b"transfer-encoding: chunked\r\n"
+FRAMED_TWICE = {
+    "both ways": b"content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    "both ways, the other first": CHUNKED + b"content-length: 4\r\n\r\n0\r\n\r\n",
+    "a list of lengths": b"content-length: 7,7\r\n\r\n1234567",
+    "two lengths": b"content-length: 7\r\ncontent-length: 7\r\n\r\n1234567",
+    "a length with a sign": b"content-length: +7\r\n\r\n1234567",
+    "a length that no number holds": b"content-length: 99999999999999999999999\r\n\r\n",
+    "another coding": b"transfer-encoding: gzip\r\n\r\n",
+    "another coding first": b"transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "chunked twice": CHUNKED * 2 + b"\r\n0\r\n\r\n",
+    "a coding like chunked": b"transfer-encoding: xchunked\r\n\r\n0\r\n\r\n",
+    "a space before the colon": b"transfer-encoding : chunked\r\n\r\n0\r\n\r\n",
+    "a folded coding": b"transfer-encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
+    "bare line feeds in chunks": CHUNKED + b"\r\n2\nhi\n0\n\n",
+    "a bare line feed after an extension": CHUNKED + b"\r\n2;\nhi\r\n0\r\n\r\n",
+    "a length among the trailers": CHUNKED + b"\r\n0\r\ncontent-length: 9\r\n\r\n",
+}
+HEADERS = {
+    "a folded field": b"GET /livez HTTP/1.1\r\nhost: localhost\r\nx: 1\r\n 2\r\n\r\n",
+    "a folded first field": b"GET /livez HTTP/1.1\r\n x: 1\r\nhost: localhost\r\n\r\n",
+    "bare line feeds": b"GET /livez HTTP/1.1\nhost: localhost\n\n",
+    "one bare line feed": b"GET /livez HTTP/1.1\r\nhost: localhost\nx: y\r\n\r\n",
+    "a bare line feed at the end": b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\n",
+    "a bare carriage return": b"GET /livez HTTP/1.1\r\nhost: localhost\rx: y\r\n\r\n",
+    "a zero byte": b"GET /livez HTTP/1.1\r\nhost: localhost\r\nx: \x00\r\n\r\n",
+    "no version": b"GET /livez\r\n\r\n",
+    "another version": b"GET /livez HTTP/1.2\r\nhost: localhost\r\n\r\n",
+    "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "a tunnel": b"CONNECT localhost:1 HTTP/1.1\r\nhost: localhost\r\n\r\n",
+    "a path that is not ASCII": b"GET /\xff HTTP/1.1\r\nhost: localhost\r\n\r\n",
+    "chunks of the older version": POST.replace(b"1.1", b"1.0")
+    + b"transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+    "no Host": b"GET /livez HTTP/1.1\r\n\r\n",
+    "two Hosts": b"GET /livez HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n\r\n",
+    "a target of another host": ALIVE.replace(b"/livez", b"http://evil.example/livez"),
+}
+HOSTS = [
+    "127.0.0.1:80@evil.example",
+    "localhost@evil.example",
+    "localhost:80:80",
+    "localhost:port",
+    "localhost:",
+    "localhost/",
+    "localhost#",
+    "localhost\\",
+    "localhost evil.example",
+    "localhost,evil.example",
+    "local%68ost",
+    "[::1",
+    "[::1]evil.example",
+    "[::1@evil]",
+    "*",
+    "",
+]
+REFUSED = {
+    **{name: POST + framed for name, framed in FRAMED_TWICE.items()},
+    **HEADERS,
+    **{f"Host '{host}'": ALIVE.replace(b"localhost", host.encode()) for host in HOSTS},
+}
+
+
+@pytest.mark.parametrize("sent", REFUSED.values(), ids=list(REFUSED))
+async def test_what_two_readers_could_read_otherwise_is_refused_and_the_connection_closed(
+    tmp_path: Path, sent: bytes
+) -> None:
+    async with serving(tmp_path) as url, await connect(url) as stream:
+        await stream.send(sent)
+        await stream.send(ALIVE)  # as if another request had been smuggled in
+        said = await rest(stream)
+
+    assert said.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert said.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        ALIVE.replace(b"/livez", b"http://localhost/livez"),
+        ALIVE.replace(b"1.1", b"1.0"),
+        ALIVE.replace(b"localhost", b"LOCALHOST:8787"),
+        ALIVE.replace(b"localhost", b"[::1]:8787"),
+        b"\r\n" + ALIVE,
+        ALIVE.replace(b"host:", b"Connection: Upgrade\r\nUpgrade: h2c\r\nhost:"),
+    ],
+)
+async def test_an_unusual_request_that_all_readers_read_alike_is_answered(
+    tmp_path: Path, sent: bytes
+) -> None:
+    async with serving(tmp_path) as url:
+        assert (await exchange(url, sent))[0] == 200
+
+
+async def test_a_trailer_is_no_field_of_the_header(tmp_path: Path) -> None:
+    async with serving(tmp_path) as url:
+        head, body = modern_request(url, "tools/list")
+        length = f"content-length: {len(body)}".encode()
+        chunked = head.replace(length, b"transfer-encoding: chunked")
+        trailed = b"%x\r\n%b\r\n0\r\nmcp-method: tools/call\r\nhost: evil\r\n\r\n" % (
+            len(body),
+            body,
+        )
+        status, _ = await exchange(url, chunked + trailed)
+
+    assert status == 200
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"GET /livez HTTP/1.1\r\nx: ", POST + b"transfer-encoding: chunked\r\n\r\n0\r\nx: "],
+    ids=["header", "trailers"],
+)
+async def test_a_field_without_an_end_is_not_kept(tmp_path: Path, head: bytes) -> None:
+    async with serving(tmp_path) as url, await connect(url) as stream:
+        await stream.send(head)
+        sent = 0
+        with anyio.fail_after(PATIENCE_S):
+            try:
+                while True:
+                    await stream.send(b"y" * 4096)
+                    sent += 4096
+                    if b" 431 " in await _heard(stream):
+                        break
+            except anyio.BrokenResourceError:
+                pass
+
+    assert sent < 20 * MOST_HEAD_BYTES
+
+
+async def _heard(stream: SocketStream) -> bytes:
+    with anyio.move_on_after(0.001):
+        return await stream.receive()
+    return b""
+
+
+BODY_BYTES = 8 * 1024 * 1024
+
+
+@pytest.mark.parametrize("more", [b"", b"connection: close\r\n"], ids=["open", "close"])
+@pytest.mark.parametrize(
+    ("path", "framing"),
+    [
+        (b"/mcp", b"content-length: %d\r\n\r\n" % BODY_BYTES),
+        (b"/mcp", b"transfer-encoding: chunked\r\n\r\n%x\r\n" % BODY_BYTES),
+        (b"/render/x", b"transfer-encoding: chunked\r\n\r\n%x\r\n" % BODY_BYTES),
+    ],
+    ids=["length", "chunks", "render"],
+)
+async def test_whoever_sends_too_much_reads_so_before_the_connection_ends(
+    tmp_path: Path, path: bytes, framing: bytes, more: bytes
+) -> None:
+    (tmp_path / "X.widget").write_text(widget_file("X"))
+    async with serving(tmp_path) as url, await connect(url) as stream:
+        await stream.send(POST.replace(b"/mcp", path) + more + framing)
+        with anyio.fail_after(PATIENCE_S):
+            for _ in range(BODY_BYTES // 65536):
+                await stream.send(b" " * 65536)
+        said = await rest(stream)
+
+    assert said.startswith(b"HTTP/1.1 413 ")
+    assert b"\r\nconnection: close\r\n" in said
+
+
+async def test_when_all_places_are_taken_probes_are_answered_and_others_told_to_come_again(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path, connections=5) as url:
+        silent = [await connect(url) for _ in range(60)]
+        with capture_logs() as logged:
+            probes = [await exchange(url, ALIVE) for _ in range(3)]
+            ready, _ = await exchange(url, ALIVE.replace(b"/livez", b"/readyz"))
+            refused, why = await exchange(url, *modern_request(url, "tools/list"))
+        for stream in silent:
+            await stream.aclose()
+        with anyio.fail_after(PATIENCE_S):
+            while (await exchange(url, *modern_request(url, "tools/list")))[0] != 200:
+                pass
+
+    assert [status for status, _ in probes] == [200] * 3
+    assert (ready, refused) == (200, 503)
+    assert why == b"too many connections are open; try again\n"
+    # Told of when it began, and not again within the minute.
+    assert [line for line in logged if line["event"] == "connections.exhausted"] == []
+
+
+async def test_a_probe_that_has_a_kept_place_gives_it_back(tmp_path: Path) -> None:
+    async with (
+        serving(tmp_path, connections=1) as url,
+        await connect(url),
+        await connect(url) as one,
+    ):
+        await one.send(ALIVE)
+        said = await rest(one)
+
+    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"\r\nconnection: close\r\n" in said
+
+
+async def test_without_descriptors_left_one_line_is_logged_and_whoever_waits_is_answered_later(
+    tmp_path: Path,
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with serving(tmp_path) as url:
+        host, port = url.removeprefix("http://").removesuffix("/mcp").split(":")
+        with socket.socket() as late, capture_logs() as logged, contextlib.ExitStack() as taken:
+            taken.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (late.fileno() + 1, hard))
+            with contextlib.suppress(OSError):
+                while True:
+                    taken.callback(os.close, os.dup(late.fileno()))
+            late.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                late.connect((host, int(port)))
+            with anyio.fail_after(PATIENCE_S):
+                while not any(line["event"] == "accept.failed" for line in logged):  # noqa: ASYNC110 - a log is not awaited
+                    await anyio.sleep(0.01)
+            taken.close()
+            with anyio.fail_after(PATIENCE_S):
+                await anyio.wait_writable(late)
+                late.send(ALIVE)
+                await anyio.wait_readable(late)
+            said = late.recv(4096)
+
+    told = [line for line in logged if line["event"] == "accept.failed"]
+    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert len(told) == 1
+    assert told[0]["problem"].startswith("[Errno 24]")
+
+
+def test_there_are_fewer_places_than_descriptors() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        for descriptors in (64, 256, 1024):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, hard))
+            assert 0 < most_connections() <= descriptors - 32
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

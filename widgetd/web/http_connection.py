@@ -1,0 +1,316 @@
+"""One client's connection: HTTP/1.1 to the letter, within bounds of time, size and number.
+
+What two readers of the same bytes could take for different requests is refused, and the
+connection closed: both ways to frame a body at once, folded lines, bare line feeds, two Hosts.
+llhttp refuses most of it; the rest is refused here. A request has only so long to be sent, and a
+connection that is closed in the middle of one is drained first, so that its answer is read.
+
+Source: RFC 9112, sections 3.2 (Host), 6.1 and 6.3 (framing), 9.6 (closing); RFC 9110, section 6.5
+(trailers may be ignored).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import partial
+from http import HTTPStatus
+from time import monotonic
+from typing import Any, cast
+
+import structlog
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+MOST_HEAD_BYTES = 64 * 1024
+"""Of a header, beside what is read at once; and of what is in a body and none: trailers, chunks."""
+
+TELL_S = 60.0
+"""How often what goes on all the time is logged."""
+
+_HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpLimits:
+    """How long and how many clients may keep connections.
+
+    Attributes:
+        header_s: From the connection, or from a request's first byte, to the end of its header.
+        body_s: From there to the end of its body.
+        linger_s: How long a client whose request was cut short may read why.
+        connections: How many may be open.
+        kept: How many more, for probes only; the oldest gives way.
+    """
+
+    header_s: float = 10.0
+    body_s: float = 60.0
+    linger_s: float = 2.0
+    connections: int = 10_000
+    kept: int = 16
+
+
+class Seldom:
+    """Logs an event that comes again and again once a minute, with how often it came."""
+
+    def __init__(self, event: str) -> None:
+        self._event = event
+        self._times = 0
+        self._next = 0.0
+
+    def count(self, **facts: Any) -> None:
+        """It came; log it where it is due."""
+        self._times += 1
+        now = monotonic()
+        if now >= self._next:
+            _log.warning(self._event, times=self._times, **facts)
+            self._times, self._next = 0, now + TELL_S
+
+
+class Door:
+    """What the connections of one port share.
+
+    Args:
+        limits: How long and how many they may be.
+        probes: The paths that are answered when there is no place for anybody else.
+    """
+
+    def __init__(self, limits: HttpLimits, probes: Collection[str]) -> None:
+        self.limits = limits
+        self._probes = frozenset(probes)
+        self._kept: dict[Connection, None] = {}
+        self._full = Seldom("connections.exhausted")
+
+    def enter(self, connection: Connection, opened: int) -> bool:
+        """Whether there is a place, now that `opened` are; else `connection` has a kept one."""
+        if opened - len(self._kept) <= self.limits.connections:
+            return True
+        self._full.count(most=self.limits.connections)
+        self._kept[connection] = None
+        if len(self._kept) > self.limits.kept:
+            oldest = next(iter(self._kept))
+            self.leave(oldest)
+            oldest.transport.abort()
+        return False
+
+    def leave(self, connection: Connection) -> None:
+        """Its place is free again."""
+        self._kept.pop(connection, None)
+
+    async def answer_probes(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """`app`, for probes; everybody else is told to come again."""
+        if scope["path"] in self._probes:
+            await app(scope, receive, send)
+            return
+        text = b"too many connections are open; try again\n"
+        headers = [(b"content-length", b"%d" % len(text)), (b"retry-after", b"1")]
+        await send({"type": "http.response.start", "status": 503, "headers": headers})
+        await send({"type": "http.response.body", "body": text})
+
+
+class _Awaited(Enum):
+    HEADER = auto()
+    BODY = auto()
+    NOTHING = auto()
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's protocol, with what it leaves open closed.
+
+    Args:
+        door: What it shares with the others of its port.
+        told: What uvicorn makes every protocol with.
+    """
+
+    def __init__(self, *, door: Door, **told: Any) -> None:
+        super().__init__(**told)
+        self._door = door
+        self._limits = door.limits
+        self._awaited = _Awaited.HEADER
+        self._advanced = False
+        self._overhead = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._lingering = False
+        self._keeps = True
+        self._spoke = False
+        self._admitted = True
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        """Give it a place, and a time to say what it wants."""
+        super().connection_made(cast("asyncio.Transport", _Lingering(transport, self.linger)))
+        self._admitted = self._door.enter(self, len(self.connections))
+        if not self._admitted:
+            self.app = cast("Any", partial(self._door.answer_probes, cast("ASGIApp", self.app)))
+        self._arm(self._limits.header_s)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give its place to somebody else."""
+        self._disarm()
+        self._door.leave(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; where the request is not all there, it has a deadline."""
+        if self._lingering:
+            return
+        self._advanced = False
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._awaited is _Awaited.NOTHING:
+            if self._answering is not None:
+                return
+            self._awaited = _Awaited.HEADER  # line breaks before the next request
+        self._overhead = 0 if self._advanced else self._overhead + len(data)
+        if self._overhead > MOST_HEAD_BYTES:
+            self._refuse(431)
+        elif self._timer is None:
+            header = self._awaited is _Awaited.HEADER
+            self._arm(self._limits.header_s if header else self._limits.body_s)
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._spoke = True
+        self._awaited, self._advanced = _Awaited.HEADER, True
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer it, if nobody could read its header as another one."""
+        self._check_header()
+        super().on_headers_complete()
+        self._disarm()
+        self._awaited, self._advanced = _Awaited.BODY, True
+        # Trailers would stand among the header's fields.
+        self.headers = []
+        # Whoever is answered before the body's end is not listened to any more.
+        self._keeps = self.cycle.keep_alive and self._admitted
+        self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        """More of its body."""
+        self._advanced = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """It is all there."""
+        self._disarm()
+        self._awaited = _Awaited.NOTHING
+        if not self.cycle.response_started:
+            self.cycle.keep_alive = self._keeps
+        super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """Finish what is in flight, and no more."""
+        self._keeps = False
+        super().shutdown()
+
+    def send_400_response(self, msg: str) -> None:
+        """What was sent is no request."""
+        self._refuse(400, msg)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        # The parser takes what follows for the other protocol.
+        self.cycle.keep_alive = False
+
+    @property
+    def _answering(self) -> RequestResponseCycle | None:
+        """The request that came last, until it has its whole answer."""
+        last = cast("RequestResponseCycle | None", self.cycle)
+        return None if last is None or last.response_complete else last
+
+    def _check_header(self) -> None:
+        """Refuse what other readers of the same header would read otherwise.
+
+        Raises:
+            ValueError: It is one of those.
+        """
+        version = self.parser.get_http_version()
+        hosts = [value for name, value in self.headers if name == b"host"]
+        codings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if version not in {"1.0", "1.1"}:
+            raise ValueError("version")
+        if len(hosts) != 1 and (hosts or version == "1.1"):
+            raise ValueError("host")
+        if hosts and not _HOST.fullmatch(hosts[0]):
+            raise ValueError("host")
+        if codings and (codings != [b"chunked"] or version == "1.0"):
+            raise ValueError("transfer-encoding")
+        if not self.url.startswith((b"/", b"*")):
+            authority = re.split(rb"[/?]", self.url.partition(b"://")[2], maxsplit=1)[0]
+            if [authority] != hosts:
+                raise ValueError("target")
+
+    def _arm(self, seconds: float) -> None:
+        self._timer = self.loop.call_later(seconds, self._overdue, seconds)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _overdue(self, seconds: float) -> None:
+        if self.flow.read_paused:  # it is we who do not read
+            self._arm(seconds)
+        elif not self._spoke:  # it said nothing, and is not spoken to
+            self.transport.abort()
+        else:
+            self._refuse(408)
+
+    def _refuse(self, status: int, reason: str = "") -> None:
+        """End the connection; say why, where no other answer is due or begun."""
+        cycle, inside = self._answering, self._awaited is _Awaited.BODY
+        if cycle is None or (inside and not cycle.response_started and not self.pipeline):
+            text = (reason or HTTPStatus(status).phrase).encode() + b"\n"
+            head = b"HTTP/1.1 %d %b\r\n" % (status, HTTPStatus(status).phrase.encode())
+            kind = b"content-type: text/plain; charset=utf-8\r\n"
+            length = b"content-length: %d\r\nconnection: close\r\n\r\n" % len(text)
+            self.transport.write(head + kind + length + text)
+        if cycle is not None and inside:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.transport.close()
+
+    def linger(self, transport: asyncio.Transport) -> None:
+        """Close; first let a client that still sends read what it was told.
+
+        A socket that is closed with bytes unread resets its connection, and what was written last
+        may be lost on the way.
+        """
+        if self._lingering or self._awaited is _Awaited.NOTHING or transport.is_closing():
+            transport.close()
+            return
+        self._lingering = True
+        self._disarm()
+        self._unset_keepalive_if_required()
+        if transport.can_write_eof():
+            transport.write_eof()
+        self.flow.resume_reading()
+        self._timer = self.loop.call_later(self._limits.linger_s, transport.abort)
+
+
+class _Lingering:
+    """A transport whose end is decided elsewhere."""
+
+    def __init__(self, transport: asyncio.Transport, linger: Any) -> None:
+        self._transport = transport
+        self._linger = linger
+        self._left = False
+        self.write = transport.write
+        self.abort = transport.abort
+        self.pause_reading = transport.pause_reading
+        self.resume_reading = transport.resume_reading
+        self.get_extra_info = transport.get_extra_info
+
+    def close(self) -> None:
+        """End it when its client has read the rest."""
+        self._left = True
+        self._linger(self._transport)
+
+    def is_closing(self) -> bool:
+        """Whether nothing more is said on it."""
+        return self._left or self._transport.is_closing()
