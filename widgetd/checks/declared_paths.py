@@ -42,10 +42,18 @@ class UndeclaredPath:
     known: tuple[str, ...]
 
     @property
+    def _near(self) -> str | None:
+        return nearest(self.name, self.known)
+
+    @property
+    def meant(self) -> str | None:
+        """The declared path that was probably meant."""
+        return self._near and self.path[: len(self.path) - len(self.name)] + self._near
+
+    @property
     def advice(self) -> str:
         """What was meant, or what there is."""
-        near = nearest(self.name, self.known)
-        if near:
+        if near := self._near:
             return f"did you mean '{near}'?"
         if not self.known:
             return "declare it"

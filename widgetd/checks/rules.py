@@ -60,6 +60,13 @@ RULES = (
 """In the order of what they are about in a file."""
 
 
+CAUSES: Mapping[str, frozenset[str]] = {"W1407": frozenset({"W1320", "W1321"})}
+"""Codes of what may be there only because of something else, and is not said beside that.
+
+What is read and not declared is null, and a component loses its properties that are null.
+"""
+
+
 class Subject:
     """A widget, and what rules need to know of it; None where there is no such thing.
 
@@ -143,4 +150,11 @@ def findings(widget: Widget | Definition, *, strict: bool = False) -> tuple[Find
         if all(one is not None for one in needed):
             found.extend(rule.function(*needed))
     path = subject.definition.path
-    return tuple(dict.fromkeys(one if one.path else replace(one, path=path) for one in found))
+    codes = {one.code for one in found}
+    return tuple(
+        dict.fromkeys(
+            one if one.path else replace(one, path=path)
+            for one in found
+            if codes.isdisjoint(CAUSES.get(one.code, ()))
+        )
+    )

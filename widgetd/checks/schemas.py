@@ -9,12 +9,14 @@ shown may be there for an action.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
 from widgetd.checks.renders import Outcome, shows
 from widgetd.errors import CallError, Finding, InvalidArgument
 from widgetd.schema.describe import FORMATS
 from widgetd.schema.engine import has_format
+from widgetd.schema.faults import MISSING
 from widgetd.schema.json_values import pointer
 from widgetd.schema.types import type_names
 from widgetd.schema.validator import Schema
@@ -83,9 +85,16 @@ def unfit_defaults(schema: Schema) -> Iterator[Finding]:
 def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding]:
     """Each of the author's samples that the schema does not admit (W1211)."""
     for sample in samples:
+        arguments = dict(sample.arguments)
         try:
-            widget.schema.check(dict(sample.arguments), strict=True)
+            widget.schema.check(arguments, strict=True)
         except CallError as error:
+            at = sample.at
+            if sample.path:  # the sidecar's, whose arguments are there to be read
+                schema = widget.schema
+                faults = schema.explainer().faults(schema.document.root, arguments)
+                there = (f.path[:-1] if f.value is MISSING else f.path for f in faults)
+                at += f"/arguments{pointer(*next(there, ()))}"
             reason = str(error.invalid_arguments[0]) if error.invalid_arguments else error.message
             more = (
                 f" (and {len(error.invalid_arguments) - 1} more)"
@@ -96,7 +105,7 @@ def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding
             yield Finding(
                 code="W1211",
                 path=sample.path,
-                at=sample.at,
+                at=at,
                 problem=f"{sample.name} does not fit the schema: {reason}{more}",
                 advice=_NO_HOST if no_host else "correct the sample, or the schema",
             )
@@ -182,9 +191,14 @@ def _undeclared(
 def unused(
     widget: Widget, declared: DeclaredPaths, outcomes: Collection[Outcome]
 ) -> Iterator[Finding]:
-    """Each field of the schema that nothing is made of (W1210), outermost only."""
+    """Each field of the schema that nothing is made of (W1210), outermost only.
+
+    One whose name is only misspelt where it is read is not among them.
+    """
     readers = (widget.template, *_sidecar_readers(widget).values())
     paths = {read.path for reader in readers for read in reader.reads}
+    misspelt = islice(_undeclared(widget.template.reads, declared), _MOST_ADVISED)
+    paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.summary.fields))
     samples = [one.sample for one in outcomes]
     for path, at in unread_fields(read, declared, shows=shows(widget, samples)):

@@ -27,6 +27,8 @@ _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re
 
 _EXPORT = "export the widget from ChatKit Studio again"
 
+FROM_JSX = "paste it into ChatKit Studio, and export the widget from there"
+
 _PROBLEMS = (
     ("Expecting property name", "a key in double quotes is missing", "write it"),
     ("Expecting ',' delimiter", "a comma or a closing bracket is missing", "write it"),
@@ -48,6 +50,8 @@ _ESCAPE = re.compile(
     re.IGNORECASE,
 )
 """One escape, both halves of a pair together, so that no backslash is looked at twice."""
+
+_JSX = re.compile(r"\s*(?:<[A-Z]|(?:import|export|const|function)\s)")
 
 _TRAILING = re.compile(r",\s*[}\]]")
 
@@ -94,6 +98,8 @@ def syntax_fault(code: str, text: str, error: json.JSONDecodeError) -> WidgetErr
     offset = error.pos
     if not text.strip():
         return _fault(code, "there is no JSON, only space", "write an object")
+    if is_jsx(text):
+        return _fault(code, "this is JSX, and not JSON", FROM_JSX, text, offset)
     # Python 3.13 stops at a comma before a bracket, others behind it.
     comma = len(text[: offset + 1].rstrip("}] \t\r\n")) - 1
     if comma >= 0 and _TRAILING.match(text, comma):
@@ -107,6 +113,11 @@ def syntax_fault(code: str, text: str, error: json.JSONDecodeError) -> WidgetErr
             ("this is not JSON", "write what JSON allows"),
         )
     return _fault(code, f"{problem} at '{excerpt(text, offset)}'", advice, text, offset)
+
+
+def is_jsx(text: str) -> bool:
+    """Whether `text` begins as the source of a component does, from which Studio makes a widget."""
+    return _JSX.match(text) is not None
 
 
 class _TwiceError(Exception):

@@ -22,8 +22,9 @@ from weakref import WeakKeyDictionary
 import orjson
 from pydantic import BaseModel
 
-from widgetd.errors import CallError, WidgetError
+from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
+from widgetd.schema.json_text import FROM_JSX, is_jsx
 from widgetd.schema.pydantic_model import json_schema_to_pydantic, signature_of
 from widgetd.schema.validator import Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
@@ -310,8 +311,12 @@ def _template(path: str, text: str, limits: Limits) -> Template:  # noqa: ARG001
     A save often changes something else in the file, and the first call follows upon it.
 
     Raises:
-        WidgetError: Also where it begins with a root which is none, whatever the arguments.
+        WidgetError: Also where it begins with a root which is none, whatever the arguments, or
+            is JSX.
     """
+    if is_jsx(text):
+        problem = "this is JSX, and not the template that Studio makes of it"
+        raise WidgetError(Finding(code="W1305", problem=problem, advice=FROM_JSX))
     if begins := _BEGINNING.match(text):
         tree(orjson.dumps({"type": begins.group(1)}))
     return compile_template(text, limits=limits)

@@ -67,7 +67,7 @@ def test_a_finding_about_a_sidecar_points_at_the_line_of_its_key() -> None:
 
     assert [(one.code, location_of(one, SIDECAR).line) for one in told] == [
         ("W1213", 2),
-        ("W1211", 7),
+        ("W1211", 9),
         ("W1214", 4),
     ]
     assert location_of(told[0], SIDECAR) == Location(

@@ -9,6 +9,7 @@ from tests.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.checks import findings
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.checks.renders import differences
+from widgetd.checks.report import location_of
 from widgetd.checks.rules import RULES, Subject
 from widgetd.checks.schemas import unread_fields
 from widgetd.errors import CODES, Finding, WidgetError
@@ -40,6 +41,7 @@ def card(*values: str) -> str:
     return f'{{"type":"Card","children":[{texts}]}}'
 
 
+TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 STOPS: dict[str, Any] = {
     "type": "array",
     "items": {"type": "object", "properties": {"city": {"type": "string"}, "km": {}}},
@@ -65,6 +67,38 @@ def test_each_rule_says_what_it_needs_and_nothing_but_its_own_codes() -> None:
             met |= codes
 
     assert met == {"W1401", "W1212", "W1213", "W1214"}
+
+
+def test_a_misspelt_name_is_one_finding_whatever_comes_of_it() -> None:
+    made = widget(card("cty", "stops | length"), city={"type": "string"}, stops=STOPS)
+
+    assert said(made) == [
+        (
+            "W1320 parcel.widget#/template: line 1: the template reads 'cty', "
+            "which the schema does not declare; did you mean 'city'?"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "at", "line"),
+    [
+        ('city = "a"\nstops = [{ km = 7 }, { km = "x" }]', "/stops/1/km", 5),
+        ("city = 1", "/city", 4),
+        ("[examples.arguments.stops]", "/stops", 4),
+        ("town = 1", "/town", 4),
+    ],
+)
+def test_an_example_that_does_not_fit_is_shown_where_it_does_not(
+    given: str, at: str, line: int
+) -> None:
+    sidecar = f'[[examples]]\nname = "one"\n[examples.arguments]\n{given}\n'
+    stops = {"type": "array", "items": {"properties": {"km": {"type": "number"}}}}
+    file = widget(card("city | default('?')", "stops | length"), sidecar, city=TEXT, stops=stops)
+    [finding] = [one for one in findings(file) if one.code == "W1211"]
+
+    assert finding.at == f"/examples/0/arguments{at}"
+    assert location_of(finding, sidecar).line == line
 
 
 def test_reading_what_is_not_declared_is_a_fault_under_strict_rules() -> None:
