@@ -7,14 +7,14 @@ there, with the same sentence.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from widgetd.errors import ConfigError, Finding
+from widgetd.errors import ConfigError, Finding, WidgetError, nearest
 from widgetd.settings import Settings, folder_of, settle
 
 if TYPE_CHECKING:
@@ -121,8 +121,9 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
             if file in snapshot.faults:
                 said[file] = (snapshot.faults[file], *said.get(file, ()))
         own = chain.from_iterable(said.get(file, ()) for file in entries)
+        astray = () if only else _astray(folder, entries)
         broken = _breaking(entries, folder, only, against) if against else ()
-        for finding in chain(own, broken):
+        for finding in chain(own, astray, broken):
             place = folder / finding.path
             found.append(replace(finding, path=str(place)))
             if str(place) not in contents:
@@ -178,6 +179,57 @@ def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
     if not only:
         return snapshot.entries
     return {path: entry for path, entry in snapshot.entries.items() if path == only}
+
+
+def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
+    """Files that were meant to be served, or to say something of one that is, and are not."""
+    from widgetd.catalog.loader import SIDECAR_SUFFIX, WIDGET_SUFFIX
+    from widgetd.files.folder import opened
+    from widgetd.files.walk import walk
+    from widgetd.widget.sidecar import SUFFIX
+
+    with opened(folder) as root:
+        paths = sorted(walk(root, "", (SUFFIX, ".json")).files)
+    for path in paths:
+        stem = path.rpartition(".")[0]
+        widget = stem.removesuffix(WIDGET_SUFFIX) + WIDGET_SUFFIX
+        if path.endswith(SIDECAR_SUFFIX) and stem not in widgets:
+            lonely = tuple(one for one in widgets if one + SUFFIX not in paths)
+            near = nearest(stem, lonely)
+            yield Finding(
+                code="W1120",
+                path=path,
+                problem=f"there is no widget '{stem}' that this could be about",
+                advice=f"did you mean '{near}{SUFFIX}'?" if near else "name it as its widget",
+            )
+        elif path.endswith(SUFFIX) and stem != widget and widget in widgets:
+            yield Finding(
+                code="W1120",
+                path=path,
+                problem=f"'{widget}' does not read this",
+                advice=f"name it '{widget}{SUFFIX}'",
+            )
+        elif path.endswith(".json") and _is_widget(folder / path):
+            yield Finding(
+                code="W1121",
+                path=path,
+                problem="this is a widget, and is not served under this name",
+                advice=f"name it '{widget}'",
+            )
+
+
+def _is_widget(file: Path) -> bool:
+    """Whether `file` holds what a `.widget` file does."""
+    from widgetd.limits import Limits
+    from widgetd.schema.json_text import parse
+
+    limits = Limits()
+    try:
+        with file.open("rb") as content:
+            said = parse(content.read(limits.file_bytes + 1), limits)
+    except (OSError, WidgetError):
+        return False
+    return {"template", "version", "name"} <= said.keys()
 
 
 def _breaking(

@@ -30,6 +30,8 @@ CODES = (
     Code("W1115", "warning", "a name or a description holds characters that nobody sees"),
     Code("W1116", "warning", "there is no description"),
     Code("W1117", "warning", "the description is too long"),
+    Code("W1120", "warning", "a sidecar stands beside no widget"),
+    Code("W1121", "warning", "a widget has a name under which it is not served"),
     # W12xx: the argument schema
     Code("W1201", "fault", "the schema is not valid JSON Schema"),
     Code("W1202", "fault", "the schema refers to something outside the file"),

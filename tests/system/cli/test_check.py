@@ -63,6 +63,42 @@ def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -
     )
 
 
+def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) -> None:
+    below = folder / "below"
+    below.mkdir()
+    (folder / "Parcel.widget").write_text(widget_file("Parcel"))
+    for name in ("Parcle.widget.toml", "Parcel.toml", "widgetd.toml"):
+        (folder / name).write_text("")
+    (below / "Nothing.widget.toml").write_text("")
+    (below / "Flight.widget.json").write_text(widget_file("Flight"))
+    (below / "Ship.json").write_text(widget_file("Ship"))
+    (below / "package.json").write_text('{"name": "a", "version": "1.0"}')
+    (below / "broken.json").write_text("{")
+
+    told = [line for line in said(folder) if line.startswith("W112")]
+
+    assert told == [
+        "W1120 Parcel.toml: 'Parcel.widget' does not read this; name it 'Parcel.widget.toml'",
+        (
+            "W1120 Parcle.widget.toml: there is no widget 'Parcle.widget' that this could be "
+            "about; did you mean 'Parcel.widget.toml'?"
+        ),
+        (
+            "W1121 below/Flight.widget.json: this is a widget, and is not served under this "
+            "name; name it 'below/Flight.widget'"
+        ),
+        (
+            "W1120 below/Nothing.widget.toml: there is no widget 'below/Nothing.widget' that "
+            "this could be about; name it as its widget"
+        ),
+        (
+            "W1121 below/Ship.json: this is a widget, and is not served under this name; "
+            "name it 'below/Ship.widget'"
+        ),
+    ]
+    assert not any(line.startswith("W112") for line in said(folder, "Greeting.widget"))
+
+
 def test_a_name_that_would_move_the_cursor_does_not(tmp_path: Path) -> None:
     (tmp_path / "a\n\x1b[2J\u202eb.widget").write_text("{")
     outcome = checked([tmp_path])
