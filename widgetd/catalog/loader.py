@@ -279,7 +279,7 @@ def rebuild(
             continue
         sidecar = sources.get(path + SUFFIX)
         entry = before.get(path)
-        key = source.digest if sidecar is None else f"{source.digest}+{sidecar.digest}"
+        key = key_of(source, sidecar)
         if entry is None or entry.key != key:
             changes[path] = _entry(entry, key, source, sidecar, load)
     for path, error in scan.faults.items():
@@ -287,6 +287,11 @@ def rebuild(
         widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIX) else path
         changes[widget] = _broken(before.get(widget), widget, "", error)
     return {path: entry for path, entry in changes.items() if entry != before.get(path)}
+
+
+def key_of(source: Source, sidecar: Source | None) -> str:
+    """The key of the entry of a file and its sidecar."""
+    return source.digest if sidecar is None else f"{source.digest}+{sidecar.digest}"
 
 
 def _entry(

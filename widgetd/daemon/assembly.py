@@ -6,6 +6,7 @@ Whatever may be refused is refused here, so that nothing live is touched by it.
 from __future__ import annotations
 
 import os
+import time
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from widgetd.catalog.intake import Intake
 from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.proof_cache import ProofCache
@@ -34,10 +36,14 @@ from widgetd.store.contract import Bounds, Store
 from widgetd.store.delivery.forward import Forwarder
 from widgetd.store.delivery.webhook import webhook
 from widgetd.store.factory import open_store
+from widgetd.store.limits import LocalLimits
 from widgetd.web.metrics import Metrics
 
 if TYPE_CHECKING:
     from widgetd.web.gallery.gallery import Gallery
+
+UPLOADS = Bounds(rate_per_s=1.0, burst=100)
+"""How many widgets a writer may bring: a folder of them at once, and then one a second."""
 
 JUDGES = ("jinja2", "jsonschema-rs", "mcp")
 """The libraries that have a say in whether a file can be served, and how it is then listed."""
@@ -168,6 +174,23 @@ def last_good_of(runtime: Runtime) -> LastGood | None:
     return None if runtime.state is None else LastGood(runtime.state, version_of(runtime.settings))
 
 
+def intake_of(runtime: Runtime, loader: Loader) -> Intake:
+    """What takes files into the folder, from whoever may write."""
+    limits = LocalLimits(bounds=UPLOADS, clock=time.time)
+
+    async def allowance(writer: str) -> None:
+        (await limits.take(writer)).check()
+
+    return Intake(
+        folder=runtime.folder,
+        load=loader.load,
+        registry=runtime.registry,
+        hints=runtime.hints,
+        allowance=allowance,
+        observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
+    )
+
+
 def gallery_of(runtime: Runtime, server: Server, loader: Loader, url: str) -> Gallery:
     """The gallery of what `server` serves.
 
@@ -185,8 +208,7 @@ def gallery_of(runtime: Runtime, server: Server, loader: Loader, url: str) -> Ga
     return Gallery(
         server=server,
         folder=runtime.folder,
-        upload=settings.allow_upload,
-        load=loader.load,
+        intake=intake_of(runtime, loader) if settings.allow_upload else None,
         url=url,
         image_origins=settings.image_origin,
         stop=runtime.stop,

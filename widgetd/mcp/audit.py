@@ -1,4 +1,4 @@
-"""One line of JSON for each call: who, what, how it ended; never what was said.
+"""One line of JSON for each call and each upload: who, what, how it ended; never what was said.
 
     called -> line -> queue -> writer thread -> file
 
@@ -21,6 +21,7 @@ import anyio.to_thread
 import orjson
 import structlog
 
+from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
 from widgetd.mcp.observer import Called, Notice
 from widgetd.widget.widget import Widget
@@ -67,14 +68,21 @@ class Audit:
 
     def called(self, call: Called) -> None:
         """Have a line written about `call`."""
+        self._add(_about(call))
+
+    def _add(self, line: bytes) -> None:
         if len(self._waiting) >= MOST_WAITING:
             self._lost += 1
             return
-        self._waiting.append(_about(call))
+        self._waiting.append(line)
         self._came.set()
 
     def rendered(self, widget: Widget, steps: int) -> None:
         """Whatever a call renders is part of its line."""
+
+    def uploaded(self, upload: Upload) -> None:
+        """Have a line written about who brought which file, and what came of it."""
+        self._add(_about_upload(upload))
 
     def notified(self, notice: Notice) -> None:
         """Notices are no calls."""
@@ -115,11 +123,10 @@ class Audit:
 
 
 def _about(call: Called) -> bytes:
-    widget, name = call.widget, call.principal.encode()
+    widget = call.widget
     return _line(
         event="call",
-        # Stands for the principal, the same in every file.
-        principal=blake2b(name, digest_size=6).hexdigest() if name else "",
+        principal=_principal(call.principal),
         client=call.client[:LONGEST_NAME],
         client_version=call.client_version[:LONGEST_NAME],
         tool=call.tool,
@@ -131,6 +138,23 @@ def _about(call: Called) -> bytes:
         bytes_out=_size(call.answer),
         shape=_shape(widget, call.arguments),
     )
+
+
+def _about_upload(upload: Upload) -> bytes:
+    return _line(
+        event="upload",
+        principal=_principal(upload.writer),
+        path=upload.path,
+        tool=upload.tool,
+        outcome=upload.outcome,
+        code=upload.code,
+        bytes_in=upload.size_bytes,
+    )
+
+
+def _principal(name: str) -> str:
+    """Stands for a principal, the same in every file; empty for whoever has no name."""
+    return blake2b(name.encode(), digest_size=6).hexdigest() if name else ""
 
 
 def _shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str]:

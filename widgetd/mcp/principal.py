@@ -24,9 +24,10 @@ CALL = "widgets:call"
 ELEVATED = "widgets:elevated"
 GALLERY = "gallery"
 METRICS = "metrics"
+WRITE = "write"
 ADMIN = "admin"
 
-SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, ADMIN})
+SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, WRITE, ADMIN})
 """Everything that can be granted."""
 
 
@@ -101,7 +102,7 @@ LOCAL = Principal()
 NOBODY = Principal(scopes=frozenset())
 """Whoever came without a token where one is needed."""
 
-PUBLIC = Principal(scopes=SCOPES - {ELEVATED, ADMIN})
+PUBLIC = Principal(scopes=frozenset({READ, CALL, GALLERY, METRICS}))
 """Whoever reaches a public address where no token is needed."""
 
 MOST_AUDIENCES = 16

@@ -8,12 +8,14 @@ Counts are pushed through the two observers; states are read when asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from widgetd.catalog.intake import Upload, UploadOutcome
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
 from widgetd.mcp.observer import Called, Notice
@@ -51,6 +53,9 @@ class Metrics:
         self._refusals = self._counter("reload_refusals", "Files that could not be served.")
         self._missed = self._counter("changes_missed", "Changes that no file event told of.")
         self._calls = self._counter("calls", "Calls that are over.", "widget", "outcome")
+        self._uploads = self._counter("uploads", "Widgets brought to the folder.", "outcome")
+        for outcome in get_args(UploadOutcome):
+            self._uploads.labels(outcome)  # a rise from nothing is no rise to Prometheus
         self._notices = self._counter("notifications", "Changes that clients were told of.", "list")
         self._succeeded = Gauge(
             "widgetd_last_success_timestamp_seconds",
@@ -99,6 +104,10 @@ class Metrics:
         """A widget was rendered; one that is gone meanwhile leaves no series."""
         if widget.tool in self._registry.current.widgets:
             self._steps.labels(widget.tool).observe(steps)
+
+    def uploaded(self, upload: Upload) -> None:
+        """Somebody brought a widget to the folder."""
+        self._uploads.labels(upload.outcome).inc()
 
     def notified(self, notice: Notice) -> None:
         """Clients were told."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx2
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
-from tests.serving import PATIENCE_S, serving, widget_file
+from tests.serving import serving, widget_file
+from tests.system.web.asking import put
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -22,17 +21,6 @@ NAMED = 'title = "A greeting"\n'
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*"))
-
-
-async def put(
-    url: str, files: Mapping[str, str], query: str = "", **headers: str
-) -> httpx2.Response:
-    site = url.removesuffix("/mcp")
-    sent = {name: b64encode(text.encode()).decode() for name, text in files.items()}
-    async with httpx2.AsyncClient(base_url=site, timeout=PATIENCE_S) as client:
-        return await client.post(
-            f"/gallery/files{query}", json=sent, headers={"origin": site, **headers}
-        )
 
 
 async def test_an_upload_is_judged_before_it_lands(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Mapping
+
 import httpx2
 
 PATIENCE_S = 10
@@ -19,3 +22,22 @@ async def ask(url: str, path: str, *, method: str = "GET", **headers: str) -> ht
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
         return await client.request(method, url.removesuffix("/mcp") + path, headers=sent)
+
+
+async def put(
+    url: str, files: Mapping[str, str], query: str = "", **headers: str
+) -> httpx2.Response:
+    """The answer to files that a page of the gallery sends.
+
+    Args:
+        url: Where MCP is served.
+        files: Texts by name.
+        query: Of the address, with its `?`.
+        headers: Beside, or instead of, the page's own.
+    """
+    site = url.removesuffix("/mcp")
+    sent = {name: b64encode(text.encode()).decode() for name, text in files.items()}
+    async with httpx2.AsyncClient(base_url=site, timeout=PATIENCE_S) as client:
+        return await client.post(
+            f"/gallery/files{query}", json=sent, headers={"origin": site, **headers}
+        )

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 from starlette.requests import Request
 
-from widgetd.catalog.loader import Load
+from widgetd.catalog.intake import Intake
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.search import Search
 from widgetd.mcp.server import Server
@@ -26,8 +26,7 @@ class Gallery:
     Attributes:
         server: Whose widgets are shown.
         folder: The widgets folder.
-        upload: Whether files may be put into it.
-        load: Makes the widgets of files that are put there.
+        intake: Takes files into it; None where none may be put there.
         url: Where MCP clients connect.
         image_origins: Origins that images may come from in every widget.
         stop: Ends the streams.
@@ -38,8 +37,7 @@ class Gallery:
 
     server: Server
     folder: Path
-    upload: bool
-    load: Load
+    intake: Intake | None
     url: str
     image_origins: tuple[str, ...]
     stop: anyio.Event

@@ -10,6 +10,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.mcp.principal import WRITE
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import VERDICTS, Problem, Verdict, problem_json
 from widgetd.widget.widget import Widget
@@ -56,7 +57,8 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
         "widgets": widgets,
         "refused": refused,
         "tags": sorted({tag for one in snapshot.widgets.values() for tag in one.definition.tags}),
-        "upload": gallery.upload,
+        "upload": gallery.intake is not None
+        and WRITE in gallery.server.rendering.caller.principal.scopes,
         "folder": gallery.folder.name,
         "url": gallery.url,
     }

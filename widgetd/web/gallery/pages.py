@@ -9,17 +9,19 @@ from collections.abc import Mapping
 from functools import cache, partial
 from hashlib import blake2b
 from importlib.resources import files
+from math import ceil
 from typing import Any
 
-import anyio.to_thread
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from widgetd.catalog.intake import Reason, RefusedUploadError, Writer
+from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.mcp.http_calls import take_action
-from widgetd.mcp.principal import ADMIN, GALLERY
+from widgetd.mcp.principal import ADMIN, GALLERY, WRITE
 from widgetd.mcp.view import view_html
 from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, json_response, routes
 from widgetd.web.gallery.detail import thumbnail, widget_json, widget_page
@@ -27,7 +29,6 @@ from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
 from widgetd.web.gallery.problems import problem_json
-from widgetd.web.gallery.upload import take
 from widgetd.web.guard import Guard
 
 MOST_BYTES = 4 * Limits().file_bytes
@@ -51,6 +52,15 @@ FRAME_POLICY = "; ".join(
 
 Source: MCP Apps 2026-01-26, "Host Behavior", the default policy.
 """
+
+_STATUS: Mapping[Reason, int] = {
+    "name": 400,
+    "forbidden": 403,
+    "taken": 409,
+    "long": 413,
+    "unfit": 422,
+    "full": 507,
+}
 
 _NO_OBJECT = {"error": "the body is no JSON object, or too long"}
 
@@ -119,6 +129,8 @@ async def static(_gallery: Gallery, request: Request) -> Response:
 async def upload(gallery: Gallery, request: Request) -> Response:
     """A widget that was dropped onto a page."""
     _demand_own_page(request, "may put files here")
+    if gallery.intake is None:
+        return Response(status_code=404)
     sent = await _json_object(request)
     try:
         given = {name: b64decode(text, validate=True) for name, text in sent.items()}
@@ -127,7 +139,32 @@ async def upload(gallery: Gallery, request: Request) -> Response:
     if not given:
         raise RefusedError(400, _NO_OBJECT)
     replace = request.query_params.get("replace") == "1"
-    tool = await anyio.to_thread.run_sync(partial(take, gallery, given, replace=replace))
+    server = gallery.server
+    principal = server.rendering.caller.principal
+    audience = principal.audience
+    writer = Writer(
+        name=principal.name,
+        sees_everything=audience.sees_everything,
+        sees=audience.sees,
+        view=lambda snapshot: server.views.of(snapshot, audience),
+    )
+    try:
+        tool = await gallery.intake.take(writer, given, replace=replace)
+    except CallError as error:
+        body = {"error": error.message, "code": error.code, "retryAfterS": error.retry_after_s}
+        retry = {"retry-after": str(ceil(error.retry_after_s or 1))}  # whole seconds
+        return json_response(body, 429, {**PAGE_HEADERS, **retry})
+    except RefusedUploadError as error:
+        finding = error.finding
+        body = {
+            "path": finding.path,
+            "at": finding.at,
+            "code": finding.code,
+            "problem": finding.problem,
+            "advice": finding.advice,
+            "replaceable": error.replaceable,
+        }
+        raise RefusedError(_STATUS[error.reason], body) from None
     return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
 
 
@@ -147,12 +184,12 @@ PAGES = (
     _Page(path="/gallery/static/{name}", view=static),
 )
 
-UPLOAD = _Page(path="/gallery/files", view=upload, methods=("POST",))
+UPLOAD = Page(path="/gallery/files", view=upload, methods=("POST",), scopes=frozenset({WRITE}))
 
 
 def gallery_routes(gallery: Gallery, guard: Guard) -> list[Route]:
     """The gallery's routes; files are taken only where they may be put into the folder."""
-    return routes((*PAGES, UPLOAD) if gallery.upload else PAGES, gallery, guard)
+    return routes((*PAGES, UPLOAD) if gallery.intake else PAGES, gallery, guard)
 
 
 def _demand_own_page(request: Request, what: str) -> None:

@@ -51,7 +51,7 @@ function base64(file) {
 async function send(name, files, replace) {
   const address = `/gallery/files${replace ? "?replace=1" : ""}`;
   const response = await fetch(address, { method: "POST", body: JSON.stringify(files) });
-  const told = await response.json();
+  const told = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
   if (response.ok) toast(`${Object.keys(files).join(" and ")}: served as ${told.tool}.`);
   else if (told.replaceable) {
     if (await wantsReplaced(told)) await send(name, files, true);
