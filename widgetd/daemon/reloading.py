@@ -17,6 +17,7 @@ import structlog
 from widgetd.catalog.loader import Catalog
 from widgetd.catalog.reload import Observer, reload
 from widgetd.files.hints import Hints
+from widgetd.files.source import printable
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
 from widgetd.mcp.notifications import notify
 from widgetd.mcp.server import Server
@@ -91,3 +92,6 @@ class _Watching:
 
     def failed(self, error: Exception) -> None:
         _log.warning("watch.failed", error=str(error), kind=type(error).__name__)
+
+    def skipped(self, path: str, error: OSError) -> None:
+        _log.warning("watch.skipped", path=printable(path), error=error.strerror)

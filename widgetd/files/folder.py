@@ -7,6 +7,7 @@ relative to it, and whether something lies inside is asked of its descriptor.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import sys
@@ -42,10 +43,15 @@ class Folder:
         Args:
             descriptor: What `path` led to when it was opened.
             path: Relative to this folder.
+
+        Raises:
+            OSError: Its name is longer than the system can say.
         """
         try:
             return _beneath(_name_of(descriptor), _name_of(self.descriptor))
-        except OSError:
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise
             return self.resolves(descriptor, path)
 
     def resolves(self, descriptor: int, path: str) -> bool:

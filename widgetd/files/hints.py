@@ -7,10 +7,13 @@ be believed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import anyio
+
+Skipped = Callable[[str, OSError], None]
+"""Told of a folder of which no events will come, by its path, and why."""
 
 MANY = 64
 """Beyond so many paths a look at everything costs no more than a look at each."""

@@ -25,7 +25,7 @@ import anyio
 import anyio.to_thread
 
 from widgetd.files.folder import Identity, identity
-from widgetd.files.hints import Hints
+from widgetd.files.hints import Hints, Skipped
 
 AVAILABLE = sys.platform == "linux"
 """Whether this system has it."""
@@ -52,6 +52,9 @@ _LIMITS = {
     errno.EMFILE: "all of fs.inotify.max_user_instances are taken",
 }
 
+_OF_ALL = {errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSYS, errno.EBADF}
+"""Errors that the next folder would give too; any other is of the one folder that gave it."""
+
 _HEAD = struct.Struct("iIII")
 _AT_ONCE_BYTES = 16 * 1024
 
@@ -67,7 +70,7 @@ _ENTERED = MADE | MOVED_IN | ATTRIBUTES
 _ENDED = SELF_MOVED | UNMOUNTED | IGNORED
 
 
-async def follow(root: Path, hints: Hints, armed: Callable[[], None]) -> None:
+async def follow(root: Path, hints: Hints, armed: Callable[[], None], skipped: Skipped) -> None:
     """Follow `root` as `watch.Follow` says, by inotify.
 
     Raises:
@@ -79,15 +82,18 @@ async def follow(root: Path, hints: Hints, armed: Callable[[], None]) -> None:
     folder = await blocking(identity, root)
     with closing(Queue()) as queue:
         tree = _Tree(root, queue)
-        await blocking(tree.grow, [""])
+        lost = await blocking(tree.grow, [""])
         armed()
         beat_s = anyio.current_time() + _BEAT_S
         while True:
+            for path, error in lost:
+                skipped(path, error)
+            lost = []
             events = await _events_until(beat_s, queue)
             if tree.is_lost(events):
                 return
             if entered := tree.hint(events, hints):
-                await blocking(tree.grow, entered)
+                lost = await blocking(tree.grow, entered)
                 hints.add(entered)
             if anyio.current_time() >= beat_s:
                 if not await blocking(_is, root, folder):
@@ -113,20 +119,25 @@ class _Tree:
         self._queue = queue
         self._folders: dict[int, str] = {}
 
-    def grow(self, paths: Collection[str]) -> None:
-        """Watch the folders at `paths` and all below, but for those that are gone or closed to us.
+    def grow(self, paths: Collection[str]) -> list[tuple[str, OSError]]:
+        """Watch the folders at `paths` and all below that can be; answers why some cannot.
+
+        Of those that are gone, or closed to us, nothing is said here: a scan says it.
 
         Raises:
             OSError: The rest cannot be watched either.
         """
-        waiting = list(paths)
+        waiting, skipped = list(paths), []
         while waiting:
             path = waiting.pop()
             try:
                 waiting += self._watch(path)
-            except (FileNotFoundError, NotADirectoryError, PermissionError):
-                if not path:
+            except OSError as error:
+                if not path or error.errno in _OF_ALL:
                     raise
+                if not isinstance(error, FileNotFoundError | NotADirectoryError | PermissionError):
+                    skipped.append((path, error.with_traceback(None)))
+        return skipped
 
     def is_lost(self, events: Collection[Event]) -> bool:
         """Whether some events were dropped, or no more will come of the folder itself."""

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 import anyio
 
 from widgetd.files import inotify_watcher, watchfiles_watcher
-from widgetd.files.hints import Hints
+from widgetd.files.hints import Hints, Skipped
 
 Mode = Literal["native", "poll"]
 
@@ -38,11 +38,19 @@ class Observer(Protocol):
     def failed(self, error: Exception) -> None:
         """Events stopped coming because of `error`, told once; they will be asked for again."""
 
+    def skipped(self, path: str, error: OSError) -> None:
+        """Of the folder at `path` and of those below no events come, only of all others.
+
+        Told once for each kind of error, with one folder that gave it.
+        """
+
 
 class Follow(Protocol):
     """Turns the events of one folder into hints."""
 
-    async def __call__(self, root: Path, hints: Hints, armed: Callable[[], None], /) -> None:
+    async def __call__(
+        self, root: Path, hints: Hints, armed: Callable[[], None], skipped: Skipped, /
+    ) -> None:
         """Add to `hints` until `root` is another folder, or events were lost.
 
         A file may be said to be finished once it was closed by who wrote it, or moved into place.
@@ -52,6 +60,7 @@ class Follow(Protocol):
             root: The folder; a link to one will do.
             hints: Where the hints go.
             armed: Called once events come.
+            skipped: Called for each folder below of which none will.
 
         Raises:
             FileNotFoundError: There is no such folder, or not any more.
@@ -102,13 +111,13 @@ async def _tick(hints: Hints, poll_s: float) -> None:
 
 
 async def _stay_armed(
-    follow: Callable[[Callable[[], None]], Awaitable[None]], state: _State
+    follow: Callable[[Callable[[], None], Skipped], Awaitable[None]], state: _State
 ) -> None:
     backoff_s = _SHORTEST_S
     while True:
         armed_s = anyio.current_time()
         try:
-            await follow(state.armed)
+            await follow(state.armed, state.skipped)
             state.disarmed()
         except (FileNotFoundError, NotADirectoryError):
             state.disarmed()
@@ -129,6 +138,7 @@ class _State:
         self._observer = observer
         self._mode: Mode | None = None
         self._told = ""
+        self._skipped: set[int | None] = set()
 
     def armed(self) -> None:
         self._told = ""
@@ -141,6 +151,11 @@ class _State:
             self._told = str(error)
             self._observer.failed(error)
         self._hints.add()
+
+    def skipped(self, path: str, error: OSError) -> None:
+        if error.errno not in self._skipped:
+            self._skipped.add(error.errno)
+            self._observer.skipped(path, error)
 
     def _enter(self, mode: Mode) -> None:
         if mode != self._mode:

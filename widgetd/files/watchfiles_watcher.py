@@ -15,7 +15,7 @@ import watchfiles
 from anyio import from_thread
 
 from widgetd.files.folder import identity
-from widgetd.files.hints import Hints
+from widgetd.files.hints import Hints, Skipped
 
 # An event is passed on after 10 to 20 ms, and under constant change after 60 at most.
 _STEP_MS = 10
@@ -25,7 +25,7 @@ _DEBOUNCE_MS = 50
 _BEAT_MS = 250
 
 
-async def follow(root: Path, hints: Hints, armed: Callable[[], None]) -> None:
+async def follow(root: Path, hints: Hints, armed: Callable[[], None], _skipped: Skipped) -> None:
     """Follow `root` as `watch.Follow` says, by watchfiles; no file is ever said to be finished.
 
     Raises:

@@ -16,7 +16,10 @@ from storms.endings import open_streams
 from storms.probing import until_refused
 from tests.process import daemon_process
 from tests.raw import answer, connect, modern_request
-from tests.serving import connected, greeting, over_stdio, widget_file
+from tests.serving import connected, greeting, over_stdio, serving, widget_file
+from tests.system.store.events import logged
+from tests.system.web.asking import ask
+from tests.unit.files.deep import LONGEST, deep
 
 
 async def test_the_greeting_names_the_url_the_number_of_widgets_and_a_client_command(
@@ -60,6 +63,23 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
 
     assert status == 200
     assert json.loads(content)["result"]["structuredContent"] == greeting("Hello", "Ada")
+
+
+async def test_a_path_that_is_too_long_is_told_once_and_all_other_files_have_their_events(
+    tmp_path: Path,
+) -> None:
+    with deep(tmp_path, LONGEST + 300), logged() as events:
+        async with serving(tmp_path) as url, connected(url, "modern") as client:
+            (tmp_path / "Greeting.widget").write_text(widget_file())
+            await client.lists("greeting")
+            ready = (await ask(url, "/readyz")).json()
+
+    assert ready["watch"] == "native"
+    told = [event for event in events.all if event["event"].startswith("watch.")]
+    assert [(event["event"], event["error"]) for event in told] == [
+        ("watch.skipped", "File name too long")
+    ]
+    assert events.names().count("widget.refused") == 1
 
 
 async def until_answered(url: str) -> None:

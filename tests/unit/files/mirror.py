@@ -44,6 +44,7 @@ class Mirror:
         self.hinted: set[str] = set()
         self.modes: list[Mode] = []
         self.failures: list[Exception] = []
+        self.skips: list[tuple[str, OSError]] = []
         self.scan: Scan = UNKNOWN
         self.seen: set[str] = set()
         self._root = root
@@ -60,6 +61,9 @@ class Mirror:
 
     def failed(self, error: Exception) -> None:
         self.failures.append(error)
+
+    def skipped(self, path: str, error: OSError) -> None:
+        self.skips.append((path, error))
 
     async def follow(self) -> None:
         hint = EVERYWHERE

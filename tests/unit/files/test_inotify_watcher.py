@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
 import pytest
 
+from tests.unit.files.deep import LONGEST, STEP, deep
 from tests.unit.files.mirror import mirrored_apart, reported
 from tests.unit.files.watching import watched
 from widgetd.files import inotify_watcher
@@ -93,6 +97,78 @@ async def test_a_name_that_is_not_utf_8_is_hinted_at(tmp_path: Path) -> None:
         await seen.hinted_at(name)
 
     assert seen.failures == []
+
+
+@pytest.mark.parametrize("length", [LONGEST - 1, LONGEST, LONGEST + 300, 3 * LONGEST])
+@pytest.mark.parametrize("when", ["before", "while watching", "moved in while watching"])
+async def test_beside_a_path_that_is_too_long_all_else_is_watched(
+    tmp_path: Path, length: int, when: str
+) -> None:
+    root = tmp_path / "root"
+    (root / "sibling").mkdir(parents=True)
+    apart = tmp_path / "away"
+    apart.mkdir()
+    async with AsyncExitStack() as held:
+        if when == "before":
+            held.enter_context(deep(root, length))
+        seen = await held.enter_async_context(watched(root, inotify_watcher.follow))
+        await seen.went_through("native")
+        if when == "while watching":
+            held.enter_context(deep(root, length))
+        elif when == "moved in while watching":
+            with deep(apart, length):
+                (apart / STEP).rename(root / STEP)
+                held.callback(shutil.rmtree, root / STEP)
+                (apart / STEP).mkdir()
+        (root / "late").mkdir()
+        await seen.hinted_at("late")
+        for name in ("a.widget", "sibling/b.widget", f"{STEP}/c.widget", "late/d.widget"):
+            (root / name).write_text("whole")
+            await seen.hinted_at(name)
+
+    assert (seen.modes, seen.failures) == (["native"], [])
+    assert [error.errno for _, error in seen.skips] == (
+        [errno.ENAMETOOLONG] if length >= LONGEST else []
+    )
+
+
+class Refusing(inotify_watcher.Queue):
+    """Events of all folders but those whose name begins with `closed`."""
+
+    number = 0
+
+    def watch(self, path: str | os.PathLike[str], *, through_link: bool = False) -> int:
+        if Path(path).name.startswith("closed"):
+            raise OSError(self.number, os.strerror(self.number))
+        return super().watch(path, through_link=through_link)
+
+
+OF_ALL = {"ENOSPC", "EMFILE", "ENFILE", "ENOMEM", "ENOSYS", "EBADF"}
+TOLD_BY_A_SCAN = {"ENOENT", "ENOTDIR", "EACCES", "EPERM"}
+
+
+@pytest.mark.parametrize("name", sorted(errno.errorcode.values()))
+async def test_an_error_of_one_folder_costs_the_events_of_that_folder_only_and_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.setattr(inotify_watcher, "Queue", Refusing)
+    monkeypatch.setattr(Refusing, "number", getattr(errno, name))
+    for each in ("a", "closed1", "closed2/below", "z"):
+        (tmp_path / each).mkdir(parents=True)
+
+    async with watched(tmp_path, inotify_watcher.follow) as seen:
+        if name in OF_ALL:
+            await seen.went_through("poll")
+        else:
+            await seen.went_through("native")
+            for path in ("a/a.widget", "z/z.widget"):
+                (tmp_path / path).write_text("whole")
+                await seen.hinted_at(path)
+            (tmp_path / "closed3").mkdir()
+            await seen.hinted_at("closed3")
+
+    assert len(seen.failures) == (name in OF_ALL)
+    assert len(seen.skips) == (name not in OF_ALL | TOLD_BY_A_SCAN)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.files.deep import LONGEST, STEP, deep
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.files.scan import EMPTY_NS, Scan, scan
 from widgetd.files.source import Source
@@ -52,6 +53,23 @@ def test_a_scan_finds_the_served_files_of_every_folder_in_order(tmp_path: Path) 
         for path in ("a.widget", "a.widget.toml", "b.widget", "z/w.widget", "z/y/x.widget")
     ]
     assert faults(found) == []
+
+
+@pytest.mark.parametrize(
+    "length", [LONGEST - 300, LONGEST - 1, LONGEST, LONGEST + 300, 3 * LONGEST]
+)
+def test_a_path_that_is_too_long_is_said_to_be_and_costs_no_other_file(
+    tmp_path: Path, length: int
+) -> None:
+    (tmp_path / "a.widget").write_text("here")
+    with deep(tmp_path, length) as path:
+        found, hinted = look(tmp_path), look(tmp_path, [STEP], known=look(tmp_path))
+        named = len(f"{tmp_path}/{path}") < LONGEST
+
+        for each in (found, hinted):
+            assert [*texts(each)] == (["a.widget", path] if named else ["a.widget"])
+            problems = [fault.finding.problem for fault in each.faults.values()]
+            assert problems == ([] if named else ["it cannot be read (File name too long)"])
 
 
 def test_hidden_files_and_folders_are_not_looked_into(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ class Watched:
         self.stop = anyio.Event()
         self.modes: list[Mode] = []
         self.failures: list[Exception] = []
+        self.skips: list[tuple[str, OSError]] = []
         self._told = anyio.Event()
 
     def watching(self, mode: Mode) -> None:
@@ -32,6 +33,9 @@ class Watched:
 
     def failed(self, error: Exception) -> None:
         self.failures.append(error)
+
+    def skipped(self, path: str, error: OSError) -> None:
+        self.skips.append((path, error))
 
     async def went_through(self, *modes: Mode) -> None:
         with anyio.fail_after(3):
