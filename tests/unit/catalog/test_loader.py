@@ -12,10 +12,12 @@ from tests.corpus import corpus_files
 from tests.serving import widget_file
 from widgetd.catalog.loader import Catalog, Loader
 from widgetd.checks import findings
+from widgetd.checks.renders import attempts
 from widgetd.daemon.loading import admit
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
-from widgetd.widget.widget import Widget
+from widgetd.widget.definition import define
+from widgetd.widget.widget import Widget, compile_widget
 
 WIDGETS = Path(__file__).parents[3] / "widgets"
 BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.widget"))
@@ -101,3 +103,10 @@ def test_a_bad_widget_is_refused_in_the_words_of_a_check(path: Path) -> None:
     said = [f"{one.code} {one}\n" for one in faults(path.read_bytes(), beside, path=path.name)]
 
     assert said in ([], [path.with_suffix(".txt").read_text(encoding="utf-8")])
+
+
+def test_a_template_that_spends_all_it_may_is_not_drawn_with_one_sample_after_another() -> None:
+    endless = widget_file(template=NEVER_DRAWN["it never ends"]).encode()
+    widget = compile_widget(define(Source.of("a.widget", endless)))
+
+    assert [outcome.exhausted for outcome in attempts(widget)] == [True, True, True]
