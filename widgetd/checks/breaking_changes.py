@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeGuard
 
 from widgetd.errors import Finding
 from widgetd.schema.describe import alternatives, shown
-from widgetd.schema.json_values import Json, pointed, pointer
+from widgetd.schema.json_values import Json, is_number, pointed, pointer
 from widgetd.schema.types import type_names
 from widgetd.widget.definition import Definition
 
@@ -115,7 +114,7 @@ def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterat
     yield from _narrower_choices(before, after)
     for keyword, direction in _BOUNDS.items():
         was, now = before.get(keyword), after.get(keyword)
-        if _is_number(now) and (not _is_number(was) or (now - was) * direction > 0):
+        if is_number(now) and (not is_number(was) or (now - was) * direction > 0):
             yield f"has {keyword} {shown(now)} now, {_formerly(before, keyword)}"
     for keyword in _FIXED:
         now = after.get(keyword)
@@ -152,10 +151,6 @@ def _narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> 
 
 def _formerly(before: Mapping[str, Json], keyword: str) -> str:
     return f"where it had {shown(before[keyword])}" if keyword in before else "where it had none"
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:

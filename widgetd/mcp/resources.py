@@ -61,10 +61,6 @@ def _view(widget: Widget, _snapshot: Snapshot) -> str | None:
     return None if studio is None else studio.view
 
 
-def _actions(widget: Widget, _snapshot: Snapshot) -> str | None:
-    return _json([action.to_dict() for action in widget_actions(widget)] or None)
-
-
 def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
     fault = snapshot.faults.get(widget.definition.path)
     problems = ([fault] if fault else []) + list(findings(widget))
@@ -79,7 +75,10 @@ PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
     "example": (JSON, lambda widget, _: _json(widget.example)),
     "source": (JSON, lambda widget, _: widget.definition.content.decode()),
     "view": (TEXT, _view),
-    "actions": (JSON, _actions),
+    "actions": (
+        JSON,
+        lambda widget, _: _json([action.to_dict() for action in widget_actions(widget)] or None),
+    ),
     "problems": (JSON, _problems),
 }
 """What can be read of a widget, by name: its type, and how it is found; None where it lacks it."""

@@ -242,13 +242,12 @@ def error_result(error: CallError, structured: dict[str, Any] | None = None) -> 
         structured: What else there is to say, for whoever called from within a widget.
     """
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
-    text = f"[{error.code}] {place}{error.message} ({_what_next(error)})"
+    # What the model should do: go on, where it sent what is wrong and reads what is right.
+    if error.invalid_arguments or (error.code == "W2001" and error.suggestions):
+        wrong = "these" if len(error.invalid_arguments) > 1 else "this"
+        advice = f"correct {wrong} and call again"
+    else:
+        advice = f"retry: {'yes' if error.recoverable else 'no'}"
+    text = f"[{error.code}] {place}{error.message} ({advice})"
     meta = {"widgetd/error": failure(error).wire()}
     return result_of([text_block(text)], structured, meta=meta, is_error=True)
-
-
-def _what_next(error: CallError) -> str:
-    """What the model should do: go on, where it sent what is wrong and reads what is right."""
-    if error.invalid_arguments or (error.code == "W2001" and error.suggestions):
-        return f"correct {'these' if len(error.invalid_arguments) > 1 else 'this'} and call again"
-    return f"retry: {'yes' if error.recoverable else 'no'}"

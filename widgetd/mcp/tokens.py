@@ -38,8 +38,13 @@ def tokens_of_result(
     Raises:
         CallError: The arguments do not fit, or the template fails on them.
     """
-    result = answer(widget, snapshot, arguments, policy=Policy(profile=profile), name="tokens")
-    text = "".join(item.get("text", "") for item in result["content"])
+    policy = Policy(profile=profile)
+    return tokens_of(answer(widget, snapshot, arguments, policy=policy, name="tokens"))
+
+
+def tokens_of(result: Mapping[str, Any]) -> int:
+    """What of a result stands before the model, where its host shows structured content to it."""
+    text = "".join(block.get("text", "") for block in result["content"])
     return (len(text) + len(orjson.dumps(result["structuredContent"]))) // CHARACTERS_OF_A_TOKEN
 
 

@@ -73,9 +73,14 @@ def invalid_arguments(
         secret = hidden is not None or (bool(sensitive) and fault.keyword == "additionalProperties")
         place = _shortened(dotted(path), LONGEST_PATH)
         expected = _shortened(fault.expected(document), LONGEST_EXPECTED)
-        told.setdefault(
-            place, InvalidArgument(path=place, expected=expected, got=_got(fault.value, secret))
-        )
+        if fault.value is MISSING:
+            got = "nothing"
+        elif isinstance(fault.value, list):
+            got = f"an array of {len(fault.value)}"
+        else:
+            is_hidden = secret or isinstance(fault.value, dict)
+            got = kind(fault.value) if is_hidden else shown(fault.value)
+        told.setdefault(place, InvalidArgument(path=place, expected=expected, got=got))
     return tuple(told.values())
 
 
@@ -111,14 +116,6 @@ def _others(count: int, *, more: bool) -> str:
     return f"; and at least {count} more" if more else f"; and {count} more"
 
 
-def _got(value: Json, secret: bool) -> str:
-    if value is MISSING:
-        return "nothing"
-    if isinstance(value, list):
-        return f"an array of {len(value)}"
-    return kind(value) if isinstance(value, dict) or secret else shown(value)
-
-
 def _hidden(path: Path, sensitive: Collection[str]) -> int | None:
     """How many steps of `path` may be told when what is there may not; `None` when all may.
 
@@ -151,12 +148,9 @@ def _ending(path: str, examples: Iterable[Example], room: int) -> str:
     for example in examples:
         for place, value in example.cuts(path):
             of = f" of {place}" if place else ""
-            ending = f". {example.name}{of}: {_json(value)}"
+            # In Python's words, which know integers of any length.
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            ending = f". {example.name}{of}: {text}"
             if len(ending) < room:
                 return ending
     return ""
-
-
-def _json(value: Json) -> str:
-    """`value` as JSON; in Python's words, which know integers of any length."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -50,6 +50,17 @@ FORMATS: Mapping[str, str] = {
 }
 
 
+KEYWORDS: Mapping[str, frozenset[str]] = {
+    "string": frozenset({"format", "pattern", "minLength", "maxLength"}),
+    "number": frozenset(
+        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    ),
+    "array": frozenset({"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"}),
+    "object": frozenset({"properties", "required", "minProperties", "maxProperties"}),
+}
+"""By which a schema that names no type gives it away."""
+
+
 def shown(value: object, longest: int = 40) -> str:
     """`value` as JSON, shortened."""
     if isinstance(value, str) and len(value) > longest:
@@ -97,7 +108,10 @@ def _phrase(document: Document, schema: Subschema, depth: int) -> str:
     inner = [*document.targets(schema), *_branches(schema)]
     if inner and depth:
         return alternatives([_phrase(document, part, depth - 1) for part in inner])
-    return _untyped(schema)
+    for name, keywords in KEYWORDS.items():
+        if schema.keys() & keywords:
+            return _typed(name, schema)
+    return "another value" if "not" in schema else "a value"
 
 
 def _branches(schema: Mapping[str, Json]) -> list[Subschema]:
@@ -105,19 +119,6 @@ def _branches(schema: Mapping[str, Json]) -> list[Subschema]:
         if isinstance(branches := schema.get(keyword), list):
             return branches[:1] if keyword == "allOf" else branches
     return []
-
-
-def _untyped(schema: Mapping[str, Json]) -> str:
-    """A phrase for a schema that names no type, from whichever keyword gives it away."""
-    if schema.keys() & {"format", "pattern", "minLength", "maxLength"}:
-        return _typed("string", schema)
-    if schema.keys() & {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}:
-        return _typed("number", schema)
-    if schema.keys() & {"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"}:
-        return _typed("array", schema)
-    if schema.keys() & {"properties", "required", "minProperties", "maxProperties"}:
-        return _typed("object", schema)
-    return "another value" if "not" in schema else "a value"
 
 
 def _typed(name: str, schema: Mapping[str, Json]) -> str:

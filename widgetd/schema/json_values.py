@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from widgetd.errors import Finding, WidgetError
 
@@ -78,7 +78,7 @@ def kind(value: object) -> str:
     return NAMES.get(type(value)) or f"a Python {type(value).__name__}"
 
 
-def is_number(value: Json) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether `value` is a JSON number; a boolean is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 

@@ -204,7 +204,11 @@ class _Models:
             case "scalar":
                 return self._bounded(SCALARS.get(one.name, Any), one.name, schema)
             case "literals":
-                return _literal(one.values)
+                if not any(isinstance(value, float) for value in one.values):
+                    return Literal[one.values]
+                # A number with a fraction is no literal in Python.
+                are_numbers = all(isinstance(value, (int, float)) for value in one.values)
+                return float if are_numbers else Any
             case "array":
                 inside = [self._hint(inner, parent, f"{name} item") for inner in one.inside]
                 elements = list[_union(inside)]  # type: ignore[misc, valid-type]  # made as we go
@@ -331,12 +335,6 @@ def _plain(value: Json) -> Json:
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _literal(values: tuple[Json, ...]) -> Hint:
-    if any(isinstance(value, float) for value in values):  # no literal in Python
-        return float if all(isinstance(value, (int, float)) for value in values) else Any
-    return Literal[values]
 
 
 def _union(hints: list[Hint]) -> Hint:

@@ -19,10 +19,10 @@ from typing import Any
 
 import orjson
 
-from widgetd.errors import Finding, WidgetError, nearest
+from widgetd.errors import nearest
 from widgetd.limits import Limits
 from widgetd.schema.json_text import decode, parse
-from widgetd.schema.json_values import kind
+from widgetd.schema.json_values import error_at, kind
 from widgetd.widget.hidden_characters import visible_within
 
 VERSION = "1.0"
@@ -192,17 +192,17 @@ def read_document(content: bytes, limits: Limits) -> Document:
         if key not in file:
             near = nearest(key, tuple(other for other in file if other not in KNOWN))
             advice = f"rename '{near}' to it" if near else f"add it: {_ADDED[key]}"
-            raise _fault("W1105", "", f"the key '{key}' is missing", advice)
+            raise error_at("W1105", "", f"the key '{key}' is missing", advice)
     for key, (expected, name) in _TYPES.items():
         value = file.get(key)
         if not isinstance(value, expected) and not (value is None and key in OPTIONAL):
-            raise _fault("W1106", f"/{key}", f"this is {kind(value)}", f"write {name}")
+            raise error_at("W1106", f"/{key}", f"this is {kind(value)}", f"write {name}")
     if file["version"] != VERSION:
         problem = f"the version is '{file['version'][:20]}'"
-        raise _fault("W1107", "/version", problem, f"export the widget as version {VERSION}")
+        raise error_at("W1107", "/version", problem, f"export the widget as version {VERSION}")
     if not file["template"].strip():
         advice = "export the widget from ChatKit Studio again"
-        raise _fault("W1106", "/template", "the template is empty", advice)
+        raise error_at("W1106", "/template", "the template is empty", advice)
     return Document(content=file)
 
 
@@ -210,7 +210,3 @@ def read_document(content: bytes, limits: Limits) -> Document:
 def parsed_again(content: bytes) -> Document:
     """The parts of a file whose shapes were checked before."""
     return Document(content=orjson.loads(decode(content)))
-
-
-def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))

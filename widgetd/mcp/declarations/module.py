@@ -38,6 +38,34 @@ _STRING = Scalar("string")
 _TREE = MapOf(ANY)
 
 
+def _record(
+    name: str, required: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None
+) -> Record:
+    needed = (Field(key, shape, True, "") for key, shape in required.items())
+    others = (Field(key, shape, False, "") for key, shape in (optional or {}).items())
+    return Record(name, (*needed, *others))
+
+
+_COMMON = (
+    _record(
+        "Content",
+        {"type": Literals(("text", "resource_link"))},
+        {"text": _STRING, "uri": _STRING, "name": _STRING, "mimeType": _STRING},
+    ),
+    _record("FailedMeta", {"widgetd/error": Named("MetaFailure")}),
+    _record(
+        "FailedResponse",
+        {
+            "content": ListOf(Named("Content")),
+            "isError": Literals((True,)),
+            "_meta": Named("FailedMeta"),
+        },
+        {"structuredContent": ANY},
+    ),
+)
+"""What responses of every widget are made of."""
+
+
 def declarations(snapshot: Snapshot, language: Literal["ts", "python"]) -> str:
     """The text of a module that declares what `snapshot` serves.
 
@@ -58,7 +86,7 @@ def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
 
     yield language.header
     yield from declared(_records(read_document(envelope_schema(), Limits()), _ENVELOPE).values())
-    yield from declared(_common())
+    yield from declared(_COMMON)
     widgets: dict[str, Widget] = {}
     for widget in snapshot.widgets.values():
         component = name = widget.definition.component
@@ -84,25 +112,6 @@ def _records(document: Document, name: str) -> dict[str, Record]:
     shaper = Shaper(document, name)
     shaper.shape(document.root, name)
     return shaper.records
-
-
-def _common() -> Iterator[Record]:
-    """What responses of every widget are made of."""
-    yield _record(
-        "Content",
-        {"type": Literals(("text", "resource_link"))},
-        {"text": _STRING, "uri": _STRING, "name": _STRING, "mimeType": _STRING},
-    )
-    yield _record("FailedMeta", {"widgetd/error": Named("MetaFailure")})
-    yield _record(
-        "FailedResponse",
-        {
-            "content": ListOf(Named("Content")),
-            "isError": Literals((True,)),
-            "_meta": Named("FailedMeta"),
-        },
-        {"structuredContent": ANY},
-    )
 
 
 def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> Iterator[Record]:
@@ -134,14 +143,6 @@ def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> Ite
         },
         {"isError": Literals((False,))},
     )
-
-
-def _record(
-    name: str, required: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None
-) -> Record:
-    needed = (Field(key, shape, True, "") for key, shape in required.items())
-    others = (Field(key, shape, False, "") for key, shape in (optional or {}).items())
-    return Record(name, (*needed, *others))
 
 
 def _at(records: Mapping[str, Record], name: str, path: Iterable[str]) -> Shape:

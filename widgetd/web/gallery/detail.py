@@ -14,9 +14,9 @@ from starlette.responses import HTMLResponse, Response
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.http_calls import keep_shown
-from widgetd.mcp.result import Policy, tool_result
+from widgetd.mcp.result import Policy, failure, tool_result
 from widgetd.mcp.server import Server
-from widgetd.mcp.tokens import CHARACTERS_OF_A_TOKEN, tokens_of_tool
+from widgetd.mcp.tokens import tokens_of, tokens_of_tool
 from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS
 from widgetd.web.gallery.changes import changes_between
@@ -82,7 +82,7 @@ async def preview(server: Server, widget: Widget, arguments: Mapping[str, Any]) 
         summary=render.text,
         ms=render.mark["ms"],
         mended=tuple(render.mark.get("mended") or ()),
-        tokens={profile: _tokens(result) for profile, result in results.items()},
+        tokens={profile: tokens_of(result) for profile, result in results.items()},
         render_id=render.id if await keep_shown(server, render) else "",
     )
 
@@ -169,19 +169,10 @@ def _result(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[
     return tool_result(render, profile, policy=policy, protocol="")
 
 
-def _tokens(result: Mapping[str, Any]) -> int:
-    """What of a result stands before the model, where its host shows structured content to it."""
-    text = "".join(block.get("text", "") for block in result["content"])
-    return (len(text) + len(orjson.dumps(result["structuredContent"]))) // CHARACTERS_OF_A_TOKEN
-
-
 def _error(error: CallError) -> dict[str, Any]:
     return {
         "code": error.code,
         "message": error.message,
         "path": error.path,
-        "slips": [
-            {"path": argument.path, "expected": argument.expected, "got": argument.got}
-            for argument in error.invalid_arguments
-        ],
+        "slips": failure(error).details or (),
     }

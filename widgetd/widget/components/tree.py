@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from widgetd.errors import Finding, WidgetError
+from widgetd.errors import WidgetError
 from widgetd.schema.json_text import syntax_fault
-from widgetd.schema.json_values import kind
+from widgetd.schema.json_values import error_at, kind
 from widgetd.widget.components.vocabulary import chatkit_widgets
 
 if TYPE_CHECKING:
@@ -101,18 +101,18 @@ def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
     try:
         json.loads(text, parse_int=float)  # as int, Python reads no more than 4,300 digits
     except json.JSONDecodeError as syntax:
-        return WidgetError(syntax_fault("W1305", text, syntax).finding)
+        return syntax_fault("W1305", text, syntax)
     except RecursionError:
         return _too_deep()
     if error.msg.startswith("depth"):
         return _too_deep()
     # What Python alone reads as well: NaN, Infinity, half a character.
-    return _fault("W1305", f"the output is not JSON ({error.msg})", "write what JSON allows")
+    return error_at("W1305", "", f"the output is not JSON ({error.msg})", "write what JSON allows")
 
 
 def _too_deep() -> WidgetError:
     problem = f"the output nests more than {_MOST_LEVELS} levels deep"
-    return _fault("W1305", problem, "nest fewer components")
+    return error_at("W1305", "", problem, "nest fewer components")
 
 
 def _no_root(root: object) -> WidgetError:
@@ -122,8 +122,4 @@ def _no_root(root: object) -> WidgetError:
         got = f"'{root['type'][:40]}'"
     else:
         got = "an object without a type"
-    return _fault("W1306", f"the root is {got}", "put it into a Card, a ListView or a Basic")
-
-
-def _fault(code: str, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, problem=problem, advice=advice))
+    return error_at("W1306", "", f"the root is {got}", "put it into a Card, a ListView or a Basic")
