@@ -125,7 +125,8 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         for tool in rows:
             other = named.setdefault(tool.name, tool)
             if other is not tool:
-                owners = " and ".join(_owner(each) for each in (other, tool))
+                handlers = (getattr(one.handler, "func", one.handler) for one in (other, tool))
+                owners = " and ".join(handler.__module__ for handler in handlers)
                 problem = f"two built-in tools are called '{tool.name}': in {owners}"
                 raise ConfigError("W0031", problem, "rename one of them")
         self.reserved = frozenset(named)
@@ -164,25 +165,17 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     async def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> Result:
         """Check the arguments and answer; errors are results too."""
         tool, schema = self._tools[name], self._schemas[name]
+        properties = tool.input_schema["properties"]
         try:
-            checked = schema.check(
-                _with_lists(tool.reads(arguments), tool.input_schema["properties"])
-            )
+            # Whatever a caller wrote for a list of strings is made one.
+            read = {
+                key: strings(value) if properties.get(key, {}).get("type") == "array" else value
+                for key, value in tool.reads(arguments).items()
+            }
+            checked = schema.check(read)
             return await tool.handler(context, schema.with_defaults(checked.arguments))
         except CallError as error:
             return error_result(error)
-
-
-def _owner(tool: BuiltinTool) -> str:
-    return str(getattr(tool.handler, "func", tool.handler).__module__)
-
-
-def _with_lists(arguments: Mapping[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, with whatever a caller wrote for a list of strings made one."""
-    return {
-        name: strings(value) if properties.get(name, {}).get("type") == "array" else value
-        for name, value in arguments.items()
-    }
 
 
 def strings(value: object) -> object:
