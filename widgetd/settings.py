@@ -107,6 +107,10 @@ class Settings(BaseModel):
     connections: int | None = Field(
         default=None, ge=1, description="open connections; else as many as descriptors allow"
     )
+    sessions: int = Field(default=2000, ge=1, description="sessions of older clients, in all")
+    sessions_each: int = Field(
+        default=500, ge=1, description="sessions of older clients that each token may have"
+    )
     header_s: float = Field(
         default=10, gt=0, le=3600, description="seconds until a request's header must be there"
     )

@@ -29,6 +29,7 @@ from widgetd.mcp.audit import Audit
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.sessions import SessionBounds
 from widgetd.mcp.status import STALLED_S, Vitals
 from widgetd.mcp.view import view_html
 from widgetd.settings import Settings
@@ -156,6 +157,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         resources=Resources(view_html(), settings.image_origin),
         observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
         otherwise=runtime.access_policy.otherwise,
+        sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 

@@ -165,7 +165,9 @@ async def _over_http(
         sdk.end_standing_streams(served, MCP_PATH)
 
     def end_streams_of(gone: Collection[Principal]) -> None:
-        sdk.end_standing_streams(served, MCP_PATH, server.clients.end(gone))
+        server.clients.end(gone)
+        if server.sessions is not None:
+            sdk.end_standing_streams(served, MCP_PATH, server.sessions.of(gone))
 
     if runtime.access_policy.access is not None:
         runtime.access_policy.access.watch(end_streams_of)

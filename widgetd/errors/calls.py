@@ -20,6 +20,7 @@ CODES = (
     Code("W2201", "fault", "a principal calls too often"),
     Code("W2202", "fault", "a principal has too many calls running at the same time"),
     Code("W2203", "fault", "a client subscribes to too many resources"),
+    Code("W2204", "fault", "as many sessions as may be are in use"),
     # W23xx: access
     Code("W2301", "fault", "a token lacks a scope"),
     # W24xx: actions

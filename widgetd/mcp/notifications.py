@@ -287,20 +287,16 @@ class Clients:
     def _of(self, session: str) -> Iterator[LegacyClient]:
         return (one for one in self._legacy.values() if one.connection.session_id == session)
 
-    def end(self, principals: Collection[Principal]) -> tuple[str, ...]:
-        """Tell those who were `principals` nothing more.
+    def end(self, principals: Collection[Principal]) -> None:
+        """Tell those who were `principals` nothing more; modern streams end with a final result.
 
-        Returns:
-            The legacy sessions that they had, for whoever can end their streams; the others'
-            streams end with their final result.
+        Legacy streams are for whoever knows their sessions to end.
         """
         for scope, principal in list(self._open.items()):
             if principal in principals:
                 scope.cancel()
-        ended = [one for one in self._legacy.values() if one.principal in principals]
-        for client in ended:
+        for client in [one for one in self._legacy.values() if one.principal in principals]:
             del self._legacy[client.connection]
-        return tuple(one.connection.session_id or "" for one in ended)
 
     def close(self) -> None:
         """End every listen stream gracefully; each client gets its final result."""

@@ -81,8 +81,8 @@ def verify(server: FastMCP) -> None:
     session = ServerSession(cast("Any", None), connection)
     _require("mcp", "ServerSession._connection", hasattr(session, "_connection"))
     manager = StreamableHTTPSessionManager(lowlevel_of(server))
-    name = "StreamableHTTPSessionManager._server_instances"
-    _require("mcp", name, hasattr(manager, "_server_instances"))
+    for name in ("_server_instances", "_discard_session"):
+        _require("mcp", f"StreamableHTTPSessionManager.{name}", hasattr(manager, name))
     drain = hasattr(AppStatus, "disable_automatic_graceful_drain")
     _require("sse-starlette", "AppStatus.disable_automatic_graceful_drain", drain)
 
@@ -224,14 +224,36 @@ def wrap_endpoint(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
 
 def end_standing_streams(app: Any, path: str, sessions: Collection[str] | None = None) -> None:
     """End the standing GET stream of these legacy sessions, or of every one."""
-    for session, transport in list(_sessions(app, path).items()):
-        if sessions is None or session in sessions:
-            transport.close_standalone_sse_stream()
+    endpoint = _route(app, path).app
+    for session in list(sessions_of(endpoint)) if sessions is None else sessions:
+        end_stream(endpoint, session)
+
+
+def end_stream(endpoint: Any, session: str) -> None:
+    """End the standing GET stream of a legacy session, if there is one."""
+    transport = sessions_of(endpoint).get(session)
+    if transport is not None:
+        transport.close_standalone_sse_stream()
+
+
+async def end_session(endpoint: Any, session: str) -> None:
+    """End a legacy session, as if its client had."""
+    transport = sessions_of(endpoint).get(session)
+    if transport is not None:
+        await _manager(endpoint)._discard_session(session, transport)  # noqa: SLF001 - the SDK offers no public way
 
 
 def open_sessions(app: Any, path: str) -> int:
     """How many legacy sessions are open."""
-    return len(_sessions(app, path))
+    return len(sessions_of(_route(app, path).app))
+
+
+def sessions_of(endpoint: Any) -> Mapping[str, Any]:
+    """The open legacy sessions of the MCP endpoint, or of layers around it."""
+    manager = _manager(endpoint)
+    if manager is None:  # the app never started
+        return {}
+    return cast("Mapping[str, Any]", manager._server_instances)  # noqa: SLF001 - as above
 
 
 def own_the_shutdown() -> None:
@@ -239,14 +261,10 @@ def own_the_shutdown() -> None:
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library has no types
 
 
-def _sessions(app: Any, path: str) -> dict[str, Any]:
-    layer: Any = _route(app, path).app
+def _manager(layer: Any) -> Any:
     while hasattr(layer, "app"):
         layer = layer.app
-    manager = layer.session_manager
-    if manager is None:  # the app never started
-        return {}
-    return cast("dict[str, Any]", manager._server_instances)  # noqa: SLF001 - as above
+    return layer.session_manager
 
 
 def _route(app: Any, path: str) -> Any:

@@ -36,6 +36,7 @@ from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy, Result, error_result, result_of, text_block
 from widgetd.mcp.roots import Root, add_root
 from widgetd.mcp.search import Search
+from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.store.contract import Store
 from widgetd.widget.widget import Widget
 
@@ -43,9 +44,6 @@ INSTRUCTIONS = (
     "Every tool here shows the user a widget. Call the one that fits what they should see, "
     "with the data it asks for. Tools come and go as files change: search_widgets always knows."
 )
-
-SESSION_IDLE_S = 300
-"""A legacy client that vanished without a word is forgotten after this time."""
 
 _log = structlog.get_logger()
 
@@ -61,6 +59,7 @@ class ServerOptions:
         resources: What can be read besides.
         observers: Are told of each call.
         otherwise: Who calls where no token says it.
+        sessions: How many legacy sessions may be open over HTTP.
         builtin: The rows of the table of built-in tools, of all toolsets.
         toolsets: Those that are switched on besides `core`.
     """
@@ -71,6 +70,7 @@ class ServerOptions:
     resources: Resources = field(default_factory=Resources)
     observers: Sequence[Observer] = ()
     otherwise: Principal = LOCAL
+    sessions: SessionBounds = field(default_factory=SessionBounds)
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
     toolsets: Sequence[str] = ()
 
@@ -84,6 +84,7 @@ class Server:
         otherwise: Who calls where no token says it.
         admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
         roots: The servers through which clients reach all this, `mcp` first.
+        sessions: Whose legacy sessions are open over HTTP; None where it is not served.
 
     Raises:
         ConfigError: Two built-in tools have the same name.
@@ -117,6 +118,8 @@ class Server:
         )
         self.resource_listings = ResourceListings(resources, self.listings.shown, options.page_size)
         self.roots: list[Root] = []
+        self.session_bounds = options.sessions
+        self.sessions: Sessions | None = None
 
     @property
     def clients(self) -> Clients:
@@ -169,12 +172,22 @@ class Server:
             host_origin_protection=True,
             allowed_hosts=list(allowed_hosts),
             allowed_origins=list(allowed_origins),
-            session_idle_timeout=SESSION_IDLE_S,
+            session_idle_timeout=self.session_bounds.idle_s,
             middleware=list(middleware),
         )
         sdk.wrap_endpoint(app, path, lambda endpoint: FastPath(endpoint, self._ready_page))
         sdk.wrap_endpoint(app, path, lambda endpoint: StandingStreams(endpoint, self.clients))
+        sdk.wrap_endpoint(app, path, self._bounded)
         return app
+
+    def _bounded(self, endpoint: sdk.App) -> Sessions:
+        self.sessions = Sessions(
+            endpoint,
+            bounds=self.session_bounds,
+            limits=self.store.limits,
+            otherwise=self.otherwise,
+        )
+        return self.sessions
 
     async def _ready_page(self, user: Any, after: str) -> bytes | None:
         principal = principal_of(user, self.otherwise)

@@ -1,0 +1,184 @@
+"""Whose legacy sessions are open, and how many: each principal has a bound, and all have one.
+
+A session costs memory for as long as its client might come back, and nothing says that it will
+not. So opening one is paid for like a call, and where there are as many as may be, the one that
+was idle longest gives way; its client is told 404, as the protocol has it, and shakes hands anew.
+Whatever is in flight, a standing stream too, keeps its session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from time import time
+
+import anyio
+import orjson
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from widgetd.errors import CallError
+from widgetd.mcp import sdk
+from widgetd.mcp.auth import principal_of
+from widgetd.mcp.middleware import REFUSED
+from widgetd.mcp.principal import Principal
+from widgetd.store.contract import Limits
+
+_TOO_MANY = "as many sessions as may be are in use; end one, or try again later"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionBounds:
+    """How many legacy sessions may be open.
+
+    Attributes:
+        most: Of all principals.
+        each: Of one principal that a token tells from others.
+        idle_s: How long a session is kept of a client that vanished without a word.
+    """
+
+    most: int = 2000
+    each: int = 500
+    idle_s: float = 300
+
+
+class Sessions:
+    """An ASGI layer around the SDK's endpoint: lets sessions be opened, and knows whose they are.
+
+    Args:
+        app: The endpoint itself.
+        bounds: How many there may be.
+        limits: How often each principal may open one.
+        otherwise: Who calls where no token says it.
+    """
+
+    def __init__(
+        self, app: sdk.App, *, bounds: SessionBounds, limits: Limits, otherwise: Principal
+    ) -> None:
+        self.app = app
+        self._bounds = bounds
+        self._limits = limits
+        self._otherwise = otherwise
+        self._owners: dict[str, Principal] = {}  # in the order of their last use
+        self._in_flight: Counter[str] = Counter()
+        self._opening: Counter[str] = Counter()
+
+    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+        """Hand a request on, where it may open what it opens."""
+        headers = dict(scope.get("headers", ()))
+        session = headers.get(b"mcp-session-id", b"").decode("latin-1")
+        version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+        principal = principal_of(scope.get("user"), self._otherwise)
+        if session in self._owners:
+            await self._use(session, principal, scope, receive, send)
+        elif session or (version and version not in HANDSHAKE_PROTOCOL_VERSIONS):
+            await self.app(scope, receive, send)
+        else:
+            await self._open(principal, scope, receive, send)
+
+    def of(self, principals: Collection[Principal]) -> tuple[str, ...]:
+        """The sessions that these opened, or used last."""
+        return tuple(one for one, owner in self._owners.items() if owner in principals)
+
+    async def _open(
+        self, principal: Principal, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send
+    ) -> None:
+        try:
+            (await self._limits.take(principal.name)).check()
+        except CallError as error:
+            await _refuse(send, 429, error)
+            return
+        if not await self._make_room(principal.name):
+            await _refuse(send, 503, CallError("W2204", _TOO_MANY))
+            return
+
+        async def watched(message: sdk.Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                session = dict(message["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
+                if session:
+                    self._owners[session] = principal
+            await send(message)
+
+        self._opening[principal.name] += 1
+        try:
+            await self.app(scope, receive, watched)
+        finally:
+            _less(self._opening, principal.name)
+
+    async def _use(
+        self,
+        session: str,
+        principal: Principal,
+        scope: sdk.Scope,
+        receive: sdk.Receive,
+        send: sdk.Send,
+    ) -> None:
+        if principal.name == self._owners[session].name:
+            self._owners[session] = principal
+        self._in_flight[session] += 1
+        try:
+            ends = principal.until if scope["method"] == "GET" else None
+            async with _until(ends, partial(sdk.end_stream, self.app, session)):
+                await self.app(scope, receive, send)
+        finally:
+            _less(self._in_flight, session)
+            if session in self._owners:
+                self._owners[session] = self._owners.pop(session)
+
+    async def _make_room(self, name: str) -> bool:
+        """Whether `name` may have one more session; the longest idle one may end for it."""
+        alive = sdk.sessions_of(self.app)
+        self._owners = {one: owner for one, owner in self._owners.items() if one in alive}
+        theirs = sum(owner.name == name for owner in self._owners.values()) + self._opening[name]
+        if name and theirs >= self._bounds.each:
+            return await self._end_idle(lambda owner: owner.name == name)
+        if len(self._owners) + self._opening.total() >= self._bounds.most:
+            return await self._end_idle(lambda _: True)
+        return True
+
+    async def _end_idle(self, may_end: Callable[[Principal], bool]) -> bool:
+        for session, owner in self._owners.items():
+            if may_end(owner) and not self._in_flight[session]:
+                del self._owners[session]
+                await sdk.end_session(self.app, session)
+                return True
+        return False
+
+
+def _less(counter: Counter[str], name: str) -> None:
+    counter[name] -= 1
+    if not counter[name]:
+        del counter[name]
+
+
+@asynccontextmanager
+async def _until(moment: float | None, then: Callable[[], None]) -> AsyncIterator[None]:
+    """Do `then` should that moment come while the block runs."""
+    if moment is None:
+        yield
+        return
+
+    async def wait() -> None:
+        await anyio.sleep(max(0.0, moment - time()))
+        then()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+async def _refuse(send: sdk.Send, status: int, error: CallError) -> None:
+    """Say so as the protocol says it, before there is a session to say it in."""
+    said = {"code": REFUSED, "message": f"[{error.code}] {error.message}"}
+    body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": said})
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"retry-after", b"%d" % ceil(error.retry_after_s or 1)),  # whole seconds
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
