@@ -1,9 +1,13 @@
-"""What filters do to numbers, within bounds; of null and absent they make absent."""
+"""What filters do to numbers, within bounds; of null and absent they make absent.
+
+Where a number is all that Jinja's own filter is given, that does it.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
+
+from jinja2.filters import do_filesizeformat, do_round
 
 from widgetd.template.budget import Failure
 from widgetd.template.serialise import text
@@ -33,12 +37,9 @@ def rounded(_budget: Budget, value: Value, precision: Value = 0, method: Value =
     digits = whole(precision, "precision")
     if abs(digits) > MAX_PRECISION:
         raise Failure(f"cannot round to more than {MAX_PRECISION} digits")
-    if method == "common":
-        return round(checked(value), digits)
-    if method not in {"ceil", "floor"}:
+    if method not in {"common", "ceil", "floor"}:
         raise Failure("a rounding method is 'common', 'ceil' or 'floor'")
-    turn = math.ceil if method == "ceil" else math.floor
-    return turn(checked(value) * 10**digits) / 10**digits
+    return do_round(checked(value), digits, method)
 
 
 def integer(_budget: Budget, value: Value, default: Value = 0, base: Value = 10) -> Value:
@@ -73,20 +74,5 @@ def filesizeformat(budget: Budget, value: Value, binary: Value = False) -> str:
     """A number of bytes as people say it: 13 kB, 4.1 MB."""
     if is_nothing(value):
         return ""
-    size = float(text(budget, value) if isinstance(value, str) else value)
-    if size == 1:
-        return "1 Byte"
-    base = 1024 if binary else 1000
-    if size < base:
-        return f"{int(size)} Bytes"
-    suffix = "iB" if binary else "B"
-    power, letter = _prefix(size, base, binary=bool(binary))
-    return f"{base * size / power:.1f} {letter}{suffix}"
-
-
-def _prefix(size: float, base: int, *, binary: bool) -> tuple[int, str]:
-    letters = "KMGTPEZY" if binary else "kMGTPEZY"
-    for exponent, letter in enumerate(letters, start=2):
-        if size < base**exponent:
-            return base**exponent, letter
-    return base ** (len(letters) + 1), letters[-1]
+    size = text(budget, value) if isinstance(value, str) else float(value)
+    return do_filesizeformat(size, bool(binary))

@@ -2,7 +2,9 @@
 
 A value that is no text is taken as it would print. Every function takes the
 budget first and the text second, so that filters and methods share them. What
-they read is paid for by the tables that hold them; what they make, they pay.
+they read is paid for by the table that holds them; what they make, they pay.
+Jinja's own bodies serve where they are given texts and numbers only; these are
+ours where Jinja uses `Markup`, or does work that no price foresees.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote as _quote
 from urllib.parse import quote_plus as _quote_plus
+
+from jinja2.filters import do_indent
 
 from widgetd.template.budget import Failure
 from widgetd.template.serialise import indented, text, tojson
@@ -241,9 +245,7 @@ def indent(
     budget.step(lines // LINES_PER_STEP)
     budget.text(len(shown) + size * min(lines, len(shown) + 1))
     margin = width if isinstance(width, str) else " " * size
-    head, *rest = (shown + "\n").splitlines()
-    moved = "\n".join([head, *(margin + line if line or blank else line for line in rest)])
-    return margin + moved if first else moved
+    return do_indent(shown, margin, bool(first), bool(blank))
 
 
 def truncate(  # noqa: PLR0917 - the filter takes them by position
