@@ -134,6 +134,7 @@ def undeclared(widget: Widget, declared: DeclaredPaths, strict: bool) -> Iterato
             code="W1321" if strict else "W1320",
             at="/template",
             line=read.line,
+            column=read.column,
             problem=f"the template reads '{missing.path}', which the schema does not declare",
             advice=missing.advice if count < _MOST_ADVISED else "declare it",
         )

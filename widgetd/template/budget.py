@@ -32,11 +32,11 @@ UNFIT = (TypeError, ValueError, ArithmeticError, LookupError)
 
 
 class Failure(Exception):  # noqa: N818 - a CallError in the making, never seen outside the template
-    """A render cannot go on; becomes a `CallError` once it knows its line.
+    """A render cannot go on; becomes a `CallError` once it knows its place.
 
     Attributes:
         problem: What is wrong, as a clause without a full stop.
-        line: The template's line, or None as long as it is unknown.
+        place: The offset in the template, or None as long as it is unknown.
         code: `W2004` for what the template did, `W2005` for a spent budget.
     """
 
@@ -44,12 +44,12 @@ class Failure(Exception):  # noqa: N818 - a CallError in the making, never seen 
         super().__init__(problem)
         self.problem = problem
         self.code = code
-        self.line: int | None = None
+        self.place: int | None = None
 
-    def at(self, line: int) -> Failure:
-        """This failure, placed at `line` unless it already knows a nearer one."""
-        if self.line is None:
-            self.line = line
+    def at(self, place: int) -> Failure:
+        """This failure, set at `place` unless it already knows a nearer one."""
+        if self.place is None:
+            self.place = place
         return self
 
 

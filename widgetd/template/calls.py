@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from widgetd.errors import WidgetError, nearest
+from widgetd.errors import nearest
 from widgetd.template.budget import UNFIT, Failure
 from widgetd.template.builtins import (
     CYCLER_METHODS,
@@ -24,7 +24,7 @@ from widgetd.template.builtins import (
 )
 from widgetd.template.builtins.functions import Cycler, Function
 from widgetd.template.loops import LOOP_METHODS, Loop
-from widgetd.template.parser import fault, nodes
+from widgetd.template.parser import Fault, nodes
 from widgetd.template.scope import BUDGET, Evaluate, Frame
 from widgetd.template.values import ABSENT, RuntimeObject, Value, is_nothing, kind
 
@@ -46,7 +46,7 @@ def known_filter(node: nodes.Filter) -> Callable[..., Value]:
     """The function of the filter that `node` applies.
 
     Raises:
-        WidgetError: `W1302`, where there is no such filter or it does not take these arguments.
+        Fault: `W1302`, where there is no such filter or it does not take these arguments.
     """
     if node.name in REFUSED_FILTERS:
         raise _refused(node.name, node.lineno)
@@ -60,7 +60,7 @@ def known_test(node: nodes.Test) -> Callable[..., Value]:
     """The function of the test that `node` applies.
 
     Raises:
-        WidgetError: `W1302`, as for a filter.
+        Fault: `W1302`, as for a filter.
     """
     return _known("test", node, TESTS)
 
@@ -77,7 +77,7 @@ def _known(
         )
     except TypeError as error:
         problem = f"the {sort} '{node.name}' cannot take these arguments"
-        raise fault("W1302", node.lineno, problem, f"{error}") from None
+        raise Fault("W1302", node.lineno, problem, f"{error}") from None
     return function
 
 
@@ -94,24 +94,24 @@ def _check_inner(node: nodes.Filter) -> None:
         raise _unknown(sort, named.value, node.lineno, functions)
 
 
-def _refused(name: str, place: int) -> WidgetError:
-    return fault("W1302", place, f"the filter '{name}' is not available", REFUSED_FILTERS[name])
+def _refused(name: str, place: int) -> Fault:
+    return Fault("W1302", place, f"the filter '{name}' is not available", REFUSED_FILTERS[name])
 
 
-def _unknown(sort: str, name: str, place: int, known: Mapping[str, object]) -> WidgetError:
+def _unknown(sort: str, name: str, place: int, known: Mapping[str, object]) -> Fault:
     close = nearest(name, tuple(known))
     advice = f"did you mean '{close}'?" if close else f"known are {', '.join(sorted(known))}"
-    return fault("W1302", place, f"there is no {sort} '{name}'", advice)
+    return Fault("W1302", place, f"there is no {sort} '{name}'", advice)
 
 
 def builtin(name: str, place: int, args: list[Evaluate], kwargs: dict[str, Evaluate]) -> Evaluate:
     """The closure that calls the function `name`.
 
     Raises:
-        WidgetError: `W1302`, where there is no such function.
+        Fault: `W1302`, where there is no such function.
     """
     if name in REFUSED_FUNCTIONS:
-        raise fault("W1302", place, f"{name}() is not available", REFUSED_FUNCTIONS[name])
+        raise Fault("W1302", place, f"{name}() is not available", REFUSED_FUNCTIONS[name])
     if name not in FUNCTIONS:
         raise _unknown("function", name, place, FUNCTIONS)
     function = FUNCTIONS[name]
@@ -138,12 +138,12 @@ def method(
     """The closure that calls the method `name` of what `subject` evaluates to.
 
     Raises:
-        WidgetError: `W1302`, where nothing has such a method.
+        Fault: `W1302`, where nothing has such a method.
     """
     if name not in _METHOD_NAMES:
         close = nearest(name, _METHOD_NAMES)
         advice = f"did you mean '{close}'?" if close else "use a filter"
-        raise fault("W1302", place, f"the method '{name}' is not available", advice)
+        raise Fault("W1302", place, f"the method '{name}' is not available", advice)
 
     def find(frame: Frame) -> Function:
         of = subject(frame)

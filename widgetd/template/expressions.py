@@ -20,7 +20,7 @@ from widgetd.template.builtins.operators import (
     positive,
 )
 from widgetd.template.loops import LOOP_MEMBERS
-from widgetd.template.parser import fault, nodes
+from widgetd.template.parser import Fault, nodes
 from widgetd.template.scope import BUDGET, Evaluate, Frame, Scope
 from widgetd.template.values import (
     ABSENT,
@@ -44,13 +44,13 @@ def expression(node: nodes.Node, scope: Scope) -> Evaluate:
     """The closure that evaluates `node`.
 
     Raises:
-        WidgetError: `W1302`, where the expression is not available in templates.
+        Fault: `W1302`, where the expression is not available in templates.
     """
     scope.layout.nodes += 1
     make = _MAKERS.get(type(node))
     if make is None:
         word = type(node).__name__.lower()
-        raise fault("W1302", node.lineno, f"{word} is not available", "use what stays in the data")
+        raise Fault("W1302", node.lineno, f"{word} is not available", "use what stays in the data")
     return make(node, scope)
 
 
@@ -190,7 +190,7 @@ def _arguments(
 ) -> tuple[list[Evaluate], dict[str, Evaluate]]:
     """The closures of what a filter, test or function is given, by position and by name."""
     if node.dyn_args is not None or node.dyn_kwargs is not None:
-        raise fault(
+        raise Fault(
             "W1302",
             node.lineno,
             "arguments cannot be unpacked with * or **",
@@ -204,7 +204,7 @@ def call(node: nodes.Call, scope: Scope, **more: Evaluate) -> Evaluate:
     """The closure of a call, given `more` than the arguments it is written with."""
     args, kwargs = _arguments(node, scope)
     kwargs.update(more)
-    place, callee = node.lineno, node.node
+    place, callee = node.node.lineno, node.node
     if isinstance(callee, nodes.Name):
         if not scope.binds(callee.name) and _loop_slot(callee, scope) is None:
             return calls.builtin(callee.name, place, args, kwargs)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from widgetd.template.parser import Parsed, nodes
+from widgetd.template.parser import Parsed, nodes, start
 from widgetd.template.patterns import (
     captured,
     decided,
@@ -55,11 +55,10 @@ class Turn(NamedTuple):
     last: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comma:
+class Comma(NamedTuple):
     """A comma that is missing or one too many, whatever the arguments' conditions say."""
 
-    line: int
+    place: int
     missing: bool
 
 
@@ -106,7 +105,7 @@ class _Walk:
         self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
         self.texts: dict[tuple[str, int], tuple[int, list[Mistake]]] = {}
-        self.commas: dict[tuple[int, bool], None] = {}
+        self.commas: dict[Comma, None] = {}
         self.loose = False
 
     def context(self) -> JsonContext:
@@ -123,7 +122,7 @@ class _Walk:
             bare=frozenset(bare),
             stripping=self.stripping,
             stripped=self.stripped,
-            commas=tuple(Comma(line=line, missing=missing) for line, missing in self.commas),
+            commas=tuple(self.commas),
             loose=self.loose,
         )
 
@@ -146,7 +145,7 @@ class _Walk:
     def value(self, node: nodes.Node, states: States, turn: Turn | None) -> States:
         """What stands behind one value or text."""
         if isinstance(node, nodes.TemplateData):
-            return self.text(node.data, node.lineno, states)
+            return self.text(node.data, node, states)
         self.see(node, states)
         if id(node) in self.stripped:
             return states
@@ -157,14 +156,14 @@ class _Walk:
         if node is None:
             return states
         if isinstance(node, nodes.Const) and isinstance(node.value, str):
-            return self.text(node.value, node.lineno, states)
+            return self.text(node.value, node, states)
         if isinstance(node, nodes.CondExpr):
             ways = {True: node.expr1, False: node.expr2}
             taken = decided(node.test, turn)
             chosen = ways.values() if taken is None else [ways[taken]]
             return _either([self.shown(each, states, turn) for each in chosen])
         if shows_json(node):
-            return self.text(_A_VALUE, node.lineno, states)
+            return self.text(_A_VALUE, node, states)
         return frozenset(self.unknown(point) for point in states)
 
     def see(self, node: nodes.Node, states: States) -> None:
@@ -180,8 +179,8 @@ class _Walk:
         self.loose = True
         return Point(ANY, point.sure)
 
-    def text(self, text: str, line: int, states: States) -> States:
-        """What stands behind `text`; what is wrong with its commas is remembered."""
+    def text(self, text: str, node: nodes.Node, states: States) -> States:
+        """What stands behind the `text` of `node`; what is wrong with its commas is remembered."""
         behind = set()
         for state, sure in states:
             if (text, state) not in self.texts:
@@ -190,7 +189,8 @@ class _Walk:
             behind.add(Point(found, sure))
             self.loose |= bool(mistakes)
             for mistake in mistakes if sure else ():
-                self.commas[line + text.count("\n", 0, mistake.offset), mistake.missing] = None
+                within = mistake.offset + isinstance(node, nodes.Const)  # behind its quote
+                self.commas[Comma(start(node) + within, mistake.missing)] = None
         return frozenset(behind)
 
     def choice(self, node: nodes.If, states: States, turn: Turn | None) -> States:

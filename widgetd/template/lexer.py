@@ -5,15 +5,21 @@ template took to load. This one knows what templates are usually made of, by one
 pattern; whatever else there is, mistakes too, it leaves to Jinja's, so that there
 is one authority on what a template is.
 
+In place of its line, each token carries its offset in the text, so that whatever
+is made of it knows its place.
+
 Source: `jinja2.lexer`, with the delimiters and settings of a plain environment.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final
 
-from jinja2.lexer import Token, operators
+from jinja2.exceptions import TemplateSyntaxError
+from jinja2.lexer import Lexer, Token, newline_re, operators
 
 _UNUSUAL: Final = re.compile(r"\r|\{%[-+]?\s*raw\b")
 _TAG: Final = re.compile(r"\{[%{#][-+]?")
@@ -71,7 +77,6 @@ class _Reader:
         self.found: list[Token] = []
         self._text = text
         self._at = 0
-        self._line = 1
 
     def read(self) -> bool:
         """Whether all of the text is as usual."""
@@ -80,12 +85,14 @@ class _Reader:
             self._data(tag.start(), strip=opening[2:] == "-")
             self._at = tag.end()
             if opening[1] == "#":
-                usual = self._comment()
+                end = _COMMENT_END.search(self._text, self._at)
+                if end is None:
+                    return False
+                self._at = end.end()
             else:
-                self.found.append(_token(Token, (self._line, _BEGINS[opening[:2]], opening)))
-                usual = self._tag(*_ENDS[opening[:2]])
-            if not usual:
-                return False
+                self.found.append(_token(Token, (tag.start(), _BEGINS[opening[:2]], opening)))
+                if not self._tag(*_ENDS[opening[:2]]):
+                    return False
         self._data(len(self._text), strip=False)
         return True
 
@@ -93,46 +100,33 @@ class _Reader:
         data = self._text[self._at : end]
         kept = data.rstrip() if strip else data
         if kept:
-            self.found.append(_token(Token, (self._line, "data", kept)))
-        self._line += data.count("\n")
-
-    def _comment(self) -> bool:
-        end = _COMMENT_END.search(self._text, self._at)
-        if end is None:
-            return False
-        self._line += self._text.count("\n", self._at, end.end())
-        self._at = end.end()
-        return True
+            self.found.append(_token(Token, (self._at, "data", kept)))
 
     def _tag(self, pattern: re.Pattern[str], end: str) -> bool:
-        text, found, at, line = self._text, self.found, self._at, self._line
+        text, found, at = self._text, self.found, self._at
         brackets: list[str] = []
         while match := (_WITHIN_BRACKETS if brackets else pattern).match(text, at):
             kind = match.lastindex or END
             said = match[kind]
-            start = match.start(kind)
-            if start != at:
-                line += text.count("\n", at, start)
-            at = match.end()
+            start, at = match.start(kind), match.end()
             if kind == OPERATOR:
-                found.append(_token(Token, (line, operators[said], said)))
+                found.append(_token(Token, (start, operators[said], said)))
                 if said in _CLOSERS:
                     brackets.append(_CLOSERS[said])
                 elif said in _CLOSING and (not brackets or brackets.pop() != said):
                     return False
             elif kind == NAME:
-                found.append(_token(Token, (line, "name", said)))
+                found.append(_token(Token, (start, "name", said)))
             elif kind == TEXT:
                 value = _unescaped(said[1:-1])
                 if value is None:
                     return False
-                found.append(_token(Token, (line, "string", value)))
-                line += said.count("\n")
+                found.append(_token(Token, (start, "string", value)))
             elif kind == INTEGER:
-                found.append(_token(Token, (line, "integer", int(said))))
+                found.append(_token(Token, (start, "integer", int(said))))
             else:
-                found.append(_token(Token, (line, end, said)))
-                self._at, self._line = at, line + said.count("\n")
+                found.append(_token(Token, (start, end, said)))
+                self._at = at
                 return True
         return False
 
@@ -155,3 +149,40 @@ def _known_escape(escape: re.Match[str]) -> str:
     if escape["beyond"]:
         return f"\\u{int(escape['beyond'], 8):04x}"
     return escape[0] if escape["known"] else "\\\\"
+
+
+def tokens_by_jinja(lexer: Lexer, text: str, state: str | None) -> Iterator[Token]:
+    """The tokens that Jinja's own lexer cuts `text` into; a mistake has its offset, too."""
+    return lexer.wrap(_placed(lexer.tokeniter(text, None, None, state), text))
+
+
+def _placed(pieces: Iterator[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:
+    text, end = _normalised(text), 0
+    try:
+        for _, kind, piece in pieces:
+            start = text.index(piece, end)  # only white space is ever left out
+            end = start + len(piece)
+            yield start, kind, piece
+    except TemplateSyntaxError as error:
+        error.lineno = end
+        raise
+
+
+def _normalised(text: str) -> str:
+    """`text` with the line ends that Jinja counts by, in which offsets are meant."""
+    return newline_re.sub("\n", text)
+
+
+class Lines:
+    """Where the lines of a template's text begin."""
+
+    def __init__(self, text: str) -> None:
+        text = _normalised(text)
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._size = len(text)
+
+    def location(self, offset: int) -> tuple[int, int]:
+        """The line and the column of an offset, from 1."""
+        offset = min(offset, self._size)
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1

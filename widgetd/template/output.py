@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from widgetd.template.budget import Failure
 from widgetd.template.expressions import expression
-from widgetd.template.parser import nodes
+from widgetd.template.parser import nodes, start
 from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame, Scope
 from widgetd.template.serialise import (
     bare,
@@ -34,6 +34,8 @@ Part = tuple[str, Evaluate, Write, int]
 
 def output(node: nodes.Output, scope: Scope) -> Execute:
     """The closure that writes the parts of one output."""
+    if scope.layout.traced:
+        return _traced(node, scope)
     parts: list[Part] = []
     data = ""
     for each in node.nodes:
@@ -109,5 +111,56 @@ def _mixed(parts: list[Part], tail: str) -> Execute:
         except Failure as failure:
             raise failure.at(part[3]) from None
         out.append(tail)
+
+    return run
+
+
+class Piece(str):
+    """A piece of output that knows where in the template it comes from.
+
+    Attributes:
+        place: The offset of what wrote it.
+        constant: Whether it stands there as it is, so that each character has its own place.
+    """
+
+    __slots__ = ("constant", "place")
+
+    place: int
+    constant: bool
+
+    @classmethod
+    def of(cls, text: str, place: int, *, constant: bool) -> Piece:
+        """The `text` that was written by what stands at `place`."""
+        piece = cls(text)
+        piece.place, piece.constant = place, constant
+        return piece
+
+    def removeprefix(self, prefix: str, /) -> Piece:
+        """What is left, which still knows its place."""
+        left = super().removeprefix(prefix)
+        place = self.place + (len(self) - len(left)) * self.constant
+        return Piece.of(left, place, constant=self.constant)
+
+
+def _traced(node: nodes.Output, scope: Scope) -> Execute:
+    """The closure that writes pieces which know their places; slower than the others."""
+    parts = [
+        Piece.of(each.data, each.lineno, constant=True)
+        if isinstance(each, nodes.TemplateData)
+        else (*_written(each, scope), start(each))
+        for each in node.nodes
+        if id(each) not in scope.layout.context.stripped
+    ]
+
+    def run(frame: Frame, out: list[str]) -> None:
+        budget = frame[BUDGET]
+        for part in parts:
+            if isinstance(part, Piece):
+                piece = part
+            else:
+                evaluate, write, place = part
+                piece = Piece.of(write(budget, evaluate(frame)), place, constant=False)
+            budget.text(len(piece))
+            out.append(piece)
 
     return run

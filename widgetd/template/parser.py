@@ -6,6 +6,7 @@ by being loaded. It refuses to know what the nodes mean.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -16,7 +17,7 @@ from jinja2.parser import Parser
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.template import dialect
-from widgetd.template.lexer import tokens
+from widgetd.template.lexer import Lines, tokens, tokens_by_jinja
 from widgetd.template.values import MAX_INTEGER
 
 if TYPE_CHECKING:
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
 
 Tree = TypeVar("Tree", bound=nodes.Node)
 
-__all__ = ["Parsed", "children", "every", "fault", "height", "nodes", "parse", "parse_expression"]
+__all__ = [
+    "Fault",
+    "Parsed",
+    "children",
+    "every",
+    "height",
+    "nodes",
+    "parse",
+    "parse_expression",
+    "start",
+]
 
 # Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
 MAX_NESTING: Final = 32
@@ -40,13 +51,38 @@ _UNREMARKABLE: Final = frozenset(
 )
 
 
-def fault(code: str, line: int | None, problem: str, advice: str) -> WidgetError:
-    """A `WidgetError` about the template, at `line` of its text."""
-    return WidgetError(Finding(code=code, line=line, problem=problem, advice=advice))
+class Fault(Exception):  # noqa: N818 - a WidgetError in the making, never seen outside
+    """A template cannot be used; becomes a `WidgetError` where its text is at hand.
+
+    Attributes:
+        place: The offset in the text, or None where it is about the whole.
+    """
+
+    def __init__(self, code: str, place: int | None, problem: str, advice: str) -> None:
+        super().__init__(problem)
+        self.code = code
+        self.place = place
+        self.problem = problem
+        self.advice = advice
+
+    def of(self, text: str) -> WidgetError:
+        """The error about the template `text`, with its line and column."""
+        line, column = (None, None) if self.place is None else Lines(text).location(self.place)
+        return WidgetError(
+            Finding(
+                code=self.code,
+                line=line,
+                column=column,
+                problem=self.problem,
+                advice=self.advice,
+            )
+        )
 
 
-def _too_deep(line: int | None) -> WidgetError:
-    return fault("W1303", line, "the template nests too deeply", "split what is nested into macros")
+def _too_deep(place: int | None) -> Fault:
+    return Fault(
+        "W1303", place, "the template nests too deeply", "split what is nested into macros"
+    )
 
 
 class _Environment(Environment):
@@ -61,7 +97,7 @@ class _Environment(Environment):
     ) -> TokenStream:
         found: Iterable[Token] | None = None if state else tokens(source)
         if found is None:
-            found = super()._tokenize(source, name, filename, state)
+            found = tokens_by_jinja(self.lexer, source, state)
         return TokenStream(_guarded(found), name, filename)
 
 
@@ -78,14 +114,14 @@ def _guarded(stream: Iterable[Token]) -> Iterator[Token]:
             elif kind == "name" and previous == "block_begin":
                 blocks += _block_step(token.value)
             elif kind == "integer" and int(token.value) >= MAX_INTEGER:
-                raise fault("W1302", token.lineno, "a number is too large", "write it as text")
+                raise Fault("W1302", token.lineno, "a number is too large", "write it as text")
             elif kind == "assign" and previous in dialect.STRICT_OPERATORS:
                 previous = ""
                 continue
             if brackets > MAX_NESTING or blocks > MAX_NESTING:
                 raise _too_deep(token.lineno)
         if count > MAX_TOKENS:
-            raise fault("W1303", token.lineno, "the template is too large", "make it shorter")
+            raise Fault("W1303", token.lineno, "the template is too large", "make it shorter")
         previous = kind
         yield token
 
@@ -108,11 +144,11 @@ def parse(text: str, limits: Limits) -> Parsed:
     """The tree of a template's text.
 
     Raises:
-        WidgetError: `W1301` where it is not Jinja, `W1303` where it is too large.
+        Fault: `W1301` where it is not Jinja, `W1303` where it is too large.
     """
     _check_size(text, limits)
     # `parser.parse()` would go through the tree once more, to tell each node its environment.
-    tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=1))
+    tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=0))
     return Parsed(tree, _checked(tree, limits))
 
 
@@ -120,7 +156,7 @@ def parse_expression(text: str, limits: Limits) -> nodes.Expr:
     """The tree of one expression.
 
     Raises:
-        WidgetError: as `parse` does.
+        Fault: as `parse` does.
     """
     _check_size(text, limits)
     tree = _parsed(text, "variable", _expression)
@@ -139,33 +175,18 @@ def _parsed(text: str, state: str | None, run: Callable[[Parser], Tree]) -> Tree
     try:
         return run(Parser(_ENVIRONMENT, text, state=state))
     except TemplateSyntaxError as error:
-        raise _unparsed(text, error) from None
+        problem = re.sub(r"' at \d+$", "'", str(error.message).rstrip("."))
+        raise Fault("W1301", error.lineno, problem, dialect.advice(problem)) from None
     except RecursionError:
         raise _too_deep(None) from None
     except ValueError:  # a number of more digits than Python reads
-        raise fault("W1302", None, "a number is too large", "write it as text") from None
-
-
-def _unparsed(text: str, error: TemplateSyntaxError) -> WidgetError:
-    """The fault of a template that is not Jinja; an offset in the message becomes a column."""
-    problem, _, offset = str(error.message).rstrip(".").partition("' at ")
-    column = None
-    if offset.isdecimal():
-        problem, column = f"{problem}'", int(offset) - text.rfind("\n", 0, int(offset))
-    finding = Finding(
-        code="W1301",
-        line=error.lineno,
-        column=column,
-        problem=problem,
-        advice=dialect.advice(problem),
-    )
-    return WidgetError(finding)
+        raise Fault("W1302", None, "a number is too large", "write it as text") from None
 
 
 def _check_size(text: str, limits: Limits) -> None:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.template_bytes:
-        raise fault(
+        raise Fault(
             "W1303",
             None,
             f"the template has {size:,} bytes",
@@ -184,7 +205,7 @@ def _checked(tree: nodes.Node, limits: Limits) -> list[nodes.Node]:
             raise _too_deep(level[0].lineno)
         found += level
         if len(found) > limits.template_nodes:
-            raise fault(
+            raise Fault(
                 "W1303",
                 None,
                 f"the template has more than {limits.template_nodes:,} syntax nodes",
@@ -227,3 +248,8 @@ def height(node: nodes.Node) -> int:
         count += 1
         level = [child for each in level for child in children(each)]
     return count
+
+
+def start(node: nodes.Node) -> int:
+    """The offset of the first token of `node`, which may itself stand behind an operand."""
+    return min(each.lineno for each in every(node))

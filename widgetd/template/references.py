@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from widgetd.template import dialect
 from widgetd.template.builtins import FUNCTIONS
-from widgetd.template.parser import children, nodes
+from widgetd.template.lexer import Lines
+from widgetd.template.parser import children, nodes, start
 from widgetd.template.scope import assigned, targets
 
 Names = Mapping[str, str | None]
@@ -28,6 +29,7 @@ class Read:
     Attributes:
         path: What is read, as `legs[].from.city`.
         line: Where, in the template's text.
+        column: Where in that line.
         guarded: Whether the template provides for its absence: by `default`, by a
             condition on it, or because the read is itself such a condition.
         known: The paths that are certainly there at this context.
@@ -37,6 +39,7 @@ class Read:
 
     path: str
     line: int
+    column: int
     guarded: bool
     known: frozenset[str]
     index: bool = False
@@ -75,9 +78,9 @@ class _Context:
         return _Context(self.names, self.known, self.tested, in_loop=True)
 
 
-def reads(tree: nodes.Node) -> tuple[Read, ...]:
-    """Every read of an argument in `tree`, in the order of the text."""
-    reader = _Reader()
+def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
+    """Every read of an argument in `tree`, in the order of the text, whose `lines` are given."""
+    reader = _Reader(lines)
     reader.visit(tree, _Context())
     return tuple(reader.found)
 
@@ -95,7 +98,8 @@ class _Reader:
     A statement's visit returns what it binds for the statements behind it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
         self.found: list[Read] = []
 
     def body(self, body: Iterable[nodes.Node], context: _Context) -> Names:
@@ -135,8 +139,16 @@ class _Reader:
             return
         unbound = context.in_loop and name in dialect.INDEX_NAMES and name == read
         guarded = context.tested or read in context.known or unbound
+        line, column = self.lines.location(start(node))
         self.found.append(
-            Read(path=read, line=node.lineno, guarded=guarded, known=context.known, index=unbound)
+            Read(
+                path=read,
+                line=line,
+                column=column,
+                guarded=guarded,
+                known=context.known,
+                index=unbound,
+            )
         )
 
     def filter(self, node: nodes.Filter, context: _Context) -> Names:

@@ -30,10 +30,12 @@ class Layout:
         size: How long a frame is.
         arguments: The slot of each name that comes from the arguments.
         nodes: How many expressions and statements were compiled so far.
+        traced: Whether each piece of output has to know where it comes from.
     """
 
-    def __init__(self, context: JsonContext) -> None:
+    def __init__(self, context: JsonContext, *, traced: bool = False) -> None:
         self.context = context
+        self.traced = traced
         self.size = 1
         self.nodes = 0
         self.arguments: dict[str, int] = {}

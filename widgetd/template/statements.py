@@ -11,7 +11,7 @@ from widgetd.template.expressions import call, expression, filtered
 from widgetd.template.loops import LoopDefinition, loop
 from widgetd.template.macros import Macro, MacroDefinition
 from widgetd.template.output import output
-from widgetd.template.parser import every, fault, height, nodes
+from widgetd.template.parser import Fault, every, height, nodes
 from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame, Scope, assigned
 from widgetd.template.serialise import inside, text
 from widgetd.template.values import Namespace, Value, elements, kind
@@ -33,7 +33,7 @@ def block(body: list[nodes.Node], scope: Scope) -> Execute:
     """The closure that runs the statements of `body` one after another.
 
     Raises:
-        WidgetError: `W1302`, where one is not available in templates.
+        Fault: `W1302`, where one is not available in templates.
     """
     parts = [(node.lineno, _statement(node, scope)) for node in body]
     if len(parts) == 1 and isinstance(body[0], nodes.Output):
@@ -52,12 +52,12 @@ def block(body: list[nodes.Node], scope: Scope) -> Execute:
 
 def _statement(node: nodes.Node, scope: Scope) -> Execute:
     if type(node) in _REFUSED:
-        raise fault("W1302", node.lineno, *_REFUSED[type(node)])
+        raise Fault("W1302", node.lineno, *_REFUSED[type(node)])
     scope.layout.nodes += 1
     make = _MAKERS.get(type(node))
     if make is None:
         word = type(node).__name__.lower()
-        raise fault("W1302", node.lineno, f"{word} is not available", "use what stays in the data")
+        raise Fault("W1302", node.lineno, f"{word} is not available", "use what stays in the data")
     return make(node, scope)
 
 
@@ -154,7 +154,7 @@ def _assignment(target: nodes.Node, scope: Scope) -> Assign:
         return _namespace(target, scope)
     if isinstance(target, nodes.Tuple):
         return _unpacking(target, [_assignment(each, scope) for each in target.items])
-    raise fault("W1302", target.lineno, "nothing can be assigned to this", "assign to a name")
+    raise Fault("W1302", target.lineno, "nothing can be assigned to this", "assign to a name")
 
 
 def _namespace(target: nodes.NSRef, scope: Scope) -> Assign:

@@ -11,9 +11,11 @@ from widgetd.template import dialect
 from widgetd.template.budget import Budget, Failure
 from widgetd.template.expressions import expression
 from widgetd.template.json_context import JsonContext, json_context
-from widgetd.template.parser import Parsed, nodes, parse, parse_expression
+from widgetd.template.lexer import Lines
+from widgetd.template.output import Piece
+from widgetd.template.parser import Fault, Parsed, every, nodes, parse, parse_expression, start
 from widgetd.template.references import Read, names, reads
-from widgetd.template.scope import BUDGET, Frame, Layout, Scope, assigned
+from widgetd.template.scope import BUDGET, Execute, Frame, Layout, Scope, assigned
 from widgetd.template.serialise import plain
 from widgetd.template.statements import block
 from widgetd.template.values import ABSENT, Value
@@ -30,7 +32,7 @@ def compile_template(text: str, *, limits: Limits) -> Template:
     """The template of a widget, ready to be rendered.
 
     Raises:
-        WidgetError: `W1301` to `W1303`, with the line of `text`.
+        WidgetError: `W1301` to `W1303`, with the line and column of `text`.
     """
     return Template(text, limits, writes_json=True)
 
@@ -50,7 +52,7 @@ def compile_expression(text: str, *, limits: Limits) -> Expression:
     Raises:
         WidgetError: as `compile_template` does.
     """
-    return Expression(parse_expression(text, limits), limits)
+    return Expression(text, limits)
 
 
 class Template:
@@ -70,13 +72,13 @@ class Template:
     def __init__(self, text: str, limits: Limits, *, writes_json: bool) -> None:
         self._text, self._limits, self._writes_json = text, limits, writes_json
         self._explained: tuple[tuple[Read, ...], tuple[Finding, ...]] | None = None
-        parsed = parse(text, limits)
-        body, context = parsed.tree.body, self._context(parsed)
-        layout = Layout(context)
-        scope = Scope(layout)
-        for name in sorted(assigned(body)):
-            scope.bind(name)
-        self._body = block(body, scope)
+        try:
+            parsed = parse(text, limits)
+            context = self._context(parsed)
+            layout = Layout(context)
+            self._body = _compiled(parsed.tree.body, layout)
+        except Fault as fault:
+            raise fault.of(text) from None
         self._slots, self._size = tuple(layout.arguments.items()), layout.size
         self._loose = context.loose
 
@@ -102,8 +104,10 @@ class Template:
         # Serving a widget asks for none of this, so it is found when somebody does.
         if self._explained is None:
             parsed = parse(self._text, self._limits)
-            found = reads(parsed.tree)
-            self._explained = found, _warnings(parsed.tree, self._context(parsed), found)
+            lines = Lines(self._text)
+            found = reads(parsed.tree, lines)
+            said = _warnings(parsed.tree, self._context(parsed), found, lines)
+            self._explained = found, said
         return self._explained
 
     def render(self, arguments: Mapping[str, Value]) -> str:
@@ -122,7 +126,7 @@ class Template:
         """
         out: list[str] = []
         frame = _frame(self._slots, self._size, arguments, self._limits)
-        _guarded(lambda: self._body(frame, out))
+        _guarded(self._text, lambda: self._body(frame, out))
         text, budget = "".join(out), frame[BUDGET]
         steps = budget.limits.steps - budget.steps
         if self._loose and not dialect.is_json(text):
@@ -130,6 +134,32 @@ class Template:
             if mended is not None:
                 return Rendering(mended, mended=True, steps=steps)
         return Rendering(text, mended=False, steps=steps)
+
+    def place(self, arguments: Mapping[str, Value], offset: int) -> tuple[int, int]:
+        """What wrote the character at `offset` of the output for `arguments`, not set right.
+
+        Returns:
+            The line and column in the template, from 1: of the character itself where it
+            stands there, of the expression where that wrote it.
+
+        Raises:
+            CallError: as `render` does.
+        """
+        parsed = parse(self._text, self._limits)
+        layout = Layout(self._context(parsed), traced=True)
+        body = _compiled(parsed.tree.body, layout)
+        frame = _frame(tuple(layout.arguments.items()), layout.size, arguments, self._limits)
+        out: list[str] = []
+        _guarded(self._text, lambda: body(frame, out))
+        place = end = 0
+        for piece in out:
+            within = min(offset - end, len(piece))
+            if isinstance(piece, Piece):
+                place = piece.place + within * piece.constant
+            end += len(piece)
+            if offset < end:
+                break
+        return Lines(self._text).location(place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +184,18 @@ class Expression:
         reads: Where it reads which of its arguments.
     """
 
-    __slots__ = ("_limits", "_size", "_slots", "_value", "reads")
+    __slots__ = ("_limits", "_size", "_slots", "_text", "_value", "reads")
 
-    def __init__(self, tree: nodes.Expr, limits: Limits) -> None:
+    def __init__(self, text: str, limits: Limits) -> None:
         layout = Layout(JsonContext())
-        self._value = expression(tree, Scope(layout))
+        try:
+            tree = parse_expression(text, limits)
+            self._value = expression(tree, Scope(layout))
+        except Fault as fault:
+            raise fault.of(text) from None
         self._slots, self._size = tuple(layout.arguments.items()), layout.size
-        self._limits = limits
-        self.reads = reads(tree)
+        self._text, self._limits = text, limits
+        self.reads = reads(tree, Lines(text))
 
     @property
     def names(self) -> frozenset[str]:
@@ -175,7 +209,7 @@ class Expression:
             CallError: as `Template.render` does.
         """
         frame = _frame(self._slots, self._size, arguments, self._limits)
-        return _guarded(lambda: plain(frame[BUDGET], self._value(frame)))
+        return _guarded(self._text, lambda: plain(frame[BUDGET], self._value(frame)))
 
 
 def _frame(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Limits) -> Frame:
@@ -186,11 +220,19 @@ def _frame(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Limi
     return frame
 
 
-def _guarded(run: Callable[[], Value]) -> Value:
+def _compiled(body: list[nodes.Node], layout: Layout) -> Execute:
+    scope = Scope(layout)
+    for name in sorted(assigned(body)):
+        scope.bind(name)
+    return block(body, scope)
+
+
+def _guarded(text: str, run: Callable[[], Value]) -> Value:
     try:
         return run()
     except Failure as failure:
-        line = "" if failure.line is None else f"line {failure.line}: "
+        place = failure.place
+        line = "" if place is None else f"line {Lines(text).location(place)[0]}: "
         raise CallError(failure.code, f"{line}{failure.problem}") from None
     except RecursionError:
         raise CallError("W2005", "the template's macros call each other too deeply") from None
@@ -200,34 +242,43 @@ def _guarded(run: Callable[[], Value]) -> Value:
 
 
 def _warnings(
-    tree: nodes.Template, context: JsonContext, reads: tuple[Read, ...]
+    tree: nodes.Template, context: JsonContext, reads: tuple[Read, ...], lines: Lines
 ) -> tuple[Finding, ...]:
     """Every warning about the template, in the order of its lines."""
-    found = [*_commas(context), *_indexes(reads), *_lost(tree.body, alone=False)]
+    found = [*_commas(context, lines), *_indexes(reads), *_lost(tree.body, lines, alone=False)]
     return tuple(sorted(found, key=lambda finding: (finding.line or 0, finding.code)))
 
 
-def _commas(context: JsonContext) -> Iterator[Finding]:
-    for comma in context.commas:
-        problem = "a comma is missing before this value" if comma.missing else "a comma too many"
+def _commas(context: JsonContext, lines: Lines) -> Iterator[Finding]:
+    first: dict[tuple[int, bool], int] = {}
+    for comma in sorted(context.commas):
+        line, column = lines.location(comma.place)
+        first.setdefault((line, comma.missing), column)
+    for (line, missing), column in first.items():
+        problem = "a comma is missing before this value" if missing else "a comma too many"
         advice = (
             'widgetd sets it right; write {{ "," if not loop.last }} to be understood by others'
         )
-        yield Finding(code="W1309", line=comma.line, problem=problem, advice=advice)
+        yield Finding(code="W1309", line=line, column=column, problem=problem, advice=advice)
 
 
 def _indexes(reads: tuple[Read, ...]) -> Iterator[Finding]:
-    for name, line in dict.fromkeys((read.path, read.line) for read in reads if read.index):
+    first: dict[tuple[str, int], Read] = {}
+    for read in reads:
+        if read.index:
+            first.setdefault((read.path, read.line), read)
+    for read in first.values():
         yield Finding(
             code="W1308",
-            line=line,
-            problem=f"'{name}' is read in a loop that does not bind it",
+            line=read.line,
+            column=read.column,
+            problem=f"'{read.path}' is read in a loop that does not bind it",
             advice=f"it counts the turns from 0 unless it is an argument; "
-            f"write {{% set {name} = loop.index0 %}}",
+            f"write {{% set {read.path} = loop.index0 %}}",
         )
 
 
-def _lost(body: list[nodes.Node], *, alone: bool) -> Iterator[Finding]:
+def _lost(body: list[nodes.Node], lines: Lines, *, alone: bool) -> Iterator[Finding]:
     """Each `(none)` that stands where the JSX had something.
 
     One that is all a branch holds is the `null` of `c ? x : null`.
@@ -235,31 +286,29 @@ def _lost(body: list[nodes.Node], *, alone: bool) -> Iterator[Finding]:
     only = alone and len(body) == 1
     for node in body:
         if isinstance(node, nodes.Output):
-            yield from _lost_in(node, spared=only and len(node.nodes) == 1)
+            yield from _lost_in(node, lines, spared=only and len(node.nodes) == 1)
         elif isinstance(node, nodes.If):
             for branch in (node, *node.elif_):
-                yield from _lost(branch.body, alone=True)
-            yield from _lost(node.else_, alone=True)
+                yield from _lost(branch.body, lines, alone=True)
+            yield from _lost(node.else_, lines, alone=True)
         else:
-            yield from _lost(getattr(node, "body", []), alone=False)
+            yield from _lost(getattr(node, "body", []), lines, alone=False)
 
 
-def _lost_in(output: nodes.Output, *, spared: bool) -> Iterator[Finding]:
+def _lost_in(output: nodes.Output, lines: Lines, *, spared: bool) -> Iterator[Finding]:
     for each in output.nodes:
         value = each.node if isinstance(each, nodes.Filter) and each.name == "tojson" else each
-        joined = [value, *value.find_all(nodes.Concat)] if value is not None else []
+        joined = [node for node in every(each) if isinstance(node, nodes.Concat)]
         whole = not spared and _is_none(value)
-        if whole or any(_is_none(part) for node in joined for part in _parts(node)):
+        if whole or any(_is_none(part) for node in joined for part in node.nodes):
+            line, column = lines.location(start(each))
             yield Finding(
                 code="W1307",
-                line=each.lineno,
+                line=line,
+                column=column,
                 problem="the exporter could not translate this value and wrote (none)",
                 advice="write the value that the JSX shows, or simplify the JSX and export again",
             )
-
-
-def _parts(node: nodes.Node) -> list[nodes.Expr]:
-    return node.nodes if isinstance(node, nodes.Concat) else []
 
 
 def _is_none(node: nodes.Node | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
@@ -10,11 +11,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from jinja2 import Environment
+from jinja2.exceptions import TemplateSyntaxError
 from jinja2.lexer import Token
 
 from benchmarks.folders import BUNDLED
 from tests.corpus import CORPUS, corpus_files, needs_corpus
-from widgetd.template.lexer import tokens
+from widgetd.template.lexer import Lines, tokens, tokens_by_jinja
 
 JINJA = Environment()
 
@@ -46,6 +48,12 @@ def by_jinja(text: str) -> list[Token]:
     return list(lexer.wrap(lexer.tokeniter(text, None)))
 
 
+def lined(text: str, found: Iterable[Token]) -> list[Token]:
+    """Tokens with their lines, as Jinja has them, in place of their offsets."""
+    lines = Lines(text)
+    return [Token(lines.location(each.lineno)[0], each.type, each.value) for each in found]
+
+
 @given(TEXTS)
 @example('{{ {"a": {"b": 1}}["a"] -}}\n\n x')
 @example("a \n{%- if\n x %}{#- c\n -#} b\n")
@@ -54,7 +62,32 @@ def by_jinja(text: str) -> list[Token]:
 def test_whatever_is_cut_is_cut_as_jinja_cuts_it(text: str) -> None:
     found = tokens(text)
 
-    assert found is None or found == by_jinja(text)
+    assert found is None or lined(text, found) == by_jinja(text)
+    assert found is None or found == list(tokens_by_jinja(JINJA.lexer, text, None))
+
+
+@given(TEXTS)
+@example("a\r\n{% raw %}\r{{ x }}\n{%- endraw -%}\n {{ 7 }}")
+def test_what_jinja_cuts_is_placed_in_its_line(text: str) -> None:
+    meant: list[Token] | int
+    found: list[Token] | int
+    try:
+        meant = by_jinja(text)
+    except TemplateSyntaxError as mistake:
+        meant = mistake.lineno
+    try:
+        found = lined(text, tokens_by_jinja(JINJA.lexer, text, None))
+    except TemplateSyntaxError as mistake:
+        found = Lines(text).location(mistake.lineno)[0]
+
+    assert found == meant
+
+
+@pytest.mark.parametrize("text", ["{{ 7\n + é }}", "{% raw %}\n{{{% endraw %}{{ é.a }}"])
+def test_a_token_has_the_offset_at_which_it_stands(text: str) -> None:
+    for found in (tokens(text) or [], tokens_by_jinja(JINJA.lexer, text, None)):
+        for token in found:
+            assert text.startswith(str(token.value), token.lineno)
 
 
 @pytest.mark.parametrize("escape", [r"\g", r"\\g", r"\\\g", r"\477", r"\101", r"\é", r"\u00e9"])
@@ -63,14 +96,14 @@ def test_an_escape_that_python_warns_of_is_read_without_a_warning(escape: str) -
     with warnings.catch_warnings(action="ignore"):
         meant = by_jinja(text)
 
-    assert tokens(text) == meant
+    assert lined(text, tokens(text) or []) == meant
 
 
 @pytest.mark.parametrize("path", sorted(BUNDLED.glob("*.widget")), ids=lambda path: path.stem)
 def test_what_is_usual_needs_no_other_lexer(path: Path) -> None:
     template = orjson.loads(path.read_bytes())["template"]
 
-    assert tokens(template) == by_jinja(template)
+    assert lined(template, tokens(template) or []) == by_jinja(template)
 
 
 @needs_corpus
@@ -78,7 +111,8 @@ def test_real_templates_need_no_other_lexer() -> None:
     for path in corpus_files():
         template = orjson.loads(path.read_bytes()).get("template")
         if template:
-            assert tokens(template) == by_jinja(template), path.relative_to(CORPUS)
+            found = lined(template, tokens(template) or [])
+            assert found == by_jinja(template), path.relative_to(CORPUS)
 
 
 @pytest.mark.parametrize(

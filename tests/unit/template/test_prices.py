@@ -253,7 +253,7 @@ OTHER_TEXTS = {
     ("expressions", "unfit"),
     ("parser", ""),
     ("parser", "_check_size"),
-    ("parser", "_unparsed"),
+    ("parser", "_parsed"),
     ("references", "_filter"),
     ("references", "_getattr"),
     ("references", "_getitem"),
@@ -285,7 +285,7 @@ NAMED = {
     "' and '.join(kinds)",
 }
 
-MESSAGES = {"Failure", "fault"}
+MESSAGES = {"Failure", "Fault"}
 MAKERS = {"str", "repr", "ascii", "format", "hex", "oct", "bin", "vars"}
 MAKING_METHODS = {
     "format",

@@ -84,11 +84,11 @@ def test_a_read_is_guarded_where_its_absence_is_provided_for(
     assert unguarded(source) == expected
 
 
-def test_a_read_knows_its_line_and_what_is_certainly_there() -> None:
+def test_a_read_knows_its_place_and_what_is_certainly_there() -> None:
     source = "{% if a %}\n{% for x in xs %}\n{{ x.y }}{% endfor %}{% endif %}"
 
     assert reads(source)[-1] == Read(
-        path="xs[].y", line=3, guarded=False, known=frozenset({"a", "xs", "xs[]"})
+        path="xs[].y", line=3, column=4, guarded=False, known=frozenset({"a", "xs", "xs[]"})
     )
 
 
