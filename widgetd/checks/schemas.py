@@ -17,7 +17,7 @@ from widgetd.errors import CallError, Finding, InvalidArgument
 from widgetd.schema.describe import FORMATS
 from widgetd.schema.engine import has_format
 from widgetd.schema.faults import MISSING
-from widgetd.schema.json_values import pointer
+from widgetd.schema.json_values import Json, pointer
 from widgetd.schema.types import type_names
 from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Read, Template
@@ -61,6 +61,44 @@ def portability(schema: Schema) -> Iterator[Finding]:
         if "array" in type_names(part) and not part.keys() & {"items", "prefixItems"}:
             problem = "some hosts refuse an array without 'items'"
             yield finding(at, problem, "say what its elements are")
+
+
+_OPENAI_FORMATS = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+)
+"""Source: OpenAI documentation, "Structured Outputs", "Supported properties"."""
+
+CLIENTS: tuple[tuple[str, Callable[[Json], bool], str, str], ...] = (
+    (
+        "format",
+        lambda value: value == "email",
+        "CrewAI and AutoGen cannot read the format '{}' by themselves",
+        "install 'pydantic[email]' beside them",
+    ),
+    (
+        "format",
+        lambda value: value not in _OPENAI_FORMATS,
+        "OpenAI's strict mode refuses the format '{}'",
+        "leave 'strict' off for these tools, as by convert_schemas_to_strict=False",
+    ),
+    (
+        "additionalProperties",
+        lambda value: value is False,
+        "google-genai, given an MCP session, fails on a schema that admits no further properties",
+        "give it the tools as function declarations, by 'parameters_json_schema'",
+    ),
+)
+"""A keyword and a value which some client stumbles over, what is said of it, and what helps."""
+
+
+def client_needs(schema: Schema) -> Iterator[str]:
+    """What those who set up some clients have to know of `schema`, which is as it should be."""
+    parts = list(schema.document.subschemas())
+    for keyword, stumbles, problem, advice in CLIENTS:
+        values = dict.fromkeys(
+            value for part in parts if isinstance(value := part.get(keyword), (str, bool))
+        )
+        yield from (f"{problem.format(value)}; {advice}" for value in values if stumbles(value))
 
 
 def unfit_defaults(schema: Schema) -> Iterator[Finding]:

@@ -51,6 +51,8 @@ def check(
         print(text)
     if not (json or github):
         print(outcome.conclusion)
+        for note in outcome.notes:
+            print(report.for_terminal(note))
     return 1 if outcome.faults or (strict and outcome.findings) else 0
 
 
@@ -62,12 +64,14 @@ class Checked:
         findings: By path; the paths are as the caller named the folders.
         contents: The text of each file that a finding is about, where it can be read.
         files: How many files were looked at.
+        notes: What some clients need to be served all of this, as sentences.
         tokens: What the list of their tools costs a model, at 4 characters a token.
     """
 
     findings: tuple[Finding, ...]
     contents: Mapping[str, str]
     files: int
+    notes: tuple[str, ...]
     tokens: int
 
     @property
@@ -105,11 +109,12 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
 
     found: list[Finding] = []
     contents: dict[str, str] = {}
+    needs: dict[str, list[str]] = {}
     files = tokens = 0
     for path in paths:
         folder, only = _folder_and_file(path)
         said: dict[str, tuple[Finding, ...]] = {}
-        snapshot = _scanned(folder, said, only, strict=strict)
+        snapshot = _scanned(folder, said, only, strict=strict, needs=needs)
         entries = _entries(snapshot, only)
         if only and not entries:
             problem = f"{path} is none of the files that are served"
@@ -129,7 +134,15 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
             if str(place) not in contents:
                 with suppress(OSError):
                     contents[str(place)] = place.read_text(encoding="utf-8", errors="replace")
-    return Checked(findings=tuple(found), contents=contents, files=files, tokens=tokens)
+    notes = tuple(_note(need, *files) for need, files in needs.items())
+    return Checked(
+        findings=tuple(found), contents=contents, files=files, notes=notes, tokens=tokens
+    )
+
+
+def _note(need: str, first: str, *others: str) -> str:
+    more = f" and {_counted(len(others), 'file')} more" if others else ""
+    return f"note, for {first}{more}: {need}"
 
 
 def _folder_and_file(path: Path) -> tuple[Path, str]:
@@ -148,6 +161,7 @@ def _scanned(
     only: str = "",
     *,
     strict: bool = False,
+    needs: dict[str, list[str]] | None = None,
 ) -> Snapshot:
     """What would be served of `folder`.
 
@@ -156,9 +170,11 @@ def _scanned(
         said: Gets what can be said of each widget, by path; None if nobody asks.
         only: The path of the one file to say it of; empty for all.
         strict: Undeclared names are faults.
+        needs: Gets what some clients need, each with the files of which it is said.
     """
     from widgetd.catalog.loader import Loader
     from widgetd.checks import findings
+    from widgetd.checks.schemas import client_needs
     from widgetd.daemon.loading import admit, catalog_for
 
     loader = Loader(admit, keeps_parts=True)
@@ -168,6 +184,9 @@ def _scanned(
         # Now, for its parts are there; those of ten thousand widgets would fill the memory.
         if said is not None and only in ("", source.path):
             said[source.path] = findings(widget, strict=strict)
+            if needs is not None:
+                for need in client_needs(widget.schema):
+                    needs.setdefault(need, []).append(str(folder / source.path))
         widget.release()
         return widget
 

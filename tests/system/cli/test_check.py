@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.serving import widget_file
 from widgetd.checks.report import as_github, as_json, as_text
+from widgetd.cli import main
 from widgetd.cli.check import checked
 from widgetd.errors import ConfigError
 
@@ -61,6 +63,40 @@ def test_a_file_that_is_not_served_is_not_passed_over_in_silence(folder: Path) -
     assert str(caught.value) == (
         f"{folder}/notes.txt is none of the files that are served; name a .widget file, or a folder"
     )
+
+
+def test_what_some_clients_need_is_noted_once_for_all_files_and_is_nobodys_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"who": {"type": "string", "format": "email"}, "at": {"type": "string"}}
+    texts["at"]["format"] = "uri"
+    schema = {"type": "object", "properties": texts, "additionalProperties": False}
+    template = '{"type":"Card","children":[{"type":"Text","value":"{{ who }} {{ at }}"}]}'
+    file = partial(widget_file, template=template, description="Greet somebody.")
+    (tmp_path / "A.widget").write_text(file("A", schema=schema))
+    (tmp_path / "B.widget").write_text(file("B", schema={**schema, "required": ["who"]}))
+
+    email = (
+        "CrewAI and AutoGen cannot read the format 'email' by themselves; "
+        "install 'pydantic[email]' beside them"
+    )
+    uri = (
+        "OpenAI's strict mode refuses the format 'uri'; "
+        "leave 'strict' off for these tools, as by convert_schemas_to_strict=False"
+    )
+    closed = (
+        "google-genai, given an MCP session, fails on a schema that admits no further properties; "
+        "give it the tools as function declarations, by 'parameters_json_schema'"
+    )
+
+    assert checked([tmp_path]).findings == ()
+    assert main(["check", "--strict", str(tmp_path)]) == 0
+    conclusion, *notes = capsys.readouterr().out.splitlines()
+    assert conclusion.startswith("2 files: 0 faults, 0 warnings; ")
+    about = f"note, for {tmp_path / 'A.widget'} and 1 file more: "
+    assert notes == [about + email, about + uri, about + closed]
+    main(["check", str(tmp_path / "B.widget")])
+    assert f"\nnote, for {tmp_path / 'B.widget'}: {uri}\n" in capsys.readouterr().out
 
 
 def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) -> None:
