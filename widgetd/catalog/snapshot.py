@@ -39,7 +39,10 @@ class Selection:
         """Whether the widget is served."""
         if not (self.include or self.exclude):
             return True
-        marks = {widget.tool, *widget.definition.tags}
+        return self.picks({widget.tool, *widget.definition.tags})
+
+    def picks(self, marks: set[str]) -> bool:
+        """Whether a widget with these tags and this name is."""
         return not (marks & self.exclude) and (not self.include or bool(marks & self.include))
 
 

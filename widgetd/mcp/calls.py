@@ -16,7 +16,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.envelope import RenderMark
 from widgetd.mcp.observer import Observer
-from widgetd.mcp.principal import Caller, caller_in
+from widgetd.mcp.principal import Caller, caller_in, is_elevated
 from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.sidecar import version_precedence
@@ -49,7 +49,9 @@ class Rendering:
         self._observers = observers
         self._clock = clock
         self._compiled = CompiledCache()
-        self._ui: WeakKeyDictionary[Widget, Mapping[str, Any]] = WeakKeyDictionary()
+        self._shown: WeakKeyDictionary[Widget, tuple[Mapping[str, Any], bool, tuple[str, ...]]] = (
+            WeakKeyDictionary()
+        )
 
     @property
     def caller(self) -> Caller:
@@ -94,7 +96,7 @@ class Rendering:
             CallError: It is not kept, or not any more (W2007).
         """
         render = await self._store.renders.get(render_id)
-        if render is None or self._is_hidden(render.tool):
+        if render is None or self._is_hidden(render):
             raise CallError(
                 "W2007",
                 f"there is no render '{render_id:.60}', or not any more; render the widget again",
@@ -105,10 +107,14 @@ class Rendering:
     async def hides_render(self, render_id: str) -> bool:
         """Whether a render is kept, of a widget that whoever is calling may not see."""
         render = await self._store.renders.get(render_id)
-        return render is not None and self._is_hidden(render.tool)
+        return render is not None and self._is_hidden(render)
 
-    def _is_hidden(self, tool: str) -> bool:
-        return tool in self._registry.current.widgets and tool not in self.caller.snapshot.widgets
+    def _is_hidden(self, render: StoredRender) -> bool:
+        caller, tool = self.caller, render.tool
+        # As its widget was then, which may be gone; and as it is now.
+        saw = caller.principal.audience.saw(elevated=render.elevated, marks=set(render.marks))
+        served = tool in self._registry.current.widgets
+        return not saw or (served and tool not in caller.snapshot.widgets)
 
     async def render(
         self, widget: Widget, arguments: Mapping[str, Any], generation: str
@@ -134,11 +140,13 @@ class Rendering:
         ms = round((time.perf_counter() - started_s) * 1000, 3)
         for observer in self._observers:
             observer.rendered(widget, made.steps)
-        # What every result of this widget says of how it is shown is made once.
-        shown = self._ui.get(widget)
-        if shown is None:
-            shown = self._ui[widget] = ui(widget).wire()
         definition = widget.definition
+        # What every result of this widget says of how it is shown, and to whom, is made once.
+        known = self._shown.get(widget)
+        if known is None:
+            marks = (widget.tool, *definition.tags)
+            known = self._shown[widget] = ui(widget).wire(), is_elevated(widget), marks
+        shown, elevated, marks = known
         mark = RenderMark(
             id=f"r_{token_urlsafe(12)}",
             widget=widget.tool,
@@ -153,6 +161,8 @@ class Rendering:
             tool=widget.tool,
             tree=made.tree,
             secret=bool(definition.sidecar.sensitive),
+            elevated=elevated,
+            marks=marks,
             text=widget.summary.text(made.arguments),
             facts=facts | widget.summary.data(made.arguments),
             ui=shown,

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from math import inf
+from secrets import token_bytes
 from types import MappingProxyType
 from typing import Any
 
@@ -50,8 +52,27 @@ class Audience:
 
     def sees(self, widget: Widget) -> bool:
         """Whether the widget exists for them."""
-        open_to_all = widget.definition.sidecar.permission != "elevated"
-        return (self.elevated or open_to_all) and self.selection.admits(widget)
+        return (self.elevated or not is_elevated(widget)) and self.selection.admits(widget)
+
+    def saw(self, *, elevated: bool, marks: set[str]) -> bool:
+        """Whether a widget existed for them that had this permission, these tags and this name."""
+        return (self.elevated or not elevated) and self.selection.picks(marks)
+
+
+def is_elevated(widget: Widget) -> bool:
+    """Whether callers need a scope of their own for the widget."""
+    return widget.definition.sidecar.permission == "elevated"
+
+
+_KEY = token_bytes(16)
+
+
+def opaque(name: str) -> str:
+    """Stands for a name that whoever reads it may not see, the same until this process ends.
+
+    A digest alone would be found out by whoever tries names.
+    """
+    return f"hidden_{blake2b(name.encode(), key=_KEY, digest_size=6).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

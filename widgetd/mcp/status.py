@@ -13,6 +13,8 @@ from importlib.metadata import version
 from typing import Any
 
 from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.mcp.principal import opaque
 
 STALLED_S = 30.0
 """Scans come every 2 s; the longest rebuild of many thousand files takes less than this."""
@@ -74,20 +76,28 @@ def readiness(registry: Registry, vitals: Vitals) -> dict[str, Any]:
     }
 
 
-def status(registry: Registry, vitals: Vitals) -> dict[str, Any]:
-    """What `/readyz` answers, and `{"version": "...", "faults": [{"path", "code", ...}]}`."""
+def status(registry: Registry, vitals: Vitals, view: Snapshot) -> dict[str, Any]:
+    """What `/readyz` answers, and `{"version": "...", "faults": [{"path", "code", ...}]}`.
+
+    Args:
+        registry: What is being served.
+        vitals: What the daemon knows of itself.
+        view: What whoever asks sees of it; other faults are told without their file.
+    """
     snapshot = registry.current
     served = {widget.definition.path for widget in snapshot.widgets.values()}
+    # Where one of these stands among the others would tell how it begins.
+    faults = sorted(snapshot.faults.items(), key=lambda item: item[0] not in view.faults)
     return {
         "version": version("widgetd"),
         **readiness(registry, vitals),
         "faults": [
             {
-                "path": path,
+                "path": path if path in view.faults else opaque(path),
                 "code": fault.code,
                 "state": "stale" if path in served else "refused",
-                "problem": str(fault),
+                "problem": str(fault) if path in view.faults else "this token does not see it",
             }
-            for path, fault in snapshot.faults.items()
+            for path, fault in faults
         ],
     }

@@ -68,6 +68,8 @@ class StoredRender:
         size_bytes: About the size as JSON. The length of the template's output will do, and
             whoever rendered has it; nothing is serialised to find it out.
         secret: Whether the tree may hold what no model is told.
+        elevated: Whether its widget was for those with a scope of their own.
+        marks: The name and the tags that its widget had.
     """
 
     id: str
@@ -76,6 +78,8 @@ class StoredRender:
     created: float
     size_bytes: int
     secret: bool = False
+    elevated: bool = False
+    marks: tuple[str, ...] = ()
     text: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     ui: Mapping[str, Any] = field(default_factory=dict)

@@ -7,7 +7,7 @@ Counts are pushed through the two observers; states are read when asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -19,6 +19,7 @@ from widgetd.catalog.intake import Upload, UploadOutcome
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
 from widgetd.mcp.observer import Called, Notice
+from widgetd.mcp.principal import opaque
 from widgetd.mcp.status import Vitals
 from widgetd.widget.widget import Widget
 
@@ -123,10 +124,16 @@ class Metrics:
         gauge = Gauge(f"widgetd_{name}", meaning, registry=self.collected)
         gauge.set_function(number)
 
-    def exposition(self, accept: str) -> tuple[bytes, str]:
-        """The numbers in the dialect that a scraper accepts, and its media type."""
+    def exposition(self, accept: str, named: Collection[str] | None = None) -> tuple[bytes, str]:
+        """The numbers in the dialect that a scraper accepts, and its media type.
+
+        Args:
+            accept: As the scraper says it.
+            named: The tools that the scraper may see, all others having an opaque id; None for all.
+        """
         encode, media_type = choose_encoder(accept)
-        return encode(self.collected), media_type
+        shown = self.collected if named is None else _Named(self.collected, named)
+        return encode(shown), media_type
 
     def watch_count(self, name: str, meaning: str, number: Callable[[], int]) -> None:
         """Show `number`, which only rises, as it is whenever somebody asks."""
@@ -141,6 +148,25 @@ class Metrics:
         return Histogram(
             f"widgetd_{name}", meaning, labels, registry=self.collected, buckets=buckets
         )
+
+
+class _Named(Collector):
+    """What somebody else collects, with an opaque id for each tool that is not to be named."""
+
+    def __init__(self, collected: Collector, named: Collection[str]) -> None:
+        self._collected = collected
+        self._named = named
+
+    def collect(self) -> Iterator[Metric]:
+        """The same numbers."""
+        for metric in self._collected.collect():
+            metric.samples = [
+                sample._replace(labels={**sample.labels, "widget": opaque(tool)})
+                if (tool := sample.labels.get("widget", "")) not in self._named
+                else sample
+                for sample in metric.samples
+            ]
+            yield metric
 
 
 class _Count(Collector):

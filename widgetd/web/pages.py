@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from widgetd.errors import CallError
 from widgetd.mcp.http_calls import keep_render
-from widgetd.mcp.principal import ADMIN, METRICS
+from widgetd.mcp.principal import ADMIN, METRICS, caller_in
 from widgetd.mcp.server import Server
 from widgetd.mcp.status import Vitals, readiness, status
 from widgetd.schema.json_values import kind
@@ -65,7 +65,8 @@ async def readyz(daemon: Daemon, _request: Request) -> Response:
 
 async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, Any]:
     """How widgetd is, fault by fault: HTML for a browser, JSON for everybody else."""
-    facts = status(daemon.server.registry, daemon.vitals)
+    server = daemon.server
+    facts = status(server.registry, daemon.vitals, server.rendering.caller.snapshot)
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse(facts)
     return {"faults": facts.pop("faults"), "facts": facts}
@@ -73,7 +74,14 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
 
 async def metrics_page(daemon: Daemon, request: Request) -> Response:
     """Numbers for Prometheus, in the dialect that the scraper asks for."""
-    numbers, media_type = daemon.metrics.exposition(request.headers.get("accept", ""))
+    server = daemon.server
+    # On a port of its own nobody says who asks.
+    caller = caller_in(server.registry)
+    audience = (server.otherwise if caller is None else caller.principal).audience
+    named = None
+    if not audience.sees_everything:
+        named = {*server.views.of(server.registry.current, audience).widgets, *server.builtin, ""}
+    numbers, media_type = daemon.metrics.exposition(request.headers.get("accept", ""), named)
     return Response(numbers, headers={"content-type": media_type})
 
 

@@ -34,7 +34,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     key = arguments["idempotency_key"]
     remembered = f"widget_action {render_id} {key}"
     answer = await store.idempotency.recall(remembered)
-    if answer is not None:
+    if answer is not None and not await context.rendering.hides_render(render_id):
         return structured_result(dict(answer))
     render = await context.rendering.stored(render_id)
     offered = _offered(tree_actions(render.tree), arguments["action"])

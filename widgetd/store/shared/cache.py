@@ -92,6 +92,8 @@ _PARTS: Mapping[str, Collection[type]] = {
     "created": {float, int},
     "size_bytes": {int},
     "secret": {bool},
+    "elevated": {bool},
+    "marks": {list},
     "text": {str},
     "facts": {dict},
     "ui": {dict},
@@ -105,7 +107,10 @@ def _render(sent: bytes) -> StoredRender:
     for name, kinds in _PARTS.items():
         if type(loaded.get(name)) not in kinds:
             raise ValueError(f"expected another {name}")
-    return StoredRender(**{name: loaded[name] for name in _PARTS})
+    if any(type(mark) is not str for mark in loaded["marks"]):
+        raise ValueError("expected other marks")
+    marks = tuple(loaded["marks"])
+    return StoredRender(**{name: loaded[name] for name in _PARTS} | {"marks": marks})
 
 
 RENDER: Codec[StoredRender] = Codec(encode=_encode, decode=_render)
