@@ -5,7 +5,7 @@ A token is taken for four characters of JSON, which is near enough to compare by
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -58,17 +58,13 @@ def table(snapshot: Snapshot) -> str:
         if widget.example is not None:
             whole = tokens_of_result(widget, snapshot, widget.example, "chatkit")
             split = tokens_of_result(widget, snapshot, widget.example, "split")
-            full = max(_trees(widget, snapshot), default=whole)
+            full = whole
+            for arguments in widget.examples:
+                with suppress(CallError):
+                    full = max(full, tokens_of_result(widget, snapshot, arguments, "chatkit"))
             costs = (tokens_of_tool(widget), whole, split, full)
             rows.append((widget.tool, *(f"{cost:,}" for cost in costs)))
     width = max(len(row[0]) for row in rows)
     return "\n".join(
         "  ".join((f"{name:{width}}", *(f"{cost:>7}" for cost in costs))) for name, *costs in rows
     )
-
-
-def _trees(widget: Widget, snapshot: Snapshot) -> Iterator[int]:
-    """What the tree of each example costs that can be rendered."""
-    for arguments in widget.examples:
-        with suppress(CallError):
-            yield tokens_of_result(widget, snapshot, arguments, "chatkit")

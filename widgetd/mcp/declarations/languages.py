@@ -34,7 +34,8 @@ class Language:
         literals: One of some JSON scalars.
         alias: Another name for a type, with `{}` for each.
         declare: The lines of a type for a record, under its name.
-        guard: A function that narrows a response, given the name of its type, tool and `uiType`.
+        guard: A function that narrows a response, with `{name}` for what its type begins with,
+            and `{tool}` and `{ui_type}`, which are plain words.
     """
 
     header: str
@@ -45,7 +46,7 @@ class Language:
     literals: Callable[[tuple[Any, ...]], str]
     alias: str
     declare: Callable[[Record], Iterator[str]]
-    guard: Callable[[str, str, str], str]
+    guard: str
 
     def spell(self, shape: Shape) -> str:
         """`shape` in this language; records by their names."""
@@ -77,16 +78,6 @@ def _interface(record: Record) -> Iterator[str]:
     yield "}"
 
 
-def _is_name(name: str, _tool: str, ui_type: str) -> str:
-    return (
-        f"export function is{name}(\n"
-        f"  response: {{ _meta?: object | undefined }},\n"
-        f"): response is {name}Response {{\n"
-        f"  const meta = response._meta as Meta | undefined;\n"
-        f'  return meta?.["widgetd/ui"]?.uiType === {json.dumps(ui_type)};\n}}'
-    )
-
-
 TYPESCRIPT = Language(
     header="// What widgetd answers, and what its tools take. Made by `widgetd types --lang ts`.",
     between="\n\n",
@@ -103,7 +94,13 @@ TYPESCRIPT = Language(
     literals=lambda values: " | ".join(json.dumps(value, ensure_ascii=False) for value in values),
     alias="export type {} = {};",
     declare=_interface,
-    guard=_is_name,
+    guard="""\
+export function is{name}(
+  response: {{ _meta?: object | undefined }},
+): response is {name}Response {{
+  const meta = response._meta as Meta | undefined;
+  return meta?.["widgetd/ui"]?.uiType === "{ui_type}";
+}}""",
 )
 
 
@@ -137,13 +134,6 @@ def _typed_dict(record: Record) -> Iterator[str]:
         yield "    pass"
 
 
-def _is_tool(name: str, tool: str, ui_type: str) -> str:
-    return (
-        f"def is_{tool}(response: Mapping[str, Any]) -> TypeGuard[{name}Response]:\n"
-        f"    return _ui_type(response) == {ui_type!r}"
-    )
-
-
 PYTHON = Language(
     header='''"""What widgetd answers, and what its tools take. Made by `widgetd types`."""
 
@@ -169,7 +159,9 @@ def _ui_type(response: Mapping[str, Any]) -> object:
     literals=_python_literals,
     alias="{} = {}",
     declare=_typed_dict,
-    guard=_is_tool,
+    guard="""\
+def is_{tool}(response: Mapping[str, Any]) -> TypeGuard[{name}Response]:
+    return _ui_type(response) == '{ui_type}'""",
 )
 
 LANGUAGES: Mapping[Literal["ts", "python"], Language] = {"ts": TYPESCRIPT, "python": PYTHON}

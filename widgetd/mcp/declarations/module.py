@@ -99,7 +99,8 @@ def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
         records = _records(widget.schema.document, own)
         arguments = {**records, own: records.get(own, Record(own, ()))}
         yield from declared((*arguments.values(), *_response(widget, name, arguments)))
-        yield language.guard(name, widget.tool, widget.definition.ui_type)
+        ui_type = widget.definition.ui_type
+        yield language.guard.format(name=name, tool=widget.tool, ui_type=ui_type)
     responses = Union(tuple(Named(f"{name}Response") for name in (*widgets, _FAILED)))
     yield language.alias.format("Response", language.spell(responses))
     ui_types = dict.fromkeys(widget.definition.ui_type for widget in widgets.values())
