@@ -6,8 +6,8 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,11 +47,15 @@ class Receiver:
         url: Where it is.
         answers: The status of each answer, in order; the last one stays.
         told: The requests.
+        ignored: A request with this in its body gets no answer.
+        taken: How many requests got one.
     """
 
     url: str
     answers: list[str]
     told: list[Told] = field(default_factory=list)
+    ignored: bytes = b"\0"
+    taken: int = 0
     _came: anyio.Event = field(default_factory=anyio.Event)
 
     async def heard(self, times: int) -> None:
@@ -72,12 +76,80 @@ class Receiver:
             while len(body) < int(headers["content-length"]):
                 body += await stream.receive()
             self.told.append(Told(headers=headers, body=body))
+            if self.ignored in body:
+                self._stir()
+                await silent(stream)
+                return
             status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
             await stream.send(
                 f"HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode()
             )
-            came, self._came = self._came, anyio.Event()
-            came.set()
+            self.taken += 1
+            self._stir()
+
+    def _stir(self) -> None:
+        came, self._came = self._came, anyio.Event()
+        came.set()
+
+
+Manner = Callable[[SocketStream], Awaitable[None]]
+"""How a receiver deals with a connection, until it is closed on it."""
+
+PAUSE_S = 0.01
+
+
+async def silent(stream: SocketStream) -> None:
+    """Read, and say nothing."""
+    with suppress(anyio.BrokenResourceError):
+        async for _ in stream:
+            pass
+
+
+async def deaf(_stream: SocketStream) -> None:
+    """Read nothing, and say nothing."""
+    await anyio.sleep_forever()
+
+
+def dripping(begin: bytes, drop: bytes) -> Manner:
+    """Answer at once, and never come to an end."""
+
+    async def answer(stream: SocketStream) -> None:
+        await stream.receive()
+        await stream.send(begin)
+        while True:
+            await stream.send(drop)
+            await anyio.sleep(PAUSE_S)
+
+    return answer
+
+
+SLOW: dict[str, Manner] = {
+    "says nothing": silent,
+    "reads nothing": deaf,
+    "drips its status": dripping(b"HTTP/1.1 ", b"0"),
+    "drips its headers": dripping(b"HTTP/1.1 200 Ok\r\n", b"a: b\r\n"),
+    "drips one header": dripping(b"HTTP/1.1 200 Ok\r\na: ", b"b"),
+    "drips early hints": dripping(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+}
+"""Receivers that never come to the end of an answer's head, each in its way."""
+
+
+@asynccontextmanager
+async def receiving_slowly(manner: Manner) -> AsyncIterator[Receiver]:
+    """A receiver that lives as long as the block, and of each connection notes that it came."""
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    receiver = Receiver(f"http://localhost:{listener.extra(SocketAttribute.local_port)}/", [])
+
+    async def take(stream: SocketStream) -> None:
+        receiver.told.append(Told(headers={}, body=b""))
+        async with stream:
+            with suppress(anyio.BrokenResourceError, anyio.EndOfStream):
+                await manner(stream)
+
+    async with listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, take)
+        yield receiver
+        tasks.cancel_scope.cancel()
 
 
 @asynccontextmanager

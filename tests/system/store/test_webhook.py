@@ -13,12 +13,19 @@ import anyio
 import pytest
 
 from tests.system.store.events import logged
-from tests.system.store.receiver import PATIENCE_S, Receiver, receiving
+from tests.system.store.receiver import (
+    PATIENCE_S,
+    SLOW,
+    Receiver,
+    dripping,
+    receiving,
+    receiving_slowly,
+)
 from tests.system.store.replicas import Clock, render
 from widgetd.errors import ConfigError
 from widgetd.store.delivery.addresses import is_public
 from widgetd.store.delivery.forward import Forwarder
-from widgetd.store.delivery.webhook import Webhook, client, deliver, webhook
+from widgetd.store.delivery.webhook import AT_ONCE, Client, Webhook, webhook
 from widgetd.store.factory import local_store
 
 SECRET = "a secret of some length, at least"
@@ -69,18 +76,18 @@ async def test_an_action_is_told_signed_and_waits_for_its_reader_all_the_same() 
 async def test_a_secret_may_be_base64_as_libraries_for_webhooks_want_it() -> None:
     key = bytes(range(24))
     secret = f"whsec_{base64.b64encode(key).decode()}"
-    async with receiving() as receiver, client() as post:
+    async with receiving() as receiver, Client() as client:
         hook = hook_of(receiver, secret=secret)
-        assert await deliver(post, hook, "m1", b"{}", clock=Clock())
+        assert await client.deliver(hook, "m1", b"{}", clock=Clock())
 
     assert receiver.told[0].is_signed_with(key)
 
 
 async def test_it_is_told_again_until_the_receiver_takes_it() -> None:
     answers = ("503 Later", "429 Slower", "200 Ok")
-    async with receiving(*answers) as receiver, client() as post:
+    async with receiving(*answers) as receiver, Client() as client:
         with anyio.fail_after(PATIENCE_S):
-            assert await deliver(post, hook_of(receiver), "m1", b"{}", clock=Clock())
+            assert await client.deliver(hook_of(receiver), "m1", b"{}", clock=Clock())
 
     assert [came.headers["webhook-id"] for came in receiver.told] == ["m1", "m1", "m1"]
 
@@ -91,9 +98,9 @@ async def test_it_is_told_again_until_the_receiver_takes_it() -> None:
 async def test_what_is_hopeless_is_given_up_with_one_line_in_the_log(
     status: str, times: int
 ) -> None:
-    async with receiving(status) as receiver, client() as post:
+    async with receiving(status) as receiver, Client() as client:
         with anyio.fail_after(PATIENCE_S), logged() as events:
-            assert not await deliver(post, hook_of(receiver), "m1", b"{}", clock=Clock())
+            assert not await client.deliver(hook_of(receiver), "m1", b"{}", clock=Clock())
 
     assert len(receiver.told) == times
     assert events.all == [
@@ -109,18 +116,18 @@ async def test_what_is_hopeless_is_given_up_with_one_line_in_the_log(
 async def test_a_receiver_that_is_away_is_tried_again_and_given_up() -> None:
     async with receiving() as receiver:
         hook = hook_of(receiver)
-    async with client() as post:
+    async with Client() as client:
         with anyio.fail_after(PATIENCE_S), logged() as events:
-            assert not await deliver(post, hook, "m1", b"{}", clock=Clock())
+            assert not await client.deliver(hook, "m1", b"{}", clock=Clock())
 
     assert [event["problem"].partition(":")[0] for event in events.all] == ["ConnectError"]
 
 
 async def test_nobody_on_this_machine_is_told_unless_that_is_allowed() -> None:
-    async with receiving() as receiver, client() as post:
+    async with receiving() as receiver, Client() as client:
         hook = hook_of(receiver, allow_private=False)
         with anyio.fail_after(PATIENCE_S), logged() as events:
-            assert not await deliver(post, hook, "m1", b"{}", clock=Clock())
+            assert not await client.deliver(hook, "m1", b"{}", clock=Clock())
 
     assert receiver.told == []
     [event] = events.all
@@ -217,3 +224,55 @@ async def test_an_outbox_that_is_full_is_in_nobodys_way() -> None:
     assert [(event["id"], event["problem"]) for event in events.all] == [
         ("r1.2", "too many deliveries are waiting")
     ]
+
+
+@pytest.mark.parametrize("how", SLOW)
+@pytest.mark.parametrize("size", [2, 10_000_000])
+async def test_a_receiver_that_is_slow_in_any_way_has_one_deadline_for_each_attempt(
+    how: str, size: int
+) -> None:
+    async with receiving_slowly(SLOW[how]) as receiver, Client() as client:
+        hook = hook_of(receiver, timeout_s=0.2)
+        with anyio.fail_after(PATIENCE_S), logged() as events:
+            assert not await client.deliver(hook, "m1", b"x" * size, clock=Clock())
+
+    assert len(receiver.told) == 3
+    assert [(event["id"], event["problem"]) for event in events.all] == [
+        ("m1", "the receiver did not answer within 0.2 s")
+    ]
+
+
+async def test_what_is_taken_is_not_waited_for_however_slow_the_rest_of_the_answer_is() -> None:
+    slow = dripping(b"HTTP/1.1 200 Ok\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\na\r\n")
+    async with receiving_slowly(slow) as receiver, Client() as client:
+        hook = hook_of(receiver, timeout_s=PATIENCE_S)
+        with anyio.fail_after(PATIENCE_S / 2):
+            assert await client.deliver(hook, "m1", b"{}", clock=Clock())
+
+    assert len(receiver.told) == 1
+
+
+@pytest.mark.parametrize("backoff_s", [(600.0,), (0.0,) * 10_000], ids=["rests", "tries at once"])
+async def test_actions_that_are_never_taken_do_not_hold_up_the_others(
+    backoff_s: tuple[float, ...],
+) -> None:
+    """A receiver that fails on one kind of action for ever takes all others."""
+    bad, good = 4 * AT_ONCE, 20
+    async with receiving() as receiver:
+        receiver.ignored = b'"bad"'
+        hook = hook_of(receiver, backoff_s=backoff_s, timeout_s=0.2)
+        async with forwarding(hook) as told:
+            append = told.store.actions.append
+            for number in range(bad):
+                await append("r1", "bad", None, idempotency_key=str(number))
+            # All of them were sent once, so that all that is new is good.
+            await receiver.heard(bad)
+            before = len(receiver.told)
+            for number in range(good):
+                await append("r2", "good", None, idempotency_key=str(number))
+                with anyio.fail_after(PATIENCE_S):
+                    while receiver.taken <= number:
+                        await receiver.heard(len(receiver.told) + 1)
+            meanwhile = len(receiver.told) - before - good
+
+    assert meanwhile <= good * bad / 4, "each would have waited for a turn of all the bad ones"

@@ -9,7 +9,9 @@ not told to the webhook, and waits for its reader all the same.
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -17,13 +19,11 @@ from typing import Any
 import anyio
 import orjson
 import structlog
-from anyio.streams.memory import MemoryObjectSendStream
 
 from widgetd.store.contract import Accepted, Actions, Awaited, Clock, Renders, Store
-from widgetd.store.delivery.webhook import Post, Webhook, client, deliver
+from widgetd.store.delivery.webhook import Client, Webhook
 
 MOST_WAITING = 1000
-AT_ONCE = 16
 
 _log = structlog.get_logger()
 
@@ -65,49 +65,59 @@ class Forwarder:
         self._hook = hook
         self._clock = clock
         self._renders = store.renders
+        self._most_waiting = most_waiting
+        self._waiting = 0
         self._finished = anyio.Event()
-        outbox, self._deliveries = anyio.create_memory_object_stream[Delivery](most_waiting)
-        self._outbox = outbox
-        self.store = replace(store, actions=_ForwardedActions(store.actions, outbox, clock))
+        self._outbox, self._deliveries = anyio.create_memory_object_stream[Delivery](math.inf)
+        self.store = replace(store, actions=_ForwardedActions(store.actions, self._accept, clock))
 
     async def forward(self) -> None:
-        """Run until all is told that came before `finish`, or until cancelled."""
-        free = anyio.Semaphore(AT_ONCE)
+        """Run until all is sent that came before `finish`, or until cancelled."""
         try:
-            async with client() as post, anyio.create_task_group() as tasks:
+            async with Client() as client, anyio.create_task_group() as tasks:
                 async for delivery in self._deliveries:
-                    await free.acquire()
-                    tasks.start_soon(self._deliver, post, delivery, free)
+                    tasks.start_soon(self._deliver, client, delivery)
         finally:
             self._finished.set()
             self.close()
 
     async def finish(self) -> None:
-        """Take no more, and return once the webhook was told of everything or given up."""
+        """Take no more, and return once everything was sent or given up."""
         self._outbox.close()
         await self._finished.wait()
 
     def close(self) -> None:
-        """Tell the webhook of nothing more."""
+        """Send nothing more."""
         self._outbox.close()
         self._deliveries.close()
 
-    async def _deliver(self, post: Post, delivery: Delivery, free: anyio.Semaphore) -> None:
+    def _accept(self, delivery: Delivery) -> None:
+        problem = ""
+        if self._waiting >= self._most_waiting:
+            problem = "too many deliveries are waiting"
+        else:
+            try:
+                self._outbox.send_nowait(delivery)
+                self._waiting += 1
+            except anyio.ClosedResourceError:
+                problem = "this process ends"
+        if problem:
+            _log.warning("webhook.failed", id=delivery.id, problem=problem)
+
+    async def _deliver(self, client: Client, delivery: Delivery) -> None:
         try:
             body = await _body(delivery, self._renders)
-            await deliver(post, self._hook, delivery.id, body, clock=self._clock)
+            await client.deliver(self._hook, delivery.id, body, clock=self._clock)
         finally:
-            free.release()
+            self._waiting -= 1
 
 
 class _ForwardedActions:
-    """`Actions` of another store, each of which is put into an outbox."""
+    """`Actions` of another store, each of which is also handed to `accept`."""
 
-    def __init__(
-        self, actions: Actions, outbox: MemoryObjectSendStream[Delivery], clock: Clock
-    ) -> None:
+    def __init__(self, actions: Actions, accept: Callable[[Delivery], None], clock: Clock) -> None:
         self._actions = actions
-        self._outbox = outbox
+        self._accept = accept
         self._clock = clock
 
     async def append(
@@ -117,22 +127,15 @@ class _ForwardedActions:
         accepted = await self._actions.append(
             render_id, action, payload, idempotency_key=idempotency_key
         )
-        delivery = Delivery(
-            render_id=render_id,
-            seq=accepted.seq,
-            action=action,
-            payload=payload,
-            at=self._clock(),
+        self._accept(
+            Delivery(
+                render_id=render_id,
+                seq=accepted.seq,
+                action=action,
+                payload=payload,
+                at=self._clock(),
+            )
         )
-        problem = ""
-        try:
-            self._outbox.send_nowait(delivery)
-        except anyio.WouldBlock:
-            problem = "too many deliveries are waiting"
-        except anyio.ClosedResourceError:
-            problem = "this process ends"
-        if problem:
-            _log.warning("webhook.failed", id=delivery.id, problem=problem)
         return accepted
 
     async def read(self, render_id: str, *, after: int = 0, timeout_s: float = 20.0) -> Awaited:

@@ -13,6 +13,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import anyio
 import httpx2
@@ -26,6 +27,11 @@ BACKOFF_S = (1.0, 5.0, 30.0, 120.0, 600.0)
 """After each attempt that failed; a receiver that was restarted is there within minutes."""
 
 TIMEOUT_S = 10.0
+"""How long one attempt may take, from finding the address to the answer's status."""
+
+AT_ONCE = 16
+"""Requests at a time, of those that are new; and as many of those that are sent again."""
+
 SHORTEST_SECRET = 24
 _MAY_PASS = frozenset({408, 425, 429})
 
@@ -41,12 +47,14 @@ class Webhook:
         secret: Signs what is sent.
         allow_private: Whether the receiver may be on this machine or network.
         backoff_s: How long to wait after each attempt that failed; then there is one more.
+        timeout_s: How long each attempt may take.
     """
 
     url: httpx2.URL
     secret: bytes
     allow_private: bool = False
     backoff_s: tuple[float, ...] = BACKOFF_S
+    timeout_s: float = TIMEOUT_S
 
 
 def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
@@ -104,57 +112,69 @@ def signed(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[s
     }
 
 
-Post = httpx2.AsyncClient
-"""Makes the requests; see `client`."""
+class Client:
+    """Makes the requests, so many at once; no proxy, for it would resolve names by itself.
 
-
-def client() -> Post:
-    """What deliveries are made with; no proxy, for it would resolve names by itself."""
-    return httpx2.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False)
-
-
-async def deliver(post: Post, hook: Webhook, message_id: str, body: bytes, *, clock: Clock) -> bool:
-    """Send `body` until it is taken; whether it was.
-
-    Args:
-        post: Makes the requests.
-        hook: Who is told.
-        message_id: By which the receiver knows what it was told before.
-        body: JSON.
-        clock: Tells the time.
+    What is sent again waits for those that are, so that it never stops what is new.
     """
-    problem = ""
-    for pause_s in (*hook.backoff_s, None):
-        headers = signed(hook, message_id, body, at=int(clock()))
-        try:
-            status = await _post(post, hook, headers, body)
-        except PrivateAddressError as error:
-            problem = str(error)
-            break
-        except (OSError, httpx2.HTTPError) as error:
-            problem = f"{type(error).__name__}: {error}"
-        else:
-            if 200 <= status < 300:
-                return True
-            problem = f"the receiver answered {status}"
-            if status < 500 and status not in _MAY_PASS:
+
+    def __init__(self) -> None:
+        # A deadline for each step would let a receiver that answers byte by byte go on for ever.
+        self._http = httpx2.AsyncClient(timeout=None, follow_redirects=False, trust_env=False)
+        self._first = anyio.Semaphore(AT_ONCE)
+        self._again = anyio.Semaphore(AT_ONCE)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self._http.aclose()
+
+    async def deliver(self, hook: Webhook, message_id: str, body: bytes, *, clock: Clock) -> bool:
+        """Send `body` until it is taken; whether it was.
+
+        Args:
+            hook: To whom.
+            message_id: By which the receiver knows what it was sent before.
+            body: JSON.
+            clock: Tells the time.
+        """
+        problem, turn = "", self._first
+        for pause_s in (*hook.backoff_s, None):
+            try:
+                async with turn:
+                    headers = signed(hook, message_id, body, at=int(clock()))
+                    with anyio.fail_after(hook.timeout_s):
+                        status = await self._post(hook, headers, body)
+            except PrivateAddressError as error:
+                problem = str(error)
                 break
-        if pause_s is not None:
-            await anyio.sleep(pause_s)
-    _log.warning("webhook.failed", id=message_id, problem=problem)
-    return False
+            except TimeoutError:
+                problem = f"the receiver did not answer within {hook.timeout_s:g} s"
+            except (OSError, httpx2.HTTPError) as error:
+                problem = f"{type(error).__name__}: {error}"
+            else:
+                if 200 <= status < 300:
+                    return True
+                problem = f"the receiver answered {status}"
+                if status < 500 and status not in _MAY_PASS:
+                    break
+            turn = self._again
+            if pause_s is not None:
+                await anyio.sleep(pause_s)
+        _log.warning("webhook.failed", id=message_id, problem=problem)
+        return False
 
-
-async def _post(post: Post, hook: Webhook, headers: Mapping[str, str], body: bytes) -> int:
-    """One attempt, to the address that was looked at; whatever the answer says is not read."""
-    url = hook.url
-    port = url.port or (443 if url.scheme == "https" else 80)
-    address = await address_of(url.host, port, allow_private=hook.allow_private)
-    async with post.stream(
-        "POST",
-        url.copy_with(host=address),
-        content=body,
-        headers={**headers, "host": url.netloc.decode()},
-        extensions={"sni_hostname": url.host},
-    ) as answer:
-        return answer.status_code
+    async def _post(self, hook: Webhook, headers: Mapping[str, str], body: bytes) -> int:
+        """One attempt, to the address that was looked at; of the answer only the status is read."""
+        url = hook.url
+        port = url.port or (443 if url.scheme == "https" else 80)
+        address = await address_of(url.host, port, allow_private=hook.allow_private)
+        async with self._http.stream(
+            "POST",
+            url.copy_with(host=address),
+            content=body,
+            headers={**headers, "host": url.netloc.decode()},
+            extensions={"sni_hostname": url.host},
+        ) as answer:
+            return answer.status_code
