@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from widgetd.catalog.deletion import GRACE_S, MissingFiles
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.checks import findings
 from widgetd.checks.renders import undrawable
@@ -61,6 +62,7 @@ class Loader:
         limits: What one widget may ask for.
         strict: Refuse a template that reads what its schema does not declare.
         proofs: What was proven before; None to prove everything.
+        draws: What is being drawn, and what must not be drawn again.
         keeps_parts: Whether a widget that was proven just now keeps the parts that it was proven
             with, for somebody who looks at it at once; a served one makes them at its first call.
     """
@@ -72,12 +74,14 @@ class Loader:
         limits: Limits | None = None,
         strict: bool = False,
         proofs: ProofCache | None = None,
+        draws: Draws | None = None,
         keeps_parts: bool = False,
     ) -> None:
         self.limits = limits or Limits()
         self._admit = admit
         self._strict = strict
         self._proofs = proofs
+        self._draws = draws or Draws()
         self._keeps_parts = keeps_parts
         self._lookup: ProofLookup | None = None
 
@@ -93,11 +97,24 @@ class Loader:
             WidgetError: There is none that could be served.
         """
         path, content, proofs = source.path, digest(source, sidecar), self._proofs
+        if content in self._draws.refused:
+            raise WidgetError(
+                Finding(
+                    code="W1012",
+                    path=path,
+                    problem="widgetd was ended twice in a row while it drew this content",
+                    advice="change its template; any change has it tried again",
+                )
+            )
         proof = None if proofs is None else proofs.take(path, content)
         if proof is not None:
             return self._proven(source, sidecar, proof)
         proof = None if self._lookup is None else self._lookup(path, content)
-        widget = self._proven(source, sidecar, proof) if proof else self._prove(source, sidecar)
+        if proof is not None:
+            widget = self._proven(source, sidecar, proof)
+        else:
+            with self._draws.of(content):
+                widget = self._prove(source, sidecar)
         if proofs is not None:
             proofs.add(path, content, widget.prove())
         if not self._keeps_parts:

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from mmap import mmap
 from pathlib import Path
 
 import structlog
@@ -84,6 +85,20 @@ class StateFolder:
                 raise
             return True
         return False
+
+    def mapped(self, name: str, content: bytes, most_bytes: int) -> mmap | None:
+        """The first bytes of a file with this content, as memory; None where it cannot be had.
+
+        What is written to that memory stands in the file, however the process ends. The content
+        is written first, so that there is room for it on the disk.
+        """
+        if self.write(name, content):
+            with (
+                self._attempting(name),
+                _opened(self._path / name, os.O_RDWR) as descriptor,
+            ):
+                return mmap(descriptor, most_bytes)
+        return None
 
     def append(self, name: str, line: bytes) -> bool:
         """Add a line, its end included, whole or not at all; whether it was added."""

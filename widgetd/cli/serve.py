@@ -46,7 +46,8 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
 
     telemetry.configure(settings.log_level, readable=readable)
     welcome = partial(_welcome, folder, gallery=settings.gallery, token=settings.made_token)
-    anyio.run(lambda: serve_folder(settings, folder, started=welcome), backend="asyncio")
+    serving = partial(serve_folder, settings, folder, started=welcome, watched=True)
+    anyio.run(serving, backend="asyncio")
     return 0
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Loader
@@ -60,6 +61,7 @@ class Runtime:
         hints: Where the folder may have changed.
         registry: What is being served.
         state: What is known of the folder from earlier processes; None where nothing is kept.
+        draws: What is being drawn, and what must not be drawn again.
         vitals: What the daemon knows of itself.
         metrics: Counts what happens.
         access_policy: Who may come in.
@@ -73,6 +75,7 @@ class Runtime:
     hints: Hints
     registry: Registry
     state: StateFolder | None
+    draws: Draws
     vitals: Vitals
     metrics: Metrics
     access_policy: AccessPolicy
@@ -112,6 +115,7 @@ def prepare(settings: Settings, folder: Path, stop: anyio.Event) -> Runtime:
         hints=Hints(),
         registry=registry,
         state=state,
+        draws=Draws(state, version_of(settings)),
         vitals=vitals,
         metrics=Metrics(registry, vitals),
         access_policy=access_policy(settings),
@@ -158,6 +162,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
         otherwise=runtime.access_policy.otherwise,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
+        draws=runtime.draws,
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 
@@ -168,7 +173,7 @@ def loader_of(runtime: Runtime, server: Server) -> Loader:
     if runtime.state is not None:
         judges = (f"{name}={version(name)}" for name in JUDGES)
         proofs = ProofCache(runtime.state, " ".join([version_of(settings), *judges]))
-    return Loader(server.admit, strict=settings.strict, proofs=proofs)
+    return Loader(server.admit, strict=settings.strict, proofs=proofs, draws=runtime.draws)
 
 
 def last_good_of(runtime: Runtime) -> LastGood | None:
@@ -214,5 +219,5 @@ def gallery_of(runtime: Runtime, server: Server, loader: Loader, url: str) -> Ga
         url=url,
         image_origins=settings.image_origin,
         stop=runtime.stop,
-        problems=Problems(runtime.folder),
+        problems=Problems(runtime.folder, runtime.draws),
     )

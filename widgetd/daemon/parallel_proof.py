@@ -62,13 +62,17 @@ class ParallelProofs:
 
 
 @contextmanager
-def proving_in_parallel(root: Path, prove: Prove, *, known: int) -> Iterator[ParallelProofs | None]:
+def proving_in_parallel(
+    root: Path, prove: Prove, *, known: int, renew: Callable[[], None] | None = None
+) -> Iterator[ParallelProofs | None]:
     """A second process that proves the files of `root`, ended with the block; None without need.
 
     Args:
         root: The widgets folder.
         prove: What it does with each.
         known: How many of them need no proof.
+        renew: Called by the other process before each file, so that a watchdog of its own ends it
+            if it stays with one.
     """
     if not _is_worthwhile(root, known):
         yield None
@@ -79,7 +83,7 @@ def proving_in_parallel(root: Path, prove: Prove, *, known: int) -> Iterator[Par
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _run(root, prove, writing)
+        _run(root, prove, writing, renew)
     os.close(writing)
     try:
         yield ParallelProofs(reading)
@@ -99,13 +103,15 @@ def _is_worthwhile(root: Path, known: int) -> bool:
     return count - known >= MANY
 
 
-def _run(root: Path, prove: Prove, writing: int) -> NoReturn:
+def _run(root: Path, prove: Prove, writing: int, renew: Callable[[], None] | None) -> NoReturn:
     """Be the other process."""
     try:
         signal.set_wakeup_fd(-1)
         with opened(root) as folder, open(writing, "wb") as pipe:
             # The last file first: who waits for these proofs begins with the first.
             for path in sorted(walk(folder, "", (WIDGET_SUFFIX,)).files, reverse=True):
+                if renew is not None:
+                    renew()
                 with suppress(WidgetError, Unsettled, FileNotFoundError):
                     source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
                     proof, content = prove(source, sidecar), digest(source, sidecar)

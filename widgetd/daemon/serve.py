@@ -23,6 +23,7 @@ import anyio
 import structlog
 
 from widgetd.catalog.loader import Loader
+from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
     forwarding_of,
@@ -65,7 +66,12 @@ Started = Callable[[str, int], None]
 
 
 async def serve(
-    settings: Settings, folder: Path, *, started: Started, stop: anyio.Event | None = None
+    settings: Settings,
+    folder: Path,
+    *,
+    started: Started,
+    stop: anyio.Event | None = None,
+    watched: bool = False,
 ) -> None:
     """Serve `folder` until a signal comes, or until stdin ends over stdio.
 
@@ -74,6 +80,7 @@ async def serve(
         folder: The widgets folder; it exists.
         started: Told once, when clients can come.
         stop: Set it to end the daemon as a signal would.
+        watched: Whether the process is ours to end where its loop stands still.
 
     Raises:
         ConfigError: The port cannot be had, a token is missing or cannot be used, or an installed
@@ -98,8 +105,14 @@ async def serve(
             run = partial(
                 _over_http, runtime, server, loader, started, listener=listener, scraped=scraped
             )
+        runtime.draws.open()
+        if watched:
+            held.enter_context(watchdog.armed())
+            _log.info("watchdog.armed", remembers=runtime.state is not None)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, runtime)
+            if watched:
+                tasks.start_soon(watchdog.beat)
             if runtime.audit is not None:
                 tasks.start_soon(runtime.audit.write)
             tasks.start_soon(runtime.supervisor.feed, runtime.vitals.progressing, runtime.stop)
@@ -109,7 +122,12 @@ async def serve(
                 with (
                     collecting_seldom(),
                     # The first scan of a large folder takes two processes.
-                    proving_in_parallel(folder, loader.prove, known=loader.known) as proofs,
+                    proving_in_parallel(
+                        folder,
+                        loader.prove,
+                        known=loader.known,
+                        renew=watchdog.renew if watched else None,
+                    ) as proofs,
                     loader.using_proofs(proofs.take if proofs else None),
                 ):
                     await alive.enter_async_context(

@@ -14,6 +14,7 @@ CODES = (
     Code("W1006", "fault", "an upload cannot be put into the folder under its name"),
     Code("W1010", "fault", "an upload would touch, or make, what its token does not see"),
     Code("W1011", "fault", "the folder holds as many widgets as uploads may bring it to"),
+    Code("W1012", "fault", "widgetd was ended twice in a row while it drew this content"),
     # W11xx: the .widget document
     Code("W1101", "fault", "the file is not JSON"),
     Code("W1102", "fault", "a key stands twice in one object"),

@@ -12,6 +12,7 @@ from secrets import token_urlsafe
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.envelope import RenderMark
@@ -29,6 +30,9 @@ CLIENT_VERSION_KEY = "widgetd/clientVersion"
 class Rendering:
     """Renders widgets, keeps each render for a while, and shapes results.
 
+    Attributes:
+        draws: What is being drawn.
+
     Args:
         registry: Where a call that came without a request finds the snapshot.
         clock: Tells the time, in seconds since the epoch.
@@ -41,8 +45,10 @@ class Rendering:
         store: Store,
         *,
         observers: Sequence[Observer] = (),
+        draws: Draws | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self.draws = draws or Draws()
         self._registry = registry
         self._policy = policy
         self._store = store
@@ -135,9 +141,12 @@ class Rendering:
             CallError: The arguments do not fit, or the template fails on them.
         """
         self._compiled.called(widget)
-        started_s = time.perf_counter()
-        made = widget.call(arguments, strict=self._policy.strict)
-        ms = round((time.perf_counter() - started_s) * 1000, 3)
+        with self.draws.of(widget.key):
+            started_s = time.perf_counter()
+            made = widget.call(arguments, strict=self._policy.strict)
+            ms = round((time.perf_counter() - started_s) * 1000, 3)
+            text = widget.summary.text(made.arguments)
+            data = widget.summary.data(made.arguments)
         for observer in self._observers:
             observer.rendered(widget, made.steps)
         definition = widget.definition
@@ -163,8 +172,8 @@ class Rendering:
             secret=bool(definition.sidecar.sensitive),
             elevated=elevated,
             marks=marks,
-            text=widget.summary.text(made.arguments),
-            facts=facts | widget.summary.data(made.arguments),
+            text=text,
+            facts=facts | data,
             ui=shown,
             mark=mark.wire(),
             created=self._clock(),

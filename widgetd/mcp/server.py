@@ -16,6 +16,7 @@ from fastmcp import FastMCP
 from fastmcp.server.auth import AuthProvider
 from mcp_types import CallToolRequestParams, CompletionArgument
 
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
@@ -60,6 +61,7 @@ class ServerOptions:
         observers: Are told of each call.
         otherwise: Who calls where no token says it.
         sessions: How many legacy sessions may be open over HTTP.
+        draws: What is being drawn.
         builtin: The rows of the table of built-in tools, of all toolsets.
         toolsets: Those that are switched on besides `core`.
     """
@@ -71,6 +73,7 @@ class ServerOptions:
     observers: Sequence[Observer] = ()
     otherwise: Principal = LOCAL
     sessions: SessionBounds = field(default_factory=SessionBounds)
+    draws: Draws | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
     toolsets: Sequence[str] = ()
 
@@ -106,7 +109,9 @@ class Server:
         self.resources = resources = options.resources
         self.observers = options.observers
         self.otherwise = options.otherwise
-        self.rendering = Rendering(registry, options.policy, store, observers=options.observers)
+        self.rendering = Rendering(
+            registry, options.policy, store, observers=options.observers, draws=options.draws
+        )
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets)
         self.search = Search()
         self.views = SnapshotViews()

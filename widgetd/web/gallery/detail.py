@@ -107,7 +107,11 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     widget = snapshot.widgets[tool]
     state = _state(widget, query)
     shown = await preview(gallery.server, widget, arguments_of(widget, state.key))
-    earlier = gallery.history.before(widget)
+    earlier, changes = gallery.history.before(widget), None
+    if earlier is not None:
+        draws = gallery.server.rendering.draws
+        with draws.of(earlier.key), draws.of(widget.key):
+            changes = changes_between(earlier, widget)
     tools, tab = tuple(snapshot.widgets), query.get("tab")
     at = tools.index(tool)
     return {
@@ -123,7 +127,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "tab": tab if tab in TABS else TABS[0],
         "preview": shown,
         "tool_tokens": tokens_of_tool(widget),
-        "changes": earlier and changes_between(earlier, widget),
+        "changes": changes,
         "shown": shown.json(snapshot, widget),
     }
 

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import anyio.to_thread
 
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
 from widgetd.checks.report import location_of
@@ -53,10 +54,12 @@ class Problems:
 
     Args:
         folder: The widgets folder; a broken file is read again for its excerpt.
+        draws: What is being drawn.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, draws: Draws) -> None:
         self._folder = folder
+        self._draws = draws
         self._limiter = anyio.CapacityLimiter(1)
         self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
 
@@ -69,7 +72,7 @@ class Problems:
         """What can be said about `widget`, as it is served."""
         known = self._known.get(widget)
         if known is None:
-            find = partial(_warnings, widget)
+            find = partial(self._warnings, widget)
             known = await anyio.to_thread.run_sync(find, limiter=self._limiter)
             self._known[widget] = known
         return known
@@ -80,6 +83,13 @@ class Problems:
             return "fault"
         return "warning" if await self.warnings(widget) else "none"
 
+    def _warnings(self, widget: Widget) -> tuple[Problem, ...]:
+        text = widget.definition.content.decode(errors="replace")
+        path = widget.definition.path
+        with self._draws.of(widget.key):
+            found = findings(widget)
+        return tuple(located(one, text if one.path == path else None) for one in found)
+
     def _text(self, path: str) -> str | None:
         try:
             with opened(self._folder) as folder:
@@ -87,12 +97,6 @@ class Problems:
         except (OSError, WidgetError):
             return None
         return held.content.decode(errors="replace")
-
-
-def _warnings(widget: Widget) -> tuple[Problem, ...]:
-    text = widget.definition.content.decode(errors="replace")
-    path = widget.definition.path
-    return tuple(located(one, text if one.path == path else None) for one in findings(widget))
 
 
 def problem_json(problem: Problem | None) -> dict[str, Any] | None:

@@ -1,0 +1,120 @@
+"""Which contents are being drawn, on a page of memory that the end of the process leaves as it is.
+
+A draw that keeps the interpreter can tell nobody, and whoever ends the process cannot ask.
+So each draw takes a place on a page that is mapped to a file, and leaves it when it is done;
+what the next start finds there was being drawn at the end. What it finds at two ends in a
+row is drawn no more: once can be a power cut in the middle of an innocent draw.
+
+    64 places: digest, when it began | {"version", "suspected", "refused"}
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from struct import Struct
+from typing import TYPE_CHECKING
+
+import orjson
+
+from widgetd.catalog.state import StateFolder
+
+if TYPE_CHECKING:
+    from mmap import mmap
+
+FILE = "draws"
+
+LEAST_S = 1.0
+"""What began less than this before the start after it cannot have taken long enough to end it."""
+
+MOST_BYTES = 1 << 20
+"""Some 30,000 contents that were refused; a larger file holds something else."""
+
+_PLACE = Struct("<32sd24x")
+"""The digest, as it is in hex, and the seconds since the epoch; zeros where nothing is drawn."""
+
+_PAGE_BYTES = 64 * _PLACE.size
+"""A place for each thread that draws, and for many more."""
+
+
+class Draws:
+    """What is being drawn now, and what must not be drawn again.
+
+    Attributes:
+        refused: Digests of contents that were being drawn at two ends in a row; they stay refused
+            until widgetd is another version.
+
+    Args:
+        state: Where the page is kept; None to remember nothing.
+        version: Of widgetd, and of whatever else decides what can be served.
+        now: The time of this start, in seconds since the epoch.
+    """
+
+    def __init__(
+        self, state: StateFolder | None = None, version: str = "", *, now: float | None = None
+    ) -> None:
+        self._state = state
+        self._version = version
+        self._page: mmap | bytearray = bytearray(_PAGE_BYTES)
+        self._free = list(range(0, _PAGE_BYTES, _PLACE.size))
+        content = None if state is None else state.read(FILE, most_bytes=MOST_BYTES)
+        before = (time.time() if now is None else now) - LEAST_S
+        self._stood = set(_standing((content or b"")[:_PAGE_BYTES], before))
+        suspected, refused = _kept((content or b"")[_PAGE_BYTES:], version)
+        self.refused = frozenset(refused | (self._stood & suspected))
+
+    def open(self) -> None:
+        """Begin to remember, and let go of what earlier processes left; once, before any draw."""
+        if self._state is None:
+            return
+        said = {
+            "version": self._version,
+            "suspected": sorted(self._stood),
+            "refused": sorted(self.refused),
+        }
+        content = bytes(_PAGE_BYTES) + orjson.dumps(said)
+        page = self._state.mapped(FILE, content, _PAGE_BYTES)
+        if page is not None:
+            self._page = page
+            self._state.well(FILE)
+
+    @contextmanager
+    def of(self, digest: str) -> Iterator[None]:
+        """Within the block, the content with this digest is being drawn."""
+        try:
+            place = self._free.pop()
+        except IndexError:  # more threads than places
+            yield
+            return
+        _PLACE.pack_into(self._page, place, digest.encode(), time.time())
+        try:
+            yield
+        finally:
+            self._page[place] = 0
+            self._free.append(place)
+
+
+def _standing(page: bytes, before: float) -> Iterator[str]:
+    """What was being drawn, and had begun before that time."""
+    for digest, began in _PLACE.iter_unpack(page[: len(page) // _PLACE.size * _PLACE.size]):
+        if digest[0] and began < before and digest.isalnum():
+            yield digest.decode()
+
+
+def _kept(content: bytes, version: str) -> tuple[set[str], set[str]]:
+    """What was being drawn at the end before the last one, and what is refused."""
+    # It may be cut short, written by another version, or by something else than this.
+    try:
+        match orjson.loads(content):
+            case {"version": str(of), "suspected": [*suspected], "refused": [*refused]} if (
+                of == version
+            ):
+                return set(filter(_is_text, suspected)), set(filter(_is_text, refused))
+    except ValueError:
+        pass
+    return set(), set()
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
