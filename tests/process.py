@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,8 @@ from anyio.abc import Process
 from anyio.streams.text import TextReceiveStream
 
 PATIENCE_S = 20
+
+WIDGETD = (sys.executable, "-m", "widgetd")
 
 
 @dataclass
@@ -43,7 +45,11 @@ class Served:
 
 @asynccontextmanager
 async def daemon_process(
-    folder: Path, *flags: str, port: int = 0, log: Path | None = None
+    folder: Path,
+    *flags: str,
+    port: int = 0,
+    log: Path | None = None,
+    program: Sequence[str] = WIDGETD,
 ) -> AsyncIterator[Served]:
     """`widgetd serve`, killed at the end if it still runs.
 
@@ -52,8 +58,9 @@ async def daemon_process(
         flags: Of the command line.
         port: Where; 0 for any free one.
         log: A file that its log is appended to; the test's own standard error without one.
+        program: The command of widgetd.
     """
-    command = [sys.executable, "-m", "widgetd", "serve", str(folder), "--port", str(port), *flags]
+    command = [*program, "serve", str(folder), "--port", str(port), *flags]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("WIDGETD_")}
     with nullcontext() if log is None else log.open("ab") as stderr:
         process = await anyio.open_process(command, env=environment, stderr=stderr)

@@ -11,7 +11,7 @@ row is drawn no more: once can be a power cut in the middle of an innocent draw.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from struct import Struct
 from typing import TYPE_CHECKING
@@ -48,29 +48,37 @@ class Draws:
     Args:
         state: Where the page is kept; None to remember nothing.
         version: Of widgetd, and of whatever else decides what can be served.
-        now: The time of this start, in seconds since the epoch.
+        now: Tells the time, in seconds since the epoch.
     """
 
     def __init__(
-        self, state: StateFolder | None = None, version: str = "", *, now: float | None = None
+        self,
+        state: StateFolder | None = None,
+        version: str = "",
+        *,
+        now: Callable[[], float] = time.time,
     ) -> None:
+        self.refused: frozenset[str] = frozenset()
         self._state = state
         self._version = version
+        self._now = now
         self._page: mmap | bytearray = bytearray(_PAGE_BYTES)
         self._free = list(range(0, _PAGE_BYTES, _PLACE.size))
-        content = None if state is None else state.read(FILE, most_bytes=MOST_BYTES)
-        before = (time.time() if now is None else now) - LEAST_S
-        self._stood = set(_standing((content or b"")[:_PAGE_BYTES], before))
-        suspected, refused = _kept((content or b"")[_PAGE_BYTES:], version)
-        self.refused = frozenset(refused | (self._stood & suspected))
 
     def open(self) -> None:
-        """Begin to remember, and let go of what earlier processes left; once, before any draw."""
+        """Learn what earlier processes left, and begin to remember; once, before any draw.
+
+        Whoever starts and does not get as far leaves what there is to the next.
+        """
         if self._state is None:
             return
+        content = self._state.read(FILE, most_bytes=MOST_BYTES) or b""
+        stood = set(_standing(content[:_PAGE_BYTES], self._now() - LEAST_S))
+        suspected, refused = _kept(content[_PAGE_BYTES:], self._version)
+        self.refused = frozenset(refused | (stood & suspected))
         said = {
             "version": self._version,
-            "suspected": sorted(self._stood),
+            "suspected": sorted(stood),
             "refused": sorted(self.refused),
         }
         content = bytes(_PAGE_BYTES) + orjson.dumps(said)
@@ -87,7 +95,7 @@ class Draws:
         except IndexError:  # more threads than places
             yield
             return
-        _PLACE.pack_into(self._page, place, digest.encode(), time.time())
+        _PLACE.pack_into(self._page, place, digest.encode(), self._now())
         try:
             yield
         finally:

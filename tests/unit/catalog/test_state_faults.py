@@ -18,6 +18,7 @@ import pytest
 from tests.serving import Connection, connected, greeting, serving, widget_file
 from tests.system.store.events import Events, logged
 from tests.unit.files.privilege import stopped_by_permissions
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Catalog, Loader, load
 from widgetd.catalog.proof_cache import ProofCache
@@ -27,7 +28,7 @@ from widgetd.limits import Limits
 from widgetd.mcp.entry import tool_entry
 
 WHO = {"who": "Ada"}
-COPY, PROOFS = "last-good/*-*", "verdicts.jsonl"
+COPY, PROOFS, DRAWS = "last-good/*-*", "verdicts.jsonl", "draws"
 
 Harm = Callable[[Path], None]
 
@@ -227,7 +228,9 @@ def use(state: Path, text: str) -> int:
     """Keep and ask for all that a daemon does that starts, serves and stops; how much was known."""
     folder = StateFolder.of(state, Path("widgets"))
     copies, proofs = LastGood(folder, "1"), ProofCache(folder, "1")
-    loader = Loader(tool_entry, proofs=proofs)
+    draws = Draws(folder, "1")
+    draws.open()
+    loader = Loader(tool_entry, proofs=proofs, draws=draws)
     paths = ("A.widget", "B.widget", "C.widget")
     known = len(proofs) + sum(copies.recall(path) is not None for path in paths)
     for path in paths:
@@ -255,6 +258,23 @@ def test_a_fault_of_the_state_folder_is_met_wherever_it_is_and_said_once(
     assert first in (["state.failed"], [])
     assert set(events.names()) <= {"state.failed"}
     assert all(event["level"] == "warning" and event["problem"] for event in events.all)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_stands_in_the_place_of_the_draws_is_replaced_where_it_can_be(
+    home: Path, kind: Callable[[Path], None]
+) -> None:
+    state = home / "state"
+    use(state, "Hello")
+    in_place_of(DRAWS, kind)(state)
+
+    with logged() as events:
+        use(state, "Other")
+        use(state, "Again")
+
+    # Each use is another process; nothing is moved into a folder's place, at either.
+    said = {folder: ["state.failed"] * 2, large: [], rubbish: []}
+    assert events.names() == said.get(kind, ["state.failed", "state.recovered"])
 
 
 @pytest.mark.parametrize(

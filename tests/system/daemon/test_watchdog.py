@@ -1,0 +1,258 @@
+"""A process that keeps its interpreter to itself is ended, and what kept it is drawn no more.
+
+The fault is put in on purpose: a filter that never returns and never lets go of the
+interpreter's lock. The processor time that is allowed is shortened with it.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+
+from tests.process import PATIENCE_S, Served, daemon_process
+from tests.serving import connected, serving, widget_file
+from tests.system.daemon.test_parallel_proof import needs_two_processors
+from widgetd.daemon import watchdog
+from widgetd.daemon.parallel_proof import MANY
+
+STUCK = """
+import os, re
+
+def stuck():
+    os.write(1, b"stuck\\n")
+    re.match("(a+)+$", "a" * 64 + "b")
+"""
+
+STALLING = (
+    STUCK
+    + """
+import sys
+from widgetd.__main__ import main
+from widgetd.daemon import watchdog
+from widgetd.template import textual
+
+paid, watchdog.BEAT_S, watchdog.MOST_S = textual.paid, 0.05, float(sys.argv.pop(1))
+
+def stalling(budget, value, *args):
+    if value == "stall":
+        stuck()
+    return paid(budget, value, *args)
+
+textual.paid = stalling
+sys.exit(main())
+"""
+)
+"""A widgetd whose filter `upper` never returns from one word; named first: the time allowed."""
+
+ENDS_S = 2.0
+
+TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ SHOWN | upper | tojson }}}]}'
+
+
+def stalling(most_s: float = ENDS_S) -> tuple[str, ...]:
+    return sys.executable, "-c", STALLING, str(most_s)
+
+
+def fill(folder: Path, shown: str) -> None:
+    """A widget that shows that in capitals, and one that is innocent."""
+    folder.mkdir(exist_ok=True)
+    template = TEMPLATE.replace("SHOWN", shown)
+    (folder / "Shout.widget").write_text(widget_file("Shout", template=template))
+    (folder / "Quiet.widget").write_text(widget_file("Quiet"))
+
+
+async def shout(url: str, who: str) -> httpx2.Response:
+    async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+        return await client.post(f"{url.removesuffix('/mcp')}/render/shout", json={"who": who})
+
+
+async def until_stuck(served: Served) -> None:
+    """Call, and return once the call has the interpreter."""
+    stdout = served.process.stdout
+    assert stdout is not None
+
+    async def call() -> None:
+        with pytest.raises(httpx2.HTTPError):
+            await shout(served.url, "stall")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(call)
+        with anyio.fail_after(PATIENCE_S):
+            while b"stuck" not in await stdout.receive():
+                pass
+        tasks.cancel_scope.cancel()
+
+
+def ended_while_starting(folder: Path, state: Path) -> int:
+    command = [*stalling(), "serve", str(folder), "--port", "0", "--state-dir", str(state)]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
+
+
+async def tools(served: Served) -> set[str]:
+    async with connected(served.url, "modern") as client:
+        return await client.tools() & {"quiet", "shout"}
+
+
+def logged(log: Path, event: str) -> list[dict[str, object]]:
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    return [each for each in events if each["event"] == event]
+
+
+async def test_a_call_that_keeps_the_interpreter_ends_the_daemon_and_at_the_second_time_its_widget(
+    tmp_path: Path,
+) -> None:
+    folder, log, state = tmp_path / "widgets", tmp_path / "log", str(tmp_path / "state")
+    fill(folder, "who")
+    for _ in range(2):
+        async with daemon_process(folder, "--state-dir", state, program=stalling()) as served:
+            assert await tools(served) == {"quiet", "shout"}
+            await until_stuck(served)
+            assert await served.ended(within_s=PATIENCE_S) == 26
+
+    async with daemon_process(folder, "--state-dir", state, program=stalling(), log=log) as served:
+        assert await tools(served) == {"quiet"}
+        (folder / "Shout.widget").write_text(widget_file("Shout"))
+        async with connected(served.url, "modern") as client:
+            await client.lists("shout")
+
+    assert [event["code"] for event in logged(log, "widget.refused")] == ["W1012"]
+    assert [event["remembers"] for event in logged(log, "watchdog.armed")] == [True]
+
+
+async def test_a_file_that_keeps_the_interpreter_when_it_is_proven_ends_two_starts_and_no_third(
+    tmp_path: Path,
+) -> None:
+    folder, state = tmp_path / "widgets", tmp_path / "state"
+    fill(folder, "'stall'")
+
+    assert [ended_while_starting(folder, state) for _ in range(2)] == [26, 26]
+
+    async with daemon_process(folder, "--state-dir", str(state), program=stalling()) as served:
+        assert await tools(served) == {"quiet"}
+
+
+async def test_to_be_killed_amid_a_draw_takes_nothing_away(tmp_path: Path) -> None:
+    folder, state = tmp_path / "widgets", str(tmp_path / "state")
+    fill(folder, "who")
+    async with daemon_process(folder, "--state-dir", state, program=stalling(60)) as served:
+        await until_stuck(served)
+        served.send(signal.SIGKILL)
+        assert await served.ended(within_s=PATIENCE_S) == -signal.SIGKILL
+
+    async with daemon_process(folder, "--state-dir", state, program=stalling()) as served:
+        assert await tools(served) == {"quiet", "shout"}
+        assert (await shout(served.url, "Ada")).status_code == 201
+
+
+async def test_without_a_state_folder_the_start_says_once_that_nothing_is_remembered(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log"
+    async with daemon_process(tmp_path, log=log):
+        pass
+
+    assert [event["remembers"] for event in logged(log, "watchdog.armed")] == [False]
+
+
+async def test_a_daemon_in_a_process_of_others_does_not_end_it(tmp_path: Path) -> None:
+    async with serving(tmp_path):
+        assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+
+
+def outcome(script: str, *before: str) -> int:
+    """How a process ends that has 0.3 s of processor time between two beats."""
+    head = "from widgetd.daemon import watchdog\nwatchdog.MOST_S, watchdog.BEAT_S = 0.3, 0.02\n"
+    command = [*before, sys.executable, "-c", STUCK + head + script]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
+
+
+BUSY = """
+import time
+def busy(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+"""
+
+OUTCOMES = {
+    "a lock that is never let go": ("with watchdog.armed(): stuck()", 26),
+    "a loop that does not turn": (BUSY + "with watchdog.armed(): busy(60)", 26),
+    "a fork that has a timer of its own": (
+        """
+with watchdog.armed():
+    child = os.fork()
+    if child == 0:
+        watchdog.renew()
+        stuck()
+    _, status = os.waitpid(child, 0)
+    os._exit(os.waitstatus_to_exitcode(status) + 100)
+""",
+        126,
+    ),
+    "a machine that sleeps": ("import time\nwith watchdog.armed(): time.sleep(1)", 0),
+    "work after it was disarmed": (BUSY + "with watchdog.armed(): pass\nbusy(1)", 0),
+    "a thread that works while the loop turns": (
+        BUSY
+        + """
+import anyio, anyio.to_thread
+async def main():
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(watchdog.beat)
+        await anyio.to_thread.run_sync(busy, 1)
+        tasks.cancel_scope.cancel()
+with watchdog.armed(): anyio.run(main)
+""",
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_processor_time_without_a_beat_ends_a_process_and_nothing_else_does(name: str) -> None:
+    script, status = OUTCOMES[name]
+
+    assert outcome(script) == status
+
+
+def test_it_ends_as_process_1_of_a_container() -> None:
+    apart = ("unshare", "--pid", "--fork", "--kill-child")
+    try:
+        subprocess.run([*apart, "true"], check=True, capture_output=True, timeout=60)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("nobody here may make a process the first of its kind: it takes unshare -pf")
+
+    assert outcome("assert os.getpid() == 1\nwith watchdog.armed(): stuck()", *apart) == 26
+
+
+@needs_two_processors
+def test_the_other_process_of_a_start_is_ended_as_well_and_nobody_waits_for_it(
+    tmp_path: Path,
+) -> None:
+    for number in range(MANY):
+        (tmp_path / f"w{number:03}.widget").write_text(widget_file(f"Widget {number}"))
+    script = f"""
+from pathlib import Path
+from widgetd.daemon.parallel_proof import proving_in_parallel
+
+def prove(source, sidecar):
+    stuck()
+
+root = Path({str(tmp_path)!r})
+with watchdog.armed(), proving_in_parallel(root, prove, known=0, renew=watchdog.renew):
+    ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+os._exit(ended.si_status + 100)
+"""
+
+    assert outcome(script) == 126
+
+
+def test_five_seconds_of_processor_time_are_allowed() -> None:
+    assert watchdog.MOST_S == 5
+    assert signal.SIGVTALRM == 26
