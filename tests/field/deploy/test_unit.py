@@ -111,3 +111,11 @@ def test_the_readme_names_each_folder_of_the_unit_and_each_drop_in() -> None:
         assert folder in readme
     for drop_in in DROP_INS:
         assert f"drop-ins/{drop_in.name}" in readme
+
+
+def test_a_service_that_the_watchdog_ended_is_started_again() -> None:
+    said = dict(re.findall(r"^(\w+)=(.*)$", UNIT.read_text(), re.MULTILINE))
+
+    assert said["Restart"] == "on-failure"
+    assert said["RestartPreventExitStatus"].split() == ["2"]
+    assert "SuccessExitStatus" not in said

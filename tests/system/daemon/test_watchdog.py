@@ -183,6 +183,14 @@ def busy(seconds):
 
 OUTCOMES = {
     "a lock that is never let go": ("with watchdog.armed(): stuck()", 26),
+    "memory that may not be both written and run, as under systemd": (
+        """
+import ctypes
+ctypes.CDLL(None).prctl(PR_SET_MDWE := 65, 1, 0, 0, 0)
+with watchdog.armed(): stuck()
+""",
+        26,
+    ),
     "a loop that does not turn": (BUSY + "with watchdog.armed(): busy(60)", 26),
     "a fork that has a timer of its own": (
         """
