@@ -158,7 +158,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         ),
         expose=settings.expose,
         page_size=settings.page_size,
-        resources=Resources(view_html(), settings.image_origin),
+        resources=Resources(view_html(), settings.image_origin, runtime.draws),
         observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
         otherwise=runtime.access_policy.otherwise,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),

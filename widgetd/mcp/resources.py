@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import orjson
@@ -24,6 +23,7 @@ from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
 from fastmcp.resources.template import ResourceTemplate
 from pydantic import AnyUrl
 
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
 from widgetd.mcp.entry import view_uri
@@ -133,9 +133,13 @@ class Resources:
     Args:
         view: The page that draws results; empty where there is none.
         image_origins: Origins that images may come from in every widget.
+        draws: What is being drawn.
     """
 
-    def __init__(self, view: str = "", image_origins: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, view: str = "", image_origins: tuple[str, ...] = (), draws: Draws | None = None
+    ) -> None:
+        self._draws = draws or Draws()
         self._view = view
         self._image_origins = image_origins
 
@@ -212,7 +216,12 @@ class Resources:
             "mime_type": mime_type,
         }
         if part == _SLOW:
-            return SlowResource(**fields, make=partial(read, widget, snapshot))
+
+            def drawn() -> str | None:
+                with self._draws.of(widget.key):
+                    return read(widget, snapshot)
+
+            return SlowResource(**fields, make=drawn)
         content = read(widget, snapshot)
         return None if content is None else TextResource(**fields, content=content)
 

@@ -273,8 +273,8 @@ def test_what_stands_in_the_place_of_the_draws_is_replaced_where_it_can_be(
         use(state, "Again")
 
     # Each use is another process; nothing is moved into a folder's place, at either.
-    said = {folder: ["state.failed"] * 2, large: [], rubbish: []}
-    assert events.names() == said.get(kind, ["state.failed", "state.recovered"])
+    said = {"folder": ["state.failed"] * 2, "large": [], "rubbish": []}
+    assert events.names() == said.get(kind.__name__, ["state.failed", "state.recovered"])
 
 
 @pytest.mark.parametrize(
