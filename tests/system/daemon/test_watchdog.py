@@ -36,16 +36,16 @@ STALLING = (
 import sys
 from widgetd.__main__ import main
 from widgetd.daemon import watchdog
-from widgetd.template import textual
+from widgetd.template.builtins import text
 
-paid, watchdog.BEAT_S, watchdog.MOST_S = textual.paid, 0.05, float(sys.argv.pop(1))
+paid, watchdog.BEAT_S, watchdog.MOST_S = text.paid, 0.05, float(sys.argv.pop(1))
 
 def stalling(budget, value, *args):
     if value == "stall":
         stuck()
     return paid(budget, value, *args)
 
-textual.paid = stalling
+text.paid = stalling
 sys.exit(main())
 """
 )
