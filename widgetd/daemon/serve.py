@@ -219,6 +219,10 @@ def _watch_numbers(runtime: Runtime, server: Server, *, sessions: Callable[[], i
         return int(server.store.mode() == "degraded")
 
     watch("store_degraded", "Whether the store that replicas share does not answer.", away)
+    audit = runtime.audit
+    runtime.metrics.watch_count(
+        "audit_lost", "Audit lines that found no room.", lambda: 0 if audit is None else audit.lost
+    )
     runtime.metrics.watch_count(
         "store_skipped", "What stood in that store and could not be read.", server.store.skipped
     )

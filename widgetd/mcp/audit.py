@@ -2,8 +2,9 @@
 
     called -> line -> queue -> writer thread -> file
 
-A call is done when its line is in the queue: a slow disk delays no call, and a
-queue that is full loses lines, which the next line that is written confesses.
+A call is done when its line is in the queue: a slow disk delays no call. A queue that is
+full loses lines, and so does a disk; what was lost is counted at once, and confessed by a
+line of its own as soon as there is room. No line is ever torn.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import structlog
 
 from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
+from widgetd.files.line_append import append_lines
 from widgetd.mcp.observer import Called, Notice
 from widgetd.widget.widget import Widget
 
@@ -34,6 +36,9 @@ GATHER_S = 0.1
 
 LONGEST_NAME = 80
 """Characters of what a client says of itself."""
+
+RETRY_S = 5.0
+"""How long after a line was lost the disk is asked again, where nobody calls."""
 
 KEPT = 4
 """Full files beside the one that is written: `audit.jsonl.1` is the youngest of them."""
@@ -48,23 +53,28 @@ class Audit:
         path: The file; made if need be, appended to if it is there.
         most_bytes: A file that is larger makes room for a new one.
 
+    Attributes:
+        lost: How many lines the disk, or the queue, had no room for.
+
     Raises:
-        ConfigError: The file cannot be written (W0006).
+        ConfigError: The file cannot be written (W0006); a full disk is no reason.
     """
 
     def __init__(self, path: Path, *, most_bytes: int) -> None:
         self._path = path
         self._most_bytes = most_bytes
         self._waiting: deque[bytes] = deque()
-        self._lost = 0
+        self.lost = 0
+        self._unconfessed = 0
+        self._failing = False
         self._came = anyio.Event()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("ab") as file:
-                file.write(_line(event="audit.started"))
+            _, full = append_lines(path, [_line(event="audit.started")])
         except OSError as error:
             problem = f"the audit file {path} cannot be written ({error.strerror})"
             raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
+        self._report(full)
 
     def called(self, call: Called) -> None:
         """Have a line written about `call`."""
@@ -72,7 +82,7 @@ class Audit:
 
     def _add(self, line: bytes) -> None:
         if len(self._waiting) >= MOST_WAITING:
-            self._lost += 1
+            self._lose(1)
             return
         self._waiting.append(line)
         self._came.set()
@@ -91,7 +101,9 @@ class Audit:
         """Write what waits, until cancelled; then once more."""
         try:
             while True:
-                await self._came.wait()
+                # What was lost is confessed when there is room, whether or not anybody calls.
+                with anyio.move_on_after(RETRY_S if self._unconfessed else None):
+                    await self._came.wait()
                 self._came = anyio.Event()
                 await anyio.sleep(GATHER_S)
                 await self._flush()
@@ -100,26 +112,43 @@ class Audit:
                 await self._flush()
 
     async def _flush(self) -> None:
-        lines = list(self._waiting)
+        lines, unconfessed = list(self._waiting), self._unconfessed
         self._waiting.clear()
-        if self._lost:
-            lines.append(_line(event="audit.lost", calls=self._lost))
-            self._lost = 0
-        try:
-            await anyio.to_thread.run_sync(self._append, lines)
-        except OSError as error:
-            _log.warning("audit.failed", lines=len(lines), problem=error.strerror)
+        confession = [_line(event="audit.lost", calls=unconfessed)] if unconfessed else []
+        if not (lines or confession):
+            return
+        written, problem = await anyio.to_thread.run_sync(self._append, lines + confession)
+        if written > len(lines):
+            self._unconfessed -= unconfessed
+        self._lose(max(0, len(lines) - written))
+        self._report(problem)
 
-    def _append(self, lines: list[bytes]) -> None:
-        path = self._path
-        if path.exists() and path.stat().st_size >= self._most_bytes:
-            for number in range(KEPT, 0, -1):
-                younger = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
-                if younger.exists():
-                    younger.replace(path.with_name(f"{path.name}.{number}"))
-            lines = [_line(event="audit.started"), *lines]
-        with path.open("ab") as file:
-            file.write(b"".join(lines))
+    def _lose(self, lines: int) -> None:
+        self.lost += lines
+        self._unconfessed += lines
+
+    def _report(self, problem: OSError | None) -> None:
+        """Say that the disk takes no lines, or takes them again, once for each time it changes."""
+        if problem is not None and not self._failing:
+            _log.warning("audit.failed", problem=problem.strerror)
+        elif problem is None and self._failing:
+            _log.info("audit.recovered", lost=self.lost)
+        self._failing = problem is not None
+
+    def _append(self, lines: list[bytes]) -> tuple[int, OSError | None]:
+        """How many of `lines` were written, and why it was not all of them."""
+        path, started = self._path, []
+        try:
+            if path.exists() and path.stat().st_size >= self._most_bytes:
+                for number in range(KEPT, 0, -1):
+                    younger = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
+                    if younger.exists():
+                        younger.replace(path.with_name(f"{path.name}.{number}"))
+                started = [_line(event="audit.started")]
+            written, problem = append_lines(path, started + lines)
+        except OSError as error:
+            return 0, error
+        return max(0, written - len(started)), problem
 
 
 def _about(call: Called) -> bytes:

@@ -1,0 +1,60 @@
+"""Append lines to a file, each whole or not at all.
+
+A disk that fills takes a part of what it is given. What it took of a line is cut off again, and
+a line that somebody else left torn is ended first, so that it swallows none that follow.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+
+
+def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
+    """Append `lines`, as many as there is room for, to the file at `path`, made if need be.
+
+    Args:
+        path: A file, or a device or pipe that takes what it is given.
+        lines: Each ends with its only line break.
+
+    Returns:
+        How many were written, and why it was not all of them.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    descriptor = os.open(path, _APPEND, 0o666)
+    try:
+        return _append(path, descriptor, lines)
+    finally:
+        os.close(descriptor)
+
+
+def _append(path: Path, descriptor: int, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
+    status = os.fstat(descriptor)
+    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+    end = b"\n" if size and _is_torn(path, size) else b""
+    content, written, problem = end + b"".join(lines), 0, None
+    try:
+        while written < len(content):
+            written += os.write(descriptor, memoryview(content)[written:])
+    except OSError as error:
+        problem = error
+    whole = content.rfind(b"\n", 0, written) + 1
+    # Where it cannot be cut off, or somebody else wrote behind it, the next line ends it.
+    with suppress(OSError):
+        if whole < written and os.fstat(descriptor).st_size == size + written:
+            os.ftruncate(descriptor, size + whole)
+    return max(0, content.count(b"\n", 0, whole) - len(end)), problem
+
+
+def _is_torn(path: Path, size: int) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(size - 1)
+        return file.read(1) != b"\n"
+    return False
