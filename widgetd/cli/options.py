@@ -13,6 +13,7 @@ import orjson
 from cyclopts import Parameter
 
 from widgetd.errors import CallError, ConfigError, nearest
+from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.settings import Settings, Settled, folder_of, settle
 
 if TYPE_CHECKING:
@@ -101,8 +102,8 @@ def arguments_from(text: str) -> Mapping[str, Any]:
     else:
         content = text.encode()
     try:
-        arguments = orjson.loads(content)
-    except orjson.JSONDecodeError as error:
+        arguments = parse_sent(content)
+    except NotJsonError as error:
         raise ConfigError("W0002", f"--arguments is not JSON ({error})", "quote it") from None
     if not isinstance(arguments, dict):
         raise ConfigError("W0002", "--arguments is no JSON object", 'write {"name": value}')

@@ -38,6 +38,7 @@ from widgetd.mcp.result import Policy, Result, error_result, result_of, text_blo
 from widgetd.mcp.roots import Root, add_root
 from widgetd.mcp.search import Search
 from widgetd.mcp.sessions import SessionBounds, Sessions
+from widgetd.mcp.unambiguous import Unambiguous
 from widgetd.store.contract import Store
 from widgetd.widget.widget import Widget
 
@@ -182,6 +183,7 @@ class Server:
         )
         sdk.wrap_endpoint(app, path, lambda endpoint: FastPath(endpoint, self._ready_page))
         sdk.wrap_endpoint(app, path, lambda endpoint: StandingStreams(endpoint, self.clients))
+        sdk.wrap_endpoint(app, path, Unambiguous)
         sdk.wrap_endpoint(app, path, self._bounded)
         return app
 

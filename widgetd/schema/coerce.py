@@ -12,11 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import orjson
-
 from widgetd.schema.document import Document, Subschema
 from widgetd.schema.explain import Explainer
 from widgetd.schema.faults import MISSING, NEEDLESS_NULL, Fault, Faults
+from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import Json, Path, dotted, is_type
 from widgetd.schema.types import type_names
 
@@ -42,8 +41,8 @@ def _text(sent: Json) -> Json:
     if not isinstance(sent, str) or not sent.lstrip().startswith(("{", "[")):
         return MISSING
     try:
-        return orjson.loads(sent)
-    except orjson.JSONDecodeError:
+        return parse_sent(sent)
+    except NotJsonError:
         return MISSING
 
 

@@ -79,6 +79,41 @@ def parse(content: bytes, limits: Limits) -> dict[str, Any]:
     return value
 
 
+class NotJsonError(ValueError):
+    """What was sent is no JSON, or says one thing twice."""
+
+
+def parse_sent(content: bytes | str) -> Any:
+    """What somebody sent as JSON: every number as it was written, and no key twice.
+
+    Integers beyond 64 bits, NaN and half characters come through, for whoever knows their place in
+    the arguments to refuse them; orjson would round the first, in silence.
+
+    Raises:
+        NotJsonError: It is no JSON, is not UTF-8, nests too deeply, or has a key that stands twice.
+    """
+    try:
+        return _EXACT.decode(content if isinstance(content, str) else content.decode())
+    except _TwiceError:
+        twice = key_twice(content if isinstance(content, str) else content.decode())
+        raise NotJsonError(f"the key {twice} stands twice") from None
+    except RecursionError:
+        raise NotJsonError("it nests too deeply") from None
+    except ValueError as error:  # in syntax, in UTF-8, or in the number of an integer's digits
+        raise NotJsonError(str(error)) from None
+
+
+def key_twice(text: str) -> str | None:
+    """The JSON pointer of a key that stands twice; None where `text` has none, or is no JSON."""
+    try:
+        _UNIQUE.decode(text)
+    except _TwiceError:
+        return next(place.pointer for place in places(text) if place.earlier is not None)
+    except (ValueError, RecursionError):
+        pass
+    return None
+
+
 def decode(content: bytes) -> str:
     """The text of a file, without its byte order mark.
 
@@ -128,6 +163,15 @@ def _unique(pairs: list[tuple[str, Any]]) -> None:
     if len({key for key, _ in pairs}) != len(pairs):
         raise _TwiceError
 
+
+def _exact(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _TwiceError
+    return value
+
+
+_EXACT = json.JSONDecoder(object_pairs_hook=_exact)
 
 _UNIQUE = json.JSONDecoder(object_pairs_hook=_unique)
 """The one parser at hand that shows every key it reads; orjson keeps the last of two in silence."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-import orjson
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,6 +17,7 @@ from widgetd.mcp.http_calls import keep_render
 from widgetd.mcp.principal import ADMIN, METRICS, caller_in
 from widgetd.mcp.server import Server
 from widgetd.mcp.status import Vitals, readiness, status
+from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import kind
 from widgetd.web.app import Page, routes
 from widgetd.web.guard import Guard
@@ -99,8 +99,8 @@ async def render(daemon: Daemon, request: Request) -> Response:
             if len(body) > MOST_BYTES:
                 raise CallError("W2008", f"expected a body of at most {MOST_BYTES} bytes, got more")
         try:
-            given = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
+            given = parse_sent(bytes(body))
+        except NotJsonError as error:
             raise CallError("W2009", f"expected a JSON object, got no JSON ({error})") from None
         if not isinstance(given, dict):
             raise CallError("W2009", f"expected a JSON object, got {kind(given)}")

@@ -13,10 +13,12 @@ from starlette.responses import HTMLResponse, Response
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, nearest
+from widgetd.limits import Limits
 from widgetd.mcp.http_calls import keep_shown
 from widgetd.mcp.result import Policy, failure, tool_result
 from widgetd.mcp.server import Server
 from widgetd.mcp.tokens import tokens_of, tokens_of_tool
+from widgetd.schema.json_values import is_json
 from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS
 from widgetd.web.gallery.changes import changes_between
@@ -74,7 +76,9 @@ async def preview(server: Server, widget: Widget, arguments: Mapping[str, Any]) 
     try:
         render = server.rendering.make(widget, arguments, server.registry.current.generation)
     except CallError as error:
-        return Preview(arguments=arguments, error=_error(error))
+        # The page is JSON itself, and cannot repeat what none can say.
+        sayable = is_json(arguments, Limits().json_depth)
+        return Preview(arguments=arguments if sayable else {}, error=_error(error))
     results = {profile: _result(render, profile) for profile in ("chatkit", "split")}
     return Preview(
         arguments=arguments,

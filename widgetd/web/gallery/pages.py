@@ -12,7 +12,6 @@ from importlib.resources import files
 from math import ceil
 from typing import Any
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -23,6 +22,7 @@ from widgetd.limits import Limits
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.principal import ADMIN, GALLERY, WRITE
 from widgetd.mcp.view import view_html
+from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, json_response, routes
 from widgetd.web.gallery.detail import thumbnail, widget_json, widget_page
 from widgetd.web.gallery.gallery import Gallery
@@ -206,8 +206,8 @@ async def _json_object(request: Request) -> dict[str, Any]:
         if len(content) > MOST_BYTES:
             raise RefusedError(400, _NO_OBJECT)
     try:
-        given = orjson.loads(content)
-    except orjson.JSONDecodeError:
+        given = parse_sent(content)
+    except NotJsonError:
         given = None
     if not isinstance(given, dict):
         raise RefusedError(400, _NO_OBJECT)

@@ -1,0 +1,69 @@
+"""A message in which a key stands twice is refused before anybody reads it.
+
+Each of its readers would keep one of the two: the SDK the last, a proxy that decided what may pass
+perhaps the first. The SDK's parsers say nothing, so it is looked for here.
+"""
+
+from __future__ import annotations
+
+import anyio.to_thread
+import orjson
+
+from widgetd.mcp import sdk
+from widgetd.schema.json_text import key_twice
+
+_LARGE = 64 * 1024
+"""Bytes of a body that is looked through beside the loop."""
+
+_INVALID_REQUEST = -32600
+
+
+class Unambiguous:
+    """An ASGI layer around the SDK's endpoint: hands on what can be read in one way only."""
+
+    def __init__(self, app: sdk.App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+        """Hand a request on; the SDK takes its whole body before it does anything else."""
+        body = bytearray()
+
+        async def looked_at() -> sdk.Message:
+            message = await receive()
+            if message["type"] == "http.request":
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    await _look_at(bytes(body))
+                    body.clear()
+            return message
+
+        try:
+            await self.app(scope, looked_at, send)
+        except _AmbiguousError as error:
+            said = {"code": _INVALID_REQUEST, "message": f"[W2009] {error}"}
+            answer = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": said})
+            headers = [
+                (b"content-type", b"application/json"),
+                (b"content-length", b"%d" % len(answer)),
+            ]
+            await send({"type": "http.response.start", "status": 400, "headers": headers})
+            await send({"type": "http.response.body", "body": answer})
+
+
+class _AmbiguousError(Exception):
+    """A body that two readers may read otherwise."""
+
+
+async def _look_at(body: bytes) -> None:
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _AmbiguousError("the message is not UTF-8; JSON is") from None
+    if "\0" in text:  # UTF-16, which some parsers guess
+        raise _AmbiguousError("the message is not UTF-8; JSON is")
+    if len(body) > _LARGE:
+        twice = await anyio.to_thread.run_sync(key_twice, text)
+    else:
+        twice = key_twice(text)
+    if twice is not None:
+        raise _AmbiguousError(f"the key {twice} stands twice; keep one of the two")
