@@ -42,35 +42,14 @@ _METHODS: Final[tuple[tuple[type | tuple[type, ...], Mapping[str, Callable[..., 
 _METHOD_NAMES: Final = tuple(sorted({name for _, methods in _METHODS for name in methods}))
 
 
-def known_filter(node: nodes.Filter) -> Callable[..., Value]:
-    """The function of the filter that `node` applies.
+def known(node: nodes.Filter | nodes.Test) -> Callable[..., Value]:
+    """The function of the filter or test that `node` applies.
 
     Raises:
-        Fault: `W1302`, where there is no such filter or it does not take these arguments.
+        Fault: `W1302`, where there is no such one or it does not take these arguments.
     """
-    if node.name in REFUSED_FILTERS:
-        raise _refused(node.name, node.lineno)
-    function = _known("filter", node, FILTERS)
-    if node.name in {"map", "select", "reject", "selectattr", "rejectattr"}:
-        _check_inner(node)
-    return function
-
-
-def known_test(node: nodes.Test) -> Callable[..., Value]:
-    """The function of the test that `node` applies.
-
-    Raises:
-        Fault: `W1302`, as for a filter.
-    """
-    return _known("test", node, TESTS)
-
-
-def _known(
-    sort: str, node: nodes.Filter | nodes.Test, functions: Mapping[str, Callable[..., Value]]
-) -> Callable[..., Value]:
-    function = functions.get(node.name)
-    if function is None:
-        raise _unknown(sort, node.name, node.lineno, functions)
+    sort = "filter" if isinstance(node, nodes.Filter) else "test"
+    function = _named(sort, node.name, node.lineno)
     try:
         _SIGNATURES[function].bind(
             None, None, *node.args, **{str(pair.key): pair.value for pair in node.kwargs}
@@ -78,24 +57,32 @@ def _known(
     except TypeError as error:
         problem = f"the {sort} '{node.name}' cannot take these arguments"
         raise Fault("W1302", node.lineno, problem, f"{error}") from None
+    if sort == "filter" and node.name in _APPLYING:
+        at, inner = _APPLYING[node.name]
+        named = node.args[at] if len(node.args) > at else None
+        if isinstance(named, nodes.Const) and isinstance(named.value, str):
+            _named(inner, named.value, node.lineno)
     return function
 
 
-def _check_inner(node: nodes.Filter) -> None:
-    """A filter or test that is named by a constant is known before anyone renders."""
-    at = 1 if node.name.endswith("attr") else 0
-    named = node.args[at] if len(node.args) > at else None
-    if not isinstance(named, nodes.Const) or not isinstance(named.value, str):
-        return
-    sort, functions = ("filter", FILTERS) if node.name == "map" else ("test", TESTS)
-    if sort == "filter" and named.value in REFUSED_FILTERS:
-        raise _refused(named.value, node.lineno)
-    if named.value not in functions:
-        raise _unknown(sort, named.value, node.lineno, functions)
+_APPLYING: Final = {
+    "map": (0, "filter"),
+    "select": (0, "test"),
+    "reject": (0, "test"),
+    "selectattr": (1, "test"),
+    "rejectattr": (1, "test"),
+}
+"""The filters that apply another, or a test: as which argument they are given its name."""
 
 
-def _refused(name: str, place: int) -> Fault:
-    return Fault("W1302", place, f"the filter '{name}' is not available", REFUSED_FILTERS[name])
+def _named(sort: str, name: str, place: int) -> Callable[..., Value]:
+    if sort == "filter" and name in REFUSED_FILTERS:
+        problem = f"the filter '{name}' is not available"
+        raise Fault("W1302", place, problem, REFUSED_FILTERS[name])
+    functions = FILTERS if sort == "filter" else TESTS
+    if name not in functions:
+        raise _unknown(sort, name, place, functions)
+    return functions[name]
 
 
 def _unknown(sort: str, name: str, place: int, known: Mapping[str, object]) -> Fault:

@@ -135,28 +135,11 @@ def _slice(node: nodes.Slice, subject: Evaluate, scope: Scope) -> Evaluate:
 # --- filters, tests and calls ---
 
 
-def _filter(node: nodes.Filter, scope: Scope) -> Evaluate:
-    assert node.node is not None  # noqa: S101 - only a filter block's filter has no subject
-    return filtered(node, expression(node.node, scope), scope)
-
-
-def filtered(node: nodes.Filter, subject: Evaluate, scope: Scope) -> Evaluate:
-    """The closure that applies the filter of `node` to what `subject` evaluates to."""
-    return _applied("filter", node, subject, scope)
-
-
-def _test(node: nodes.Test, scope: Scope) -> Evaluate:
-    return _applied("test", node, expression(node.node, scope), scope)
-
-
-def _applied(
-    sort: str, node: nodes.Filter | nodes.Test, subject: Evaluate, scope: Scope
-) -> Evaluate:
+def applied(node: nodes.Filter | nodes.Test, subject: Evaluate, scope: Scope) -> Evaluate:
+    """The closure that applies the filter or test of `node` to what `subject` evaluates to."""
     args, kwargs = _arguments(node, scope)
-    function = (
-        calls.known_filter(node) if isinstance(node, nodes.Filter) else calls.known_test(node)
-    )
-    name, place = f"the {sort} '{node.name}'", node.lineno
+    function, place = calls.known(node), node.lineno
+    name = f"the {'filter' if isinstance(node, nodes.Filter) else 'test'} '{node.name}'"
 
     def unfit(value: Value) -> Failure:
         problem = f"{name} cannot be applied to {kind(value)}, or not with these arguments"
@@ -446,8 +429,10 @@ _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Evaluate]]] = Ma
         nodes.Name: _name,
         nodes.Getattr: _getattr,
         nodes.Getitem: _getitem,
-        nodes.Filter: _filter,
-        nodes.Test: _test,
+        **dict.fromkeys(
+            (nodes.Filter, nodes.Test),
+            lambda node, scope: applied(node, expression(node.node, scope), scope),
+        ),
         nodes.Call: call,
         nodes.CondExpr: _condition,
         nodes.And: _and,

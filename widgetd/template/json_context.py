@@ -96,7 +96,10 @@ _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
 
 
 class _Walk:
-    """One run through a template, and what it has seen so far."""
+    """One run through a template, and what it has seen so far.
+
+    Each method says what may stand behind a node, given what may stand before it.
+    """
 
     def __init__(self, among: list[nodes.Node]) -> None:
         self.stripping, self.stripped = stripping(among)
@@ -109,7 +112,6 @@ class _Walk:
         self.loose = False
 
     def context(self) -> JsonContext:
-        """What all of it comes to."""
         within = {each: node for each, (node, states) in self.seen.items() if states == {IN_STRING}}
         bare = (
             each
@@ -127,7 +129,6 @@ class _Walk:
         )
 
     def body(self, body: Iterable[nodes.Node], states: States, turn: Turn | None) -> States:
-        """What stands behind the statements of `body`."""
         for node in body:
             key = (id(node), states, turn)
             if key not in self.memo:
@@ -137,13 +138,11 @@ class _Walk:
         return states
 
     def output(self, node: nodes.Output, states: States, turn: Turn | None) -> States:
-        """What stands behind the values and texts of one output."""
         for each in node.nodes:
             states = self.value(each, states, turn)
         return states
 
     def value(self, node: nodes.Node, states: States, turn: Turn | None) -> States:
-        """What stands behind one value or text."""
         if isinstance(node, nodes.TemplateData):
             return self.text(node.data, node, states)
         self.see(node, states)
@@ -167,7 +166,6 @@ class _Walk:
         return frozenset(self.unknown(point) for point in states)
 
     def see(self, node: nodes.Node, states: States) -> None:
-        """Remember what may stand before `node`."""
         self.seen.setdefault(id(node), (node, set()))[1].update(point.state for point in states)
 
     def unknown(self, point: Point) -> Point:
@@ -194,7 +192,6 @@ class _Walk:
         return frozenset(behind)
 
     def choice(self, node: nodes.If, states: States, turn: Turn | None) -> States:
-        """What stands behind an `if`, whichever way it goes."""
         behind = []
         for branch in (node, *node.elif_):
             taken = decided(branch.test, turn)
@@ -242,7 +239,6 @@ class _Walk:
         return states
 
     def macro(self, node: nodes.Macro, states: States, _turn: Turn | None) -> States:
-        """What stands behind a macro: nothing new."""
         return self.aside(node, states, None)
 
     def written(
@@ -259,7 +255,6 @@ class _Walk:
         states: States,
         turn: Turn | None,
     ) -> States:
-        """What stands behind a body that is written where it stands."""
         return self.body(node.body, states, turn)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from widgetd.template import dialect
 from widgetd.template.builtins import FUNCTIONS
@@ -62,7 +62,6 @@ class _Context:
     in_loop: bool = False
 
     def binding(self, names: Mapping[str, str | None]) -> _Context:
-        """Here, with `names` bound."""
         return _Context({**self.names, **names}, self.known, self.tested, self.in_loop)
 
     def knowing(self, known: Iterable[str]) -> _Context:
@@ -74,7 +73,6 @@ class _Context:
         return _Context(self.names, self.known, tested, self.in_loop)
 
     def turning(self) -> _Context:
-        """Here, inside a loop."""
         return _Context(self.names, self.known, self.tested, in_loop=True)
 
 
@@ -109,7 +107,6 @@ class _Reader:
         return context.names
 
     def visit(self, node: nodes.Node, context: _Context) -> Names:
-        """Visit one statement or expression; the names it binds."""
         visit = _VISITS.get(type(node))
         if visit is not None:
             return visit(self, node, context)
@@ -118,11 +115,10 @@ class _Reader:
         return {}
 
     def template(self, node: nodes.Template, context: _Context) -> Names:
-        """Visit the whole."""
         return self.body(node.body, context)
 
     def value(self, node: nodes.Name | nodes.Getattr | nodes.Getitem, context: _Context) -> Names:
-        """Visit a name, or what is read from one: the longest path counts, once."""
+        """Of a name, and what is read from one, the longest path counts, once."""
         read = path(node, context.names)
         if read is not None:
             self.read(node, read, context)
@@ -133,7 +129,6 @@ class _Reader:
         return {}
 
     def read(self, node: nodes.Expr, read: str, context: _Context) -> None:
-        """Remember a read."""
         name = node.name if isinstance(node, nodes.Name) else ""
         if read in dialect.NOTHING_NAMES:
             return
@@ -152,7 +147,7 @@ class _Reader:
         )
 
     def filter(self, node: nodes.Filter, context: _Context) -> Names:
-        """Visit a filter: `default` provides for absence."""
+        """`default` provides for absence."""
         read = path(node, context.names)
         provides = node.name in {"default", "d"}
         if node.name == "map" and read is not None:
@@ -164,38 +159,36 @@ class _Reader:
         return {}
 
     def test(self, node: nodes.Test, context: _Context) -> Names:
-        """Visit a test: being asked about, a value may be absent."""
+        """Being asked about, a value may be absent."""
         self.visit(node.node, context.testing())
         for each in node.args:
             self.visit(each, context.testing(False))
         return {}
 
     def choice(self, node: nodes.CondExpr, context: _Context) -> Names:
-        """Visit `a if c else b`."""
         self.visit(node.test, context.testing())
-        self.visit(node.expr1, context.knowing(present_if(node.test, context.names)))
+        self.visit(node.expr1, context.knowing(_certain(node.test, context.names, when=True)))
         if node.expr2 is not None:
-            self.visit(node.expr2, context.knowing(absent_if(node.test, context.names)))
+            self.visit(node.expr2, context.knowing(_certain(node.test, context.names, when=False)))
         return {}
 
     def both(self, node: nodes.And, context: _Context) -> Names:
-        """Visit `a and b`: `b` is only read where `a` is true."""
+        """In `a and b`, `b` is only read where `a` is true."""
         self.visit(node.left, context.testing())
-        self.visit(node.right, context.knowing(present_if(node.left, context.names)))
+        self.visit(node.right, context.knowing(_certain(node.left, context.names, when=True)))
         return {}
 
     def either(self, node: nodes.Or, context: _Context) -> Names:
-        """Visit `a or b`: `b` provides for the absence of `a`."""
+        """In `a or b`, `b` provides for the absence of `a`."""
         self.visit(node.left, context.testing())
-        self.visit(node.right, context.knowing(absent_if(node.left, context.names)))
+        self.visit(node.right, context.knowing(_certain(node.left, context.names, when=False)))
         return {}
 
     def negation(self, node: nodes.Not, context: _Context) -> Names:
-        """Visit `not a`."""
         return self.visit(node.node, context.testing())
 
     def call(self, node: nodes.Call, context: _Context) -> Names:
-        """Visit a call: of a method, what it belongs to; of a function, what it is given."""
+        """Of a method, what it belongs to is read; of a function, what it is given."""
         if isinstance(node.node, nodes.Getattr):
             self.visit(node.node.node, context.testing(False))
         elif not (isinstance(node.node, nodes.Name) and node.node.name in FUNCTIONS):
@@ -205,12 +198,14 @@ class _Reader:
         return {}
 
     def branches(self, node: nodes.If, context: _Context) -> Names:
-        """Visit an `if`: behind it, a name stands for what all branches agree on."""
+        """Behind an `if`, a name stands for what all branches agree on."""
         ends = []
         for each in (node, *node.elif_):
             self.visit(each.test, context.testing())
-            ends.append(self.body(each.body, context.knowing(present_if(each.test, context.names))))
-            context = context.knowing(absent_if(each.test, context.names))
+            ends.append(
+                self.body(each.body, context.knowing(_certain(each.test, context.names, when=True)))
+            )
+            context = context.knowing(_certain(each.test, context.names, when=False))
         ends.append(self.body(node.else_, context))
         return {
             name: ends[0].get(name) if len({end.get(name) for end in ends}) == 1 else None
@@ -219,7 +214,7 @@ class _Reader:
         }
 
     def loop(self, node: nodes.For, context: _Context) -> Names:
-        """Visit a loop: its target stands for the elements of what it runs through."""
+        """A loop's target stands for the elements of what it runs through."""
         self.visit(node.iter, context)
         read = path(node.iter, context.names)
         single = isinstance(node.target, nodes.Name) and read is not None
@@ -229,13 +224,13 @@ class _Reader:
             turn = turn.knowing({str(read), f"{read}[]"})
         if node.test is not None:
             self.visit(node.test, turn.testing())
-            turn = turn.knowing(present_if(node.test, turn.names))
+            turn = turn.knowing(_certain(node.test, turn.names, when=True))
         self.body(node.body, turn)
         self.body(node.else_, context)
         return {}
 
     def assign(self, node: nodes.Assign, context: _Context) -> Names:
-        """Visit a `set`: the name stands for the path it is given."""
+        """A name that is `set` stands for the path it is given."""
         self.visit(node.node, context)
         names: dict[str, str | None] = dict.fromkeys(targets(node.target))
         if isinstance(node.target, nodes.Name):
@@ -243,12 +238,11 @@ class _Reader:
         return names
 
     def set_block(self, node: nodes.AssignBlock, context: _Context) -> Names:
-        """Visit a set-block: its name stands for a text of its own."""
+        """The name of a set-block stands for a text of its own."""
         self.body(node.body, context)
         return dict.fromkeys(targets(node.target))
 
     def bindings(self, node: nodes.With, context: _Context) -> Names:
-        """Visit a `with`."""
         names: dict[str, str | None] = {}
         for target, value in zip(node.targets, node.values, strict=True):
             self.visit(value, context)
@@ -259,7 +253,7 @@ class _Reader:
         return {}
 
     def macro(self, node: nodes.Macro, context: _Context) -> Names:
-        """Visit a macro: what its parameters stand for is up to its callers."""
+        """What a macro's parameters stand for is up to its callers."""
         for each in node.defaults:
             self.visit(each, context)
         names = [each.name for each in node.args]
@@ -268,7 +262,6 @@ class _Reader:
         return {node.name: None}
 
     def call_block(self, node: nodes.CallBlock, context: _Context) -> Names:
-        """Visit a `call` block."""
         self.visit(node.call, context)
         self.body(node.body, context.binding(dict.fromkeys(each.name for each in node.args)))
         return {}
@@ -276,12 +269,10 @@ class _Reader:
     def apart(
         self, node: nodes.Scope | nodes.ScopedEvalContextModifier, context: _Context
     ) -> Names:
-        """Visit a body whose names end with it."""
         self.body(node.body, context)
         return {}
 
     def capture(self, node: nodes.FilterBlock, context: _Context) -> Names:
-        """Visit a `filter` block."""
         self.body(node.body, context)
         self.visit(node.filter, context)
         return {}
@@ -321,26 +312,29 @@ _SAME_ELEMENTS: Final = _CHOOSING | {"default", "d", "list", "sort", "reverse", 
 _ONE_ELEMENT: Final = frozenset({"first", "last", "min", "max"})
 
 
+_LITERALS: Final = nodes.Const | nodes.List | nodes.Dict
+
+
 def path(node: nodes.Node | None, names: Names) -> str | None:
     """The path that `node` stands for: `items[].name`; None where that is not certain."""
-    find = _PATHS.get(type(node))
-    return None if find is None else find(node, names)
-
-
-def _name(node: nodes.Name, names: Names) -> str | None:
-    return names.get(node.name, node.name)
-
-
-def _getattr(node: nodes.Getattr, names: Names) -> str | None:
+    if isinstance(node, nodes.Name):
+        return names.get(node.name, node.name)
+    if isinstance(node, nodes.Or):  # `a or []` stands for `a`
+        return path(node.left, names) if isinstance(node.right, _LITERALS) else None
+    if isinstance(node, nodes.CondExpr):  # and so does `a if a is defined else 0`
+        return path(node.expr1, names) if isinstance(node.expr2, _LITERALS) else None
+    if not isinstance(node, nodes.Getattr | nodes.Getitem | nodes.Filter):
+        return None
     around = path(node.node, names)
-    if around is None or node.attr == "length":
-        return around
-    return f"{around}.{node.attr}"
+    if around is None:
+        return None
+    return _filtered(node, around) if isinstance(node, nodes.Filter) else _member(node, around)
 
 
-def _getitem(node: nodes.Getitem, names: Names) -> str | None:
-    around = path(node.node, names)
-    if around is None or isinstance(node.arg, nodes.Slice):
+def _member(node: nodes.Getattr | nodes.Getitem, around: str) -> str | None:
+    if isinstance(node, nodes.Getattr):
+        return around if node.attr == "length" else f"{around}.{node.attr}"
+    if isinstance(node.arg, nodes.Slice):
         return around
     key = node.arg.value if isinstance(node.arg, nodes.Const) else None
     if isinstance(key, str):
@@ -348,44 +342,15 @@ def _getitem(node: nodes.Getitem, names: Names) -> str | None:
     return f"{around}[]" if isinstance(key, int) else None
 
 
-def _filter(node: nodes.Filter, names: Names) -> str | None:
-    around = path(node.node, names)
-    if around is None or node.name in _SAME_ELEMENTS:
+def _filtered(node: nodes.Filter, around: str) -> str | None:
+    if node.name in _SAME_ELEMENTS:
         return around
     if node.name in _ONE_ELEMENT:
         return f"{around}[]"
-    return _mapped(node, around) if node.name == "map" else None
-
-
-def _mapped(node: nodes.Filter, around: str) -> str | None:
-    for each in node.kwargs:
+    for each in node.kwargs if node.name == "map" else ():
         if each.key == "attribute" and isinstance(each.value, nodes.Const):
             return f"{around}[].{each.value.value}"
     return None
-
-
-def _either(node: nodes.Or, names: Names) -> str | None:
-    """`a or []` stands for `a`."""
-    literal = isinstance(node.right, nodes.Const | nodes.List | nodes.Dict)
-    return path(node.left, names) if literal else None
-
-
-def _choice(node: nodes.CondExpr, names: Names) -> str | None:
-    """`a if a is defined else 0` stands for `a`."""
-    literal = isinstance(node.expr2, nodes.Const | nodes.List | nodes.Dict)
-    return path(node.expr1, names) if literal else None
-
-
-_PATHS: Final[Mapping[type[Any], Callable[[Any, Names], str | None]]] = MappingProxyType(
-    {
-        nodes.Name: _name,
-        nodes.Getattr: _getattr,
-        nodes.Getitem: _getitem,
-        nodes.Filter: _filter,
-        nodes.Or: _either,
-        nodes.CondExpr: _choice,
-    }
-)
 
 
 # --- which paths are certainly there because a condition came out true, or false ---
@@ -394,45 +359,30 @@ _ABSENT_TESTS: Final = frozenset({"none", "undefined"})
 _NOT_PRESENT: Final = frozenset({"undefined", "none", "false"})
 
 
-def present_if(test: nodes.Node, names: Names) -> frozenset[str]:
-    """The paths that are there where `test` is true."""
+def _certain(test: nodes.Node, names: Names, *, when: bool) -> frozenset[str]:
+    """The paths that are there where `test` came out as `when`."""
     if isinstance(test, nodes.Not):
-        return absent_if(test.node, names)
-    if isinstance(test, nodes.And):
-        return present_if(test.left, names) | present_if(test.right, names)
-    if isinstance(test, nodes.Or):
-        return present_if(test.left, names) & present_if(test.right, names)
-    if isinstance(test, nodes.Test):
-        return frozenset() if test.name in _NOT_PRESENT else _around(test.node, names)
+        return _certain(test.node, names, when=not when)
+    if isinstance(test, nodes.And | nodes.Or):
+        left, right = (_certain(each, names, when=when) for each in (test.left, test.right))
+        return left | right if isinstance(test, nodes.And) is when else left & right
     if isinstance(test, nodes.Compare):
-        return _compared(test, names, equal=True)
-    return _around(test, names)
-
-
-def absent_if(test: nodes.Node, names: Names) -> frozenset[str]:
-    """The paths that are there where `test` is false."""
-    if isinstance(test, nodes.Not):
-        return present_if(test.node, names)
-    if isinstance(test, nodes.And):
-        return absent_if(test.left, names) & absent_if(test.right, names)
-    if isinstance(test, nodes.Or):
-        return absent_if(test.left, names) | absent_if(test.right, names)
+        certain = _compares_to_something(test, when=when)
+        return _around(test.expr, names) if certain else frozenset()
     if isinstance(test, nodes.Test):
-        return _around(test.node, names) if test.name in _ABSENT_TESTS else frozenset()
-    if isinstance(test, nodes.Compare):
-        return _compared(test, names, equal=False)
-    return frozenset()
+        certain = test.name not in _NOT_PRESENT if when else test.name in _ABSENT_TESTS
+        return _around(test.node, names) if certain else frozenset()
+    return _around(test, names) if when else frozenset()
 
 
-def _compared(test: nodes.Compare, names: Names, *, equal: bool) -> frozenset[str]:
+def _compares_to_something(test: nodes.Compare, *, when: bool) -> bool:
     """`x == "a"` being true means that `x` is there, and `x != none` likewise."""
-    if len(test.ops) != 1 or not isinstance(test.ops[0].expr, nodes.Const):
-        return frozenset()
-    something = test.ops[0].expr.value is not None
-    holds = (test.ops[0].op == "eq") is equal
-    if test.ops[0].op in {"eq", "ne"}:
-        return _around(test.expr, names) if something is holds else frozenset()
-    return _around(test.expr, names) if equal else frozenset()
+    operand = test.ops[0]
+    if len(test.ops) != 1 or not isinstance(operand.expr, nodes.Const):
+        return False
+    if operand.op not in {"eq", "ne"}:
+        return when
+    return (operand.expr.value is not None) is ((operand.op == "eq") is when)
 
 
 def _around(node: nodes.Node, names: Names) -> frozenset[str]:
