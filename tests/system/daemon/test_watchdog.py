@@ -10,17 +10,23 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
 import pytest
 
 from tests.process import PATIENCE_S, Served, daemon_process
-from tests.serving import connected, serving, widget_file
+from tests.serving import connected, greeting, serving, widget_file
 from tests.system.daemon.test_parallel_proof import needs_two_processors
+from tests.system.web.asking import ask, put
+from widgetd.catalog.draws import FILE
 from widgetd.daemon import watchdog
 from widgetd.daemon.parallel_proof import MANY
+from widgetd.template.template import Expression, Template
 
 STUCK = """
 import os, re
@@ -164,6 +170,52 @@ async def test_without_a_state_folder_the_start_says_once_that_nothing_is_rememb
 async def test_a_daemon_in_a_process_of_others_does_not_end_it(tmp_path: Path) -> None:
     async with serving(tmp_path):
         assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+
+
+async def test_whatever_a_daemon_draws_stands_on_the_page_while_it_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, state = tmp_path / "widgets", tmp_path / "state"
+    fill(folder, "who")
+    (folder / "Shout.widget.toml").write_text("summary = '{{ who }}'\nsummary_data = {a = 'who'}\n")
+    standing: list[bool] = []
+
+    def watched(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            (page,) = state.rglob(FILE)
+            first_bytes = page.read_bytes()[:4096:64]
+            standing.append(any(first_bytes))
+            return function(*args)
+
+        return call
+
+    monkeypatch.setattr(Template, "rendering", watched(Template.rendering))
+    monkeypatch.setattr(Expression, "evaluate", watched(Expression.evaluate))
+    drawn: dict[str, int] = {}
+    async with (
+        serving(folder, state_dir=state, gallery=True, allow_upload=True) as url,
+        connected(url, "modern") as client,
+    ):
+        drawn["the first scan"] = len(standing)
+        await client.call("shout", who="Ada")
+        drawn["a call"] = len(standing)
+        await client.client.read_resource("widget://shout/problems")
+        drawn["its problems as a resource"] = len(standing)
+        for path in ("/gallery/tile/shout", "/w/shout", "/w/shout/problems"):
+            assert (await ask(url, path)).status_code == 200
+            drawn[path] = len(standing)
+        text = widget_file("Shout", text="Other")
+        assert (await put(url, {"Shout.widget": text}, "?replace=1")).status_code < 300
+        drawn["an upload"] = len(standing)
+        tree = greeting("Other", "Ada")
+        await client.answers("shout", {"who": "Ada"}, tree)
+        drawn["a save"] = len(standing)
+        assert (await ask(url, "/w/shout")).status_code == 200
+        drawn["what a save changed"] = len(standing)
+
+    counts = list(drawn.values())
+    assert all(later > earlier for earlier, later in pairwise([0, *counts])), drawn
+    assert all(standing)
 
 
 def outcome(script: str, *before: str) -> int:
