@@ -24,6 +24,9 @@ from widgetd.web.http_connection import Connection, Door, HttpLimits, Seldom
 
 _BACKLOG = 2048
 
+_AT_ONCE = 32
+"""Connections that are accepted before the first of them is given, or refused, its place."""
+
 _TICK_S = 1.0
 """How often the date that responses bear is renewed."""
 
@@ -34,7 +37,7 @@ _DESCRIPTORS = 128
 """Kept for files, the store and the answers to probes, however many clients come."""
 
 _NO_DESCRIPTOR = "socket.accept() out of system resource"
-"""How asyncio says so: once for each place in the backlog, and every second anew."""
+"""How asyncio says so: for each connection that it tries to accept, and every second anew."""
 
 
 def most_connections() -> int:
@@ -107,6 +110,7 @@ class HttpServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 http=cast("Any", partial(Connection, door=Door(limits, probes))),
+                backlog=_AT_ONCE,
                 lifespan="on",
                 ws="none",
                 access_log=False,
@@ -133,6 +137,10 @@ class HttpServer(uvicorn.Server):
         """Say so when requests are answered."""
         asyncio.get_running_loop().set_exception_handler(partial(_tell, Seldom("accept.failed")))
         await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(
+                _BACKLOG
+            )  # asyncio takes how many may wait for how many to take at once
         self._after_start()
 
     async def main_loop(self) -> None:

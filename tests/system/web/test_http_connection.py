@@ -314,6 +314,25 @@ async def test_when_all_places_are_taken_probes_are_answered_and_others_told_to_
     assert [line for line in logged if line["event"] == "connections.exhausted"] == []
 
 
+async def test_a_burst_of_connections_takes_no_more_descriptors_than_there_are_places(
+    tmp_path: Path,
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with serving(tmp_path, connections=5) as url:
+        host, port = url.removeprefix("http://").removesuffix("/mcp").split(":")
+        with contextlib.ExitStack() as held, capture_logs() as logged:
+            # All come in one turn of the loop, and there are descriptors for some of them only.
+            clients = [held.enter_context(socket.socket()) for _ in range(200)]
+            held.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (clients[-1].fileno() + 101, hard))
+            for client in clients:
+                client.connect((host, int(port)))
+            probed, _ = await exchange(url, ALIVE)
+
+    assert probed == 200
+    assert [line for line in logged if line["event"] == "accept.failed"] == []
+
+
 async def test_a_probe_that_has_a_kept_place_gives_it_back(tmp_path: Path) -> None:
     async with (
         serving(tmp_path, connections=1) as url,
