@@ -25,6 +25,7 @@ from typing import Any, cast
 from fastmcp import FastMCP
 from fastmcp.server.providers import AggregateProvider, FastMCPProvider, Provider
 from fastmcp.server.transforms import Namespace
+from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -206,6 +207,11 @@ def answer_calls(server: FastMCP, handler: Handler) -> None:
 def answer_schemas_from(server: FastMCP, lookup: Callable[[str], Mapping[str, Any] | None]) -> None:
     """Tell the SDK a tool's input schema, so that a call does not list all tools to find it."""
     lowlevel_of(server).get_tool_input_schema = cast("Any", lookup)
+
+
+def current_user() -> object:
+    """Who sends the message of this moment, as the HTTP layer found out; None before it has."""
+    return auth_context_var.get()
 
 
 def modern_envelope(server: FastMCP) -> dict[str, Any]:

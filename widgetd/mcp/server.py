@@ -298,7 +298,9 @@ def _complete(
 
 def _header_schema(server: Server, name: str) -> dict[str, Any] | None:
     """The schema of a tool that wants arguments repeated in headers; None for all others."""
-    widget = server.registry.current.widgets.get(name)
+    # Asked before anybody knows the caller; a schema would tell that there is such a widget.
+    audience = principal_of(sdk.current_user(), server.otherwise).audience
+    widget = server.views.of(server.registry.current, audience).widgets.get(name)
     if widget is None or HEADER_ANNOTATION not in server.listings.entry(widget):
         return None
     return dict(widget.advertised)

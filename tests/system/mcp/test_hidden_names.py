@@ -18,11 +18,13 @@ METER, ADMIN, CHIEF, SOME = (
     "chief-chief-chief",
     "some-" * 4,
 )
+PLAIN = "plain-plain-plain"
 TOKENS = f"""
 meter  {METER}  metrics
 admin  {ADMIN}  admin
 chief  {CHIEF}  widgets:read widgets:call widgets:elevated metrics admin
 some   {SOME}   widgets:read widgets:call exclude=secret
+plain  {PLAIN}  widgets:read widgets:call
 """
 HIDING = {"elevated": 'permission = "elevated"\n', "tagged": 'tags = ["secret"]\n'}
 ACTING = (
@@ -133,3 +135,24 @@ async def test_a_render_stays_hidden_when_its_widget_has_left(tmp_path: Path, si
     assert waited["structuredContent"]["status"] == "expired"
     assert [one["action"] for one in told["structuredContent"]["actions"]] == ["go"]
     assert "Payroll" not in json.dumps([others, hidden, same, other, waited])
+
+
+async def test_a_hidden_widget_that_wants_its_arguments_in_headers_is_told_of_by_no_header(
+    tmp_path: Path,
+) -> None:
+    widgets, tokens = filled(tmp_path, HIDING["elevated"])
+    schema = {"type": "object", "properties": {"who": {"type": "string", "x-mcp-header": "Who"}}}
+    (widgets / "Payroll.widget").write_text(widget_file("Payroll", schema=schema))
+    async with serving(widgets, token_file=tokens) as url:
+        given = {"who": "Ada"}
+        there, nowhere = [
+            await said(url, PLAIN, "tools/call", {"name": name, "arguments": given}, name=name)
+            for name in ("payroll", "tax_roll")
+        ]
+        _, mine = await said(
+            url, CHIEF, "tools/call", {"name": "payroll", "arguments": given}, name="payroll"
+        )
+
+    assert there[0] == nowhere[0]
+    assert there[1].keys() == nowhere[1].keys()
+    assert "error" in mine
