@@ -24,7 +24,7 @@ from widgetd.web.http_connection import Connection, Door, HttpLimits, Seldom
 
 _BACKLOG = 2048
 
-_AT_ONCE = 32
+_AT_ONCE = 16
 """Connections that are accepted before the first of them is given, or refused, its place."""
 
 _TICK_S = 1.0
