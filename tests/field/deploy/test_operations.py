@@ -58,7 +58,9 @@ async def test_the_guide_explains_each_metric_and_no_other(tmp_path: Path) -> No
 
 def test_the_guide_explains_each_event_of_the_log_and_no_other() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "widgetd").rglob("*.py"))
-    logged = set(re.findall(r'_log(?:\(\))?\.\w+\(\s*"([a-z.]+)"', sources)) | {"library.logged"}
+    logged = set(re.findall(r'(?:_log(?:\(\))?\.\w+|Seldom)\(\s*"([a-z.]+)"', sources)) | {
+        "library.logged"
+    }
     log = GUIDE.split("\n### The log\n")[1].split("\n### ")[0]
 
     assert set(re.findall(r"`([a-z]+\.[a-z]+)`", log)) == logged
