@@ -74,7 +74,8 @@ class Rendering:
         caller = self.caller
         check_client(widget, caller)
         profile = profile_for(self._policy, widget, caller)
-        render = await self.render(widget, arguments, caller.snapshot.generation)
+        owner = caller.principal.name
+        render = await self.render(widget, arguments, caller.snapshot.generation, owner=owner)
         return tool_result(
             render, profile, policy=self._policy, protocol=caller.protocol, prefix=caller.prefix
         )
@@ -123,18 +124,20 @@ class Rendering:
         return not saw or (served and tool not in caller.snapshot.widgets)
 
     async def render(
-        self, widget: Widget, arguments: Mapping[str, Any], generation: str
+        self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str
     ) -> StoredRender:
-        """Render `widget`, of the snapshot of this generation, and keep the render.
+        """Render `widget`, of the snapshot of this generation, and keep the render for `owner`.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
         """
-        render = self.make(widget, arguments, generation)
+        render = self.make(widget, arguments, generation, owner=owner)
         await self._store.renders.put(render)
         return render
 
-    def make(self, widget: Widget, arguments: Mapping[str, Any], generation: str) -> StoredRender:
+    def make(
+        self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str = ""
+    ) -> StoredRender:
         """Render `widget` for somebody who looks at it now, and do not keep the render.
 
         Raises:
@@ -172,6 +175,7 @@ class Rendering:
             secret=bool(definition.sidecar.sensitive),
             elevated=elevated,
             marks=marks,
+            owner=owner,
             text=text,
             facts=facts | data,
             ui=shown,

@@ -7,6 +7,7 @@ sees, and only then the arguments. Knows nothing of requests and pages.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from widgetd.errors import CallError
@@ -48,7 +49,7 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
                 raise unknown_widget(name, snapshot.widgets)
             params["arguments"] = arguments = await read()
             render = await server.rendering.render(
-                snapshot.widgets[name], arguments, snapshot.generation
+                snapshot.widgets[name], arguments, snapshot.generation, owner=principal.name
             )
         return {"renderId": render.id, "uri": render_uri(render.id), "summary": render.text}
 
@@ -74,7 +75,8 @@ async def keep_shown(server: Server, render: StoredRender) -> bool:
     """Keep what a page shows where something can be done in it, and say whether it can."""
     offered = has_actions(render.tree)
     if offered:
-        await server.store.renders.put(render)
+        owner = server.rendering.caller.principal.name
+        await server.store.renders.put(replace(render, owner=owner))
     return offered
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -20,9 +20,13 @@ T = TypeVar("T")
 
 
 class Cache(Protocol[T]):
-    """Values by key, bounded in number, in bytes and in time; the oldest makes room first."""
+    """Values by key, bounded in number, in bytes and in time.
 
-    async def put(self, key: str, value: T, *, size_bytes: int) -> T:
+    The oldest of whoever has most makes room first, so that nobody who has less than an equal
+    share loses any.
+    """
+
+    async def put(self, key: str, value: T, *, size_bytes: int, owner: str) -> T:
         """Keep `value` under `key` unless one stands there, and give the one that stands."""
 
     async def get(self, key: str) -> T | None:
@@ -34,6 +38,15 @@ class _Item(Generic[T]):
     value: T
     size_bytes: int
     until: float
+    owner: str
+
+
+@dataclass(slots=True)
+class _Share:
+    """What one owner has, oldest first, and its size together."""
+
+    keys: dict[str, None] = field(default_factory=dict)
+    size_bytes: int = 0
 
 
 class LocalCache(Generic[T]):
@@ -51,23 +64,30 @@ class LocalCache(Generic[T]):
         self.ttl_s = ttl_s
         self._clock = clock
         self._items: OrderedDict[str, _Item[T]] = OrderedDict()
+        self._shares: dict[str, _Share] = {}
         self._bytes = 0
 
-    async def put(self, key: str, value: T, *, size_bytes: int, ttl_s: float | None = None) -> T:
+    async def put(
+        self, key: str, value: T, *, size_bytes: int, owner: str, ttl_s: float | None = None
+    ) -> T:
         """Keep `value` under `key` unless one stands there, and give the one that stands.
 
         Args:
             key: Any text.
             value: Kept as it is.
             size_bytes: What it counts for.
+            owner: Whose share of the room it takes.
             ttl_s: Where the value has lived before; the cache's own by default.
         """
         standing = self._live(key)
         if standing is not None:
             return standing.value
         until = self._clock() + (self.ttl_s if ttl_s is None else ttl_s)
-        self._items[key] = _Item(value, size_bytes, until)
+        self._items[key] = _Item(value, size_bytes, until, owner)
         self._bytes += size_bytes
+        share = self._shares.setdefault(owner, _Share())
+        share.keys[key] = None
+        share.size_bytes += size_bytes
         self._make_room()
         return value
 
@@ -86,15 +106,25 @@ class LocalCache(Generic[T]):
     def _make_room(self) -> None:
         """Drop what is over at the old end, and then what there is no room for."""
         now = self._clock()
-        while self._items:
-            oldest = next(iter(self._items))
-            full = len(self._items) > self.most or self._bytes > self.most_bytes
-            if not full and self._items[oldest].until > now:
-                return
+        while self._items and self._items[oldest := next(iter(self._items))].until <= now:
             self._drop(oldest)
+        # Of equals the last by name, as on a server, so that both drop the same.
+        shares = self._shares.items()
+        while len(self._items) > self.most:
+            _, largest = max(shares, key=lambda each: (len(each[1].keys), each[0]))
+            self._drop(next(iter(largest.keys)))
+        while self._bytes > self.most_bytes:
+            _, largest = max(shares, key=lambda each: (each[1].size_bytes, each[0]))
+            self._drop(next(iter(largest.keys)))
 
     def _drop(self, key: str) -> None:
-        self._bytes -= self._items.pop(key).size_bytes
+        item = self._items.pop(key)
+        self._bytes -= item.size_bytes
+        share = self._shares[item.owner]
+        del share.keys[key]
+        share.size_bytes -= item.size_bytes
+        if not share.keys:
+            del self._shares[item.owner]
 
 
 class CachedRenders:
@@ -105,7 +135,7 @@ class CachedRenders:
 
     async def put(self, render: StoredRender) -> None:
         """Keep `render` for its time to live."""
-        await self._cache.put(render.id, render, size_bytes=render.size_bytes)
+        await self._cache.put(render.id, render, size_bytes=render.size_bytes, owner=render.owner)
 
     async def get(self, render_id: str) -> StoredRender | None:
         """The render of that id, if it is still kept."""
@@ -118,10 +148,12 @@ class CachedAnswers:
     def __init__(self, cache: Cache[Mapping[str, Any]]) -> None:
         self._cache = cache
 
-    async def remember(self, key: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def remember(
+        self, key: str, answer: Mapping[str, Any], *, owner: str = ""
+    ) -> Mapping[str, Any]:
         """Keep `answer` if it is the first under `key`, and give the one that stands."""
         size_bytes = len(orjson.dumps(answer))
-        return await self._cache.put(key_digest(key), answer, size_bytes=size_bytes)
+        return await self._cache.put(key_digest(key), answer, size_bytes=size_bytes, owner=owner)
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
         """The answer that stands under `key`."""

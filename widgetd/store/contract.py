@@ -70,6 +70,7 @@ class StoredRender:
         secret: Whether the tree may hold what no model is told.
         elevated: Whether its widget was for those with a scope of their own.
         marks: The name and the tags that its widget had.
+        owner: Whose share of the room it takes: the principal's name.
     """
 
     id: str
@@ -80,6 +81,7 @@ class StoredRender:
     secret: bool = False
     elevated: bool = False
     marks: tuple[str, ...] = ()
+    owner: str = ""
     text: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     ui: Mapping[str, Any] = field(default_factory=dict)
@@ -167,7 +169,8 @@ class Renders(Protocol):
     """Renders by id, for a while.
 
     Obligations: a render that was put is found until its time to live is over or newer
-    renders need its room; the oldest goes first. A render never changes: putting its id
+    renders need its room; then the oldest of whoever has most of it goes first, so that nobody
+    loses any who has less than an equal share. A render never changes: putting its id
     again has no effect. What is put in one replica is found in all of them.
     """
 
@@ -224,11 +227,14 @@ class Idempotency(Protocol):
     """Answers by key, so that a call made twice has one effect and one answer.
 
     Obligations: the first answer under a key stands, in all replicas, until its time to live
-    is over or newer answers need its room. Keys are compared whole; that they name the
+    is over or newer answers need its room, of which each owner has a share
+    as with renders. Keys are compared whole; that they name the
     principal and the tool too is up to the caller.
     """
 
-    async def remember(self, key: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def remember(
+        self, key: str, answer: Mapping[str, Any], *, owner: str = ""
+    ) -> Mapping[str, Any]:
         """Keep `answer` (JSON) under `key` if it is the first, and give the one that stands."""
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:

@@ -332,5 +332,5 @@ async def test_everything_on_the_server_ends_by_itself(shared_server: Server) ->
             lives = shared_server.lives(both.prefix)
 
         assert bell_ms > 0
-        assert len(lives) == 12
+        assert len(lives) == 18
         assert all(0 < life_ms <= 86_400_000 for life_ms in lives.values()), lives

@@ -62,3 +62,15 @@ async def test_keys_that_differ_only_at_their_end_are_different_keys(
         await both.here.idempotency.remember("k" * 10_000 + "1", {"seat": "12A"})
 
         assert await both.here.idempotency.recall("k" * 10_000 + "2") is None
+
+
+async def test_a_flood_of_answers_pushes_out_nobody_elses(backend: Server | None) -> None:
+    async with replicas(backend, answers=8) as both:
+        for number in range(4):
+            await both.here.idempotency.remember(f"ann{number}", {"n": number}, owner="ann")
+        for number in range(40):
+            await both.there.idempotency.remember(f"bob{number}", {"n": number}, owner="bob")
+
+        for store in (both.here, both.there):
+            found = [await store.idempotency.recall(f"ann{number}") for number in range(4)]
+            assert found == [{"n": number} for number in range(4)]

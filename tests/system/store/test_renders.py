@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import MappingProxyType
 
-from tests.system.store.replicas import render, replicas
+import anyio
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server
+from widgetd.store.contract import Store, StoredRender
 
 
 async def test_a_render_is_found_as_it_was_put_in_every_replica(backend: Server | None) -> None:
@@ -126,3 +133,106 @@ async def test_a_render_that_is_over_takes_no_room(backend: Server | None) -> No
         for store in (both.here, both.there):
             for render_id in ("old", "mid", "new"):
                 assert await store.renders.get(render_id) is not None
+
+
+OWNERS = ("ann", "bob", "cy")
+
+
+async def kept(store: Store, renders: Iterable[StoredRender]) -> list[str]:
+    """Which of them are found."""
+    return [each.id for each in renders if await store.renders.get(each.id) is not None]
+
+
+async def standing(both: Replicas, renders: Iterable[StoredRender]) -> list[str]:
+    """Which of them are kept where all find them, and not only as a copy."""
+    if both.server is None:
+        return await kept(both.here, renders)
+    with both.server.client() as client:
+        name = f"{{{both.prefix}:1}}:renders:value:"
+        return [each.id for each in renders if client.exists(name + each.id)]
+
+
+@pytest.mark.parametrize("flood", [{"size_bytes": 1}, {"size_bytes": 400}, {"size_bytes": 1001}])
+async def test_whoever_has_less_than_an_equal_share_loses_nothing_to_a_flood(
+    backend: Server | None, flood: dict[str, int]
+) -> None:
+    async with replicas(backend, renders=12, render_bytes=1000) as both:
+        mine = [
+            render(f"{owner}{number}", owner=owner, size_bytes=83)
+            for number in range(4)
+            for owner in OWNERS[:2]
+        ]
+        for each in mine:
+            await both.here.renders.put(each)
+        for number in range(50):
+            store = (both.here, both.there)[number % 2]
+            await store.renders.put(render(f"flood{number}", owner="cy", **flood))
+
+        assert await kept(both.here, mine) == await kept(both.there, mine) == [e.id for e in mine]
+
+
+async def test_whoever_is_alone_may_have_all_the_room_and_gives_it_back(
+    backend: Server | None,
+) -> None:
+    async with replicas(backend, renders=6) as both:
+        anns = [render(f"ann{number}", owner="ann") for number in range(6)]
+        bobs = [render(f"bob{number}", owner="bob") for number in range(6)]
+        for each in anns:
+            await both.here.renders.put(each)
+        assert len(await kept(both.here, anns)) == 6
+        for each in bobs:
+            await both.here.renders.put(each)
+
+        for store in (both.here, both.there):
+            assert await kept(store, anns) == ["ann3", "ann4", "ann5"]
+            assert await kept(store, bobs) == ["bob3", "bob4", "bob5"]
+
+
+async def test_what_is_over_makes_room_before_anybody_loses_anything(
+    backend: Server | None,
+) -> None:
+    async with replicas(backend, renders=4, render_ttl_s=60.0) as both:
+        for number in range(3):
+            await both.here.renders.put(render(f"old{number}", owner="ann"))
+        both.later(61.0)
+        new = [render(f"new{number}", owner="bob") for number in range(4)]
+        for each in new:
+            await both.here.renders.put(each)
+
+        for store in (both.here, both.there):
+            assert await kept(store, new) == [each.id for each in new]
+
+
+PUTS = st.lists(
+    st.tuples(st.sampled_from(OWNERS), st.integers(0, 40), st.integers(0, 5)), max_size=40
+)
+
+
+@given(puts=PUTS)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_nobody_who_has_less_than_an_equal_share_ever_loses_anything(
+    backend: Server | None, puts: list[tuple[str, int, int]]
+) -> None:
+    most, most_bytes = 9, 90
+
+    async def check() -> None:
+        async with replicas(backend, renders=most, render_bytes=most_bytes) as both:
+            had: dict[str, StoredRender] = {}
+            for owner, size_bytes, key in puts:
+                put = render(f"{owner}{key}", owner=owner, size_bytes=size_bytes)
+                await both.here.renders.put(put)
+                all_of_it = {**had, put.id: had.get(put.id, put)}
+                found = set(await standing(both, all_of_it.values()))
+                for lost in all_of_it.keys() - found:
+                    whose = all_of_it[lost].owner
+                    theirs = [each for each in all_of_it.values() if each.owner == whose]
+                    share = len({each.owner for each in all_of_it.values()})
+                    assert (
+                        len(theirs) * share > most
+                        or sum(each.size_bytes for each in theirs) * share > most_bytes
+                    )
+                had = {each: all_of_it[each] for each in found}
+                assert len(had) <= most
+                assert sum(each.size_bytes for each in had.values()) <= most_bytes
+
+    anyio.run(check)

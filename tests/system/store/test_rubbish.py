@@ -27,7 +27,7 @@ from widgetd.store.shared import connection
 
 SOON_S = 10.0
 NEVER_S = 600.0
-KEYS = 12
+KEYS = 18
 """What a store has on the server that was used for everything."""
 
 BOUNDS = {"rate_per_s": 1000.0, "burst": 10.0, "at_once": 1, "actions": 8}

@@ -50,7 +50,9 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         return error_result(error, {"status": "invalid", "validationErrors": errors})
     accepted = await store.actions.append(render_id, offered.type, payload, idempotency_key=key)
     answer = {"status": accepted.status, "next": accepted.seq}
-    return structured_result(dict(await store.idempotency.remember(remembered, answer)))
+    owner = context.rendering.caller.principal.name
+    standing = await store.idempotency.remember(remembered, answer, owner=owner)
+    return structured_result(dict(standing))
 
 
 def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:

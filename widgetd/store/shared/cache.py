@@ -3,8 +3,9 @@
 What stands in a cache never changes, so a copy is as good as the original: what
 was put or got here is found here, also while the server is away.
 
-On the server: a key for each value, the order in which they came, and their
-sizes. Order and sizes may name what is gone already, never the reverse.
+On the server: a key for each value, the order in which they came, their sizes and owners,
+what each owner has in all, and the order of each one's own. All but the values may name
+what is gone already, never the reverse.
 """
 
 from __future__ import annotations
@@ -24,32 +25,80 @@ T = TypeVar("T")
 _PUT = (
     NUMBER
     + """
--- KEYS: value, order, sizes.
--- ARGV: key, value, size, most, most bytes, ttl in ms, start of keys, a value to be replaced.
+-- KEYS: value, order, sizes, how many each owner has, how many bytes, the owner's order.
+-- ARGV: key, value, size, most, most bytes, ttl in ms, start of values, owner, start of owners'
+-- orders, a value to be replaced.
 -- Whatever stands at a key is looked at before any is changed.
 local FAR = 2 ^ 52
-local function size_of(key) return number(redis.call('HGET', KEYS[3], key), 0, FAR, 0) end
+local function entry(key) -- its size, and whose it is
+  local size, owner = string.match(redis.call('HGET', KEYS[3], key) or '', '^(%d+) ?(.*)$')
+  return number(size, 0, FAR, 0), owner or ''
+end
+local function order_of(owner)
+  local name = ARGV[9] .. owner
+  local kind = redis.call('TYPE', name).ok
+  if kind ~= 'none' and kind ~= 'zset' then redis.call('UNLINK', name) end
+  return name
+end
 local standing = redis.call('GET', KEYS[1])
-if standing and standing ~= ARGV[8] then return standing end
-local bytes = size_of('#bytes') - size_of(ARGV[1]) + ARGV[3]
+if standing and standing ~= ARGV[10] then return standing end
+local bytes = entry('#bytes')
+for place = 2, 6 do
+  if place ~= 3 then redis.call('ZCARD', KEYS[place]) end
+end
+local function give(place, owner, change)
+  local left = tonumber(redis.call('ZINCRBY', KEYS[place], change, owner))
+  return left and left > 0
+end
+local function drop(key, owner)
+  local size = entry(key)
+  bytes = bytes - size
+  redis.call('ZREM', KEYS[2], key)
+  redis.call('HDEL', KEYS[3], key)
+  redis.call('DEL', ARGV[7] .. key)
+  redis.call('ZREM', order_of(owner), key)
+  give(5, owner, -size)
+  if not give(4, owner, -1) then
+    redis.call('ZREM', KEYS[4], owner)
+    redis.call('ZREM', KEYS[5], owner)
+  end
+end
+if redis.call('HEXISTS', KEYS[3], ARGV[1]) == 1 then
+  local _, before = entry(ARGV[1])
+  drop(ARGV[1], before)
+end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(0')
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '(' .. string.format('%.0f', FAR), '+inf')
 local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
-redis.call('ZADD', KEYS[2], string.format('%.0f', math.floor(last or 0) + 1), ARGV[1])
+local place = string.format('%.0f', math.floor(last or 0) + 1)
+redis.call('ZADD', KEYS[2], place, ARGV[1])
+redis.call('ZADD', KEYS[6], place, ARGV[1])
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[6])
-redis.call('HSET', KEYS[3], ARGV[1], ARGV[3])
+redis.call('HSET', KEYS[3], ARGV[1], ARGV[3] .. ' ' .. ARGV[8])
+give(4, ARGV[8], 1)
+give(5, ARGV[8], ARGV[3])
+bytes = bytes + ARGV[3]
 local count = redis.call('ZCARD', KEYS[2])
 while count > 0 and (count > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5])) do
-  local oldest = redis.call('ZPOPMIN', KEYS[2])[1]
-  bytes = bytes - size_of(oldest)
-  redis.call('HDEL', KEYS[3], oldest)
-  redis.call('DEL', ARGV[7] .. oldest)
-  count = count - 1
+  local victim = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  local _, owner = entry(victim)
+  if redis.call('EXISTS', ARGV[7] .. victim) == 1 then
+    local ranking = KEYS[count > tonumber(ARGV[4]) and 4 or 5]
+    local largest = redis.call('ZREVRANGE', ranking, 0, 0)[1]
+    local oldest = largest and redis.call('ZRANGE', order_of(largest), 0, 0)[1]
+    if oldest then
+      victim, owner = oldest, largest
+    elseif largest then
+      victim = nil
+      redis.call('ZREM', ranking, largest)
+    end
+  end
+  if victim then drop(victim, owner) end
+  count = redis.call('ZCARD', KEYS[2])
 end
 if count == 0 then bytes = 0 end
 redis.call('HSET', KEYS[3], '#bytes', string.format('%.0f', math.max(0, bytes)))
-redis.call('PEXPIRE', KEYS[2], ARGV[6])
-redis.call('PEXPIRE', KEYS[3], ARGV[6])
+for place = 2, 6 do redis.call('PEXPIRE', KEYS[place], ARGV[6]) end
 return ARGV[2]
 """
 )
@@ -68,10 +117,12 @@ class Codec(Generic[T]):
     Attributes:
         encode: A value to bytes.
         decode: Bytes to a value; raises `ValueError` where they are none.
+        owner: Whose share of this process's room a copy of a value takes.
     """
 
     encode: Callable[[T], bytes]
     decode: Callable[[bytes], T]
+    owner: Callable[[T], str] = lambda _value: ""
 
 
 def _encode(value: StoredRender | Mapping[str, Any]) -> bytes:
@@ -94,6 +145,7 @@ _PARTS: Mapping[str, Collection[type]] = {
     "secret": {bool},
     "elevated": {bool},
     "marks": {list},
+    "owner": {str},
     "text": {str},
     "facts": {dict},
     "ui": {dict},
@@ -113,7 +165,9 @@ def _render(sent: bytes) -> StoredRender:
     return StoredRender(**{name: loaded[name] for name in _PARTS} | {"marks": marks})
 
 
-RENDER: Codec[StoredRender] = Codec(encode=_encode, decode=_render)
+RENDER: Codec[StoredRender] = Codec(
+    encode=_encode, decode=_render, owner=lambda render: render.owner
+)
 ANSWER: Codec[Mapping[str, Any]] = Codec(encode=_encode, decode=_object)
 
 
@@ -135,7 +189,7 @@ class SharedCache(Generic[T]):
         self._name = name
         self._codec = codec
 
-    async def put(self, key: str, value: T, *, size_bytes: int) -> T:
+    async def put(self, key: str, value: T, *, size_bytes: int, owner: str) -> T:
         """Keep `value` under `key` unless one stands there, and give the one that stands."""
         local, sent = self._local, self._codec.encode(value)
         unreadable: list[bytes] = []
@@ -143,9 +197,10 @@ class SharedCache(Generic[T]):
             try:
                 standing = await self._connection.run(
                     _PUT,
-                    self._keys(key),
+                    self._keys(key, owner),
                     *(key, sent, size_bytes, local.most, local.most_bytes),
                     *(int(local.ttl_s * 1000), self.key("").name),
+                    *(owner, self._order_of("").name),
                     *unreadable,
                 )
             except UnavailableError:
@@ -156,7 +211,7 @@ class SharedCache(Generic[T]):
                     unreadable = [standing]
                     continue
                 value = found
-            return await local.put(key, value, size_bytes=size_bytes)
+            return await local.put(key, value, size_bytes=size_bytes, owner=owner)
 
     async def get(self, key: str) -> T | None:
         """What stands under `key`, if anything does."""
@@ -173,7 +228,13 @@ class SharedCache(Generic[T]):
         value = self._read(sent)
         if value is None:
             return None
-        return await self._local.put(key, value, size_bytes=len(sent), ttl_s=ttl_ms / 1000)
+        return await self._local.put(
+            key,
+            value,
+            size_bytes=len(sent),
+            owner=self._codec.owner(value),
+            ttl_s=ttl_ms / 1000,
+        )
 
     async def holds_locally(self, key: str) -> bool:
         """Whether a value stands under `key` in this process."""
@@ -190,6 +251,11 @@ class SharedCache(Generic[T]):
             self._connection.skip(self._name)
             return None
 
-    def _keys(self, key: str) -> tuple[Key, Key, Key]:
-        order = self._connection.key("zset", self._name, "order")
-        return self.key(key), order, self._connection.key("hash", self._name, "sizes")
+    def _keys(self, key: str, owner: str) -> tuple[Key, ...]:
+        name, key_for = self._name, self._connection.key
+        order, sizes = key_for("zset", name, "order"), key_for("hash", name, "sizes")
+        counts, weights = key_for("zset", name, "counts"), key_for("zset", name, "weights")
+        return self.key(key), order, sizes, counts, weights, self._order_of(owner)
+
+    def _order_of(self, owner: str) -> Key:
+        return self._connection.key("zset", self._name, "of", owner)
