@@ -46,6 +46,7 @@ class Outcome:
         tree: The widget root; None where it failed.
         fault: Why it failed; empty where it did not.
         code: What it is called where it fails so on all arguments; empty where it did not fail.
+        place: Line and column in the template at which it failed; None where that is not known.
         exhausted: Whether it spent all that a render may spend.
     """
 
@@ -53,6 +54,7 @@ class Outcome:
     tree: dict[str, Any] | None = None
     fault: str = ""
     code: str = ""
+    place: tuple[int, int] | None = None
     exhausted: bool = False
 
 
@@ -77,10 +79,32 @@ def render(widget: Widget, sample: Sample) -> Outcome:
     try:
         return Outcome(sample=sample, tree=widget.tree(sample.arguments))
     except CallError as error:
-        exhausted = error.code == "W2005"
-        return Outcome(sample=sample, fault=error.message, code="W1310", exhausted=exhausted)
+        fault = error.message
+        if error.place is not None:
+            fault = fault.removeprefix(f"line {error.place[0]}: ")
+        return Outcome(
+            sample=sample,
+            fault=fault,
+            code="W1310",
+            place=error.place,
+            exhausted=error.code == "W2005",
+        )
     except WidgetError as error:
-        return Outcome(sample=sample, fault=error.finding.problem, code=error.finding.code)
+        finding = error.finding
+        place = _written(widget, sample, finding)
+        return Outcome(sample=sample, fault=finding.problem, code=finding.code, place=place)
+
+
+def _written(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int] | None:
+    """What in the template wrote the place of the output that `finding` is about."""
+    arguments = widget.schema.with_defaults(dict(sample.arguments))
+    made = widget.template.rendering(arguments)
+    if finding.line is None or finding.column is None or made.mended:
+        return None
+    before = made.text.split("\n")[: finding.line - 1]
+    return widget.template.place(
+        arguments, sum(len(line) + 1 for line in before) + finding.column - 1
+    )
 
 
 def undrawable(widget: Widget) -> Finding | None:
@@ -97,25 +121,26 @@ def failures(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """Why nothing draws the widget (W1305, W1306, W1310), else what some fail on (W1322)."""
     failed = [one for one in outcomes if one.fault]
     if failed and len(failed) == len(outcomes):
-        [first, *_] = failed
-        yield Finding(
-            code=first.code,
-            at="/template",
-            problem=f"the template fails on whatever it is given: {first.fault}",
-            advice=_REMEDIES[first.code],
-        )
+        yield _failure(failed[0], failed[0].code, "whatever it is given")
         return
     alike: dict[str, list[Outcome]] = {}
     for one in failed:
         alike.setdefault(one.fault.partition(" at '")[0], []).append(one)
     for group in alike.values():
         names = alternatives([one.sample.name for one in group])
-        yield Finding(
-            code="W1322",
-            at="/template",
-            problem=f"the template fails on {names}: {group[0].fault}",
-            advice=_REMEDIES["W1322"],
-        )
+        yield _failure(group[0], "W1322", names)
+
+
+def _failure(outcome: Outcome, code: str, arguments: str) -> Finding:
+    line, column = outcome.place or (None, None)
+    return Finding(
+        code=code,
+        at="/template",
+        line=line,
+        column=column,
+        problem=f"the template fails on {arguments}: {outcome.fault}",
+        advice=_REMEDIES[code],
+    )
 
 
 def unknown_words(outcomes: Iterable[Outcome]) -> Iterator[Finding]:

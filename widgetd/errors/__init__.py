@@ -134,6 +134,7 @@ class CallError(WidgetdError):
         suggestions: What to try instead, best first.
         invalid_arguments: The arguments that do not fit, where that is what went wrong.
         retry_after_s: When the same call may succeed; None where nobody knows.
+        place: Line and column in the template at which rendering failed, from 1; None elsewhere.
     """
 
     def __init__(
@@ -146,6 +147,7 @@ class CallError(WidgetdError):
         suggestions: tuple[str, ...] = (),
         invalid_arguments: tuple[InvalidArgument, ...] = (),
         retry_after_s: float | None = None,
+        place: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(code, message)
         self.code = code
@@ -155,6 +157,7 @@ class CallError(WidgetdError):
         self.suggestions = suggestions
         self.invalid_arguments = invalid_arguments
         self.retry_after_s = retry_after_s
+        self.place = place
 
     def __str__(self) -> str:
         return self.message

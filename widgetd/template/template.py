@@ -231,9 +231,9 @@ def _guarded(text: str, run: Callable[[], Value]) -> Value:
     try:
         return run()
     except Failure as failure:
-        place = failure.place
-        line = "" if place is None else f"line {Lines(text).location(place)[0]}: "
-        raise CallError(failure.code, f"{line}{failure.problem}") from None
+        place = None if failure.place is None else Lines(text).location(failure.place)
+        line = "" if place is None else f"line {place[0]}: "
+        raise CallError(failure.code, f"{line}{failure.problem}", place=place) from None
     except RecursionError:
         raise CallError("W2005", "the template's macros call each other too deeply") from None
 

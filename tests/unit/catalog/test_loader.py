@@ -24,23 +24,27 @@ BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.widget"))
 GOOD = [path.read_bytes() for path in (*sorted(WIDGETS.glob("*.widget")), *corpus_files())]
 
 NEVER_DRAWN = {
-    "the last brace is missing": '{"type":"Card","children":[]',
-    "it divides by zero": '{"type":"Card","value":{{ 1 // 0 }}}',
-    "it ends in a comma": '{"type":"Card","value":{{ who | tojson }},',
-    "it is no object": "{{ who | tojson }}",
-    "its root is none": '{"type":"{{ who }}"}',
-    "it never ends": "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+    "the last brace is missing": ('{"type":"Card","children":[]', 29),
+    "it divides by zero": ('{"type":"Card","value":{{ 1 // 0 }}}', 27),
+    "it ends in a comma": ('{"type":"Card","value":{{ who | tojson }},', 43),
+    "a value is unquoted": ('{"type":"Card","a":{{ who | tojson }},"value":none}', 47),
+    "it is no object": ("{{ who | tojson }}", None),
+    "its root is none": ('{"type":"{{ who }}"}', None),
+    "it never ends": (
+        "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+        39,
+    ),
 }
-"""Templates that parse, and draw nothing whatever they are given."""
+"""Templates that parse, and draw nothing whatever they are given; the column that is at fault."""
 
 
 def load(content: bytes, sidecar: Source | None = None, *, path: str = "a.widget") -> Widget:
     return Loader(admit, keeps_parts=True).load(Source.of(path, content), sidecar)
 
 
-@pytest.mark.parametrize("template", NEVER_DRAWN.values(), ids=NEVER_DRAWN)
+@pytest.mark.parametrize(("template", "column"), NEVER_DRAWN.values(), ids=NEVER_DRAWN)
 def test_what_no_arguments_draw_is_refused_and_the_last_good_version_stays(
-    template: str, tmp_path: Path
+    template: str, column: int | None, tmp_path: Path
 ) -> None:
     file = tmp_path / "Greeting.widget"
     catalog = Catalog(tmp_path, Loader(admit).load, quiet_ms=0)
@@ -53,6 +57,7 @@ def test_what_no_arguments_draw_is_refused_and_the_last_good_version_stays(
     fault = snapshot.entries["Greeting.widget"].fault
     assert fault is not None
     assert (fault.path, fault.at) == ("Greeting.widget", "/template")
+    assert fault.column == column
     assert "whatever it is given" in fault.problem
     assert snapshot.widgets["greeting"] is good
     assert good.call({"who": "Ada"}).tree["type"] == "Card"
@@ -61,7 +66,7 @@ def test_what_no_arguments_draw_is_refused_and_the_last_good_version_stays(
     assert catalog.scan(["Greeting.widget"]).widgets["greeting"] is good
 
 
-@pytest.mark.parametrize("template", NEVER_DRAWN.values(), ids=NEVER_DRAWN)
+@pytest.mark.parametrize("template", [one for one, _ in NEVER_DRAWN.values()], ids=NEVER_DRAWN)
 def test_a_sample_that_draws_is_enough_to_be_served(template: str) -> None:
     sometimes = f'{{% if who == "x" %}}{{"type":"Card"}}{{% else %}}{template}{{% endif %}}'
     sidecar = b'[[examples]]\nname = "x"\narguments = { who = "x" }\n'
@@ -106,7 +111,7 @@ def test_a_bad_widget_is_refused_in_the_words_of_a_check(path: Path) -> None:
 
 
 def test_a_template_that_spends_all_it_may_is_not_drawn_with_one_sample_after_another() -> None:
-    endless = widget_file(template=NEVER_DRAWN["it never ends"]).encode()
+    endless = widget_file(template=NEVER_DRAWN["it never ends"][0]).encode()
     widget = compile_widget(define(Source.of("a.widget", endless)))
 
     assert [outcome.exhausted for outcome in attempts(widget)] == [True, True, True]
