@@ -11,7 +11,8 @@ nothing in the other. What nobody read until the server is back is handed over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from math import isfinite
 
 import orjson
@@ -85,6 +86,8 @@ for place = 1, 3 do redis.call('PEXPIRE', KEYS[place], ARGV[2]) end
 return {redis.call('EXISTS', KEYS[4]), unread}
 """
 )
+
+_STANDING = "return redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', ARGV[1])"
 
 # In the way of those that come after, and of those that find no room.
 _TAKE_OUT = "return redis.call('XDEL', KEYS[1], unpack(ARGV))"
@@ -167,13 +170,19 @@ class SharedActions:
 
     async def _add(self, render_id: str, key: str, new: Action) -> int:
         """The `seq` that the action has on the server, or 0 if its queue is full."""
-        most = self._bounds.actions
-        seq: int = await self._connection.run(
+        keys, most = self._keys(render_id), self._bounds.actions
+        append = partial(
+            self._connection.run,
             _APPEND,
-            (*self._keys(render_id), self._connection.notifications),
+            (*keys, self._connection.notifications),
             *(key, new.action, encoded_payload(new.payload, self._bounds), new.at),
             *(most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
         )
+        seq: int = await append()
+        if seq == 0:
+            standing = await self._connection.run(_STANDING, keys[:1], most)
+            if await self._take_out(keys[0], _read(standing)):
+                seq = await append()
         return seq
 
     async def _look(self, render_id: str, after: int) -> Awaited | None:
@@ -199,14 +208,18 @@ class SharedActions:
                 (*keys, self._renders.key(render_id)),
                 *(acknowledged, self._ttl_ms, most),
             )
-            read = [(number, _action(number, fields)) for number, fields in entries]
-            unreadable = [number for number, action in read if action is None]
-            if not unreadable:
+            read = _read(entries)
+            if not await self._take_out(keys[0], read):
                 return bool(known), tuple(action for _, action in read if action is not None)
+
+    async def _take_out(self, stream: Key, read: Iterable[tuple[bytes, Action | None]]) -> bool:
+        """Whether there was an entry that is no action; no such entry stands there any more."""
+        unreadable = [number for number, action in read if action is None]
+        if unreadable:
             # Counted by whoever takes it out, and so once by all replicas.
-            self._connection.skip(
-                "actions", await self._connection.run(_TAKE_OUT, keys[:1], *unreadable)
-            )
+            taken = await self._connection.run(_TAKE_OUT, (stream,), *unreadable)
+            self._connection.skip("actions", taken)
+        return bool(unreadable)
 
     def _keys(self, render_id: str) -> tuple[Key, Key, Key]:
         """The actions themselves, what was numbered and delivered, and the idempotency keys."""
@@ -224,6 +237,10 @@ def oldest_of(some: tuple[Action, ...], others: tuple[Action, ...]) -> tuple[Act
     if some[0].at > others[0].at:
         some, others = others, some
     return tuple(action for action in some if action.at <= others[0].at)
+
+
+def _read(entries: Iterable[tuple[bytes, Sequence[bytes]]]) -> list[tuple[bytes, Action | None]]:
+    return [(number, _action(number, fields)) for number, fields in entries]
 
 
 def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
