@@ -252,4 +252,5 @@ def height(node: nodes.Node) -> int:
 
 def start(node: nodes.Node) -> int:
     """The offset of the first token of `node`, which may itself stand behind an operand."""
-    return min(each.lineno for each in every(node))
+    # Jinja gives some nodes that it makes itself no place; no expression begins a template.
+    return min(filter(None, (each.lineno for each in every(node))), default=0)
