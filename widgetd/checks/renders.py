@@ -97,9 +97,11 @@ def render(widget: Widget, sample: Sample) -> Outcome:
 
 def _written(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int] | None:
     """What in the template wrote the place of the output that `finding` is about."""
+    if finding.line is None or finding.column is None:
+        return None
     arguments = widget.schema.with_defaults(dict(sample.arguments))
     made = widget.template.rendering(arguments)
-    if finding.line is None or finding.column is None or made.mended:
+    if made.mended:
         return None
     before = made.text.split("\n")[: finding.line - 1]
     return widget.template.place(
