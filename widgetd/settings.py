@@ -39,6 +39,9 @@ def _words(value: object) -> object:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
+Toolset = Literal["author", "operate", "pictures", "sessions", "upstreams"]
+Toolsets = Annotated[tuple[Toolset, ...], BeforeValidator(_words)]
+
 
 class Settings(BaseModel):
     """Every setting, with the value that holds.
@@ -137,6 +140,9 @@ class Settings(BaseModel):
     )
     state_dir: Path | None = Field(
         default=None, description="a folder for what makes the next start quicker; disposable"
+    )
+    toolset: Toolsets = Field(
+        default=(), description="further built-in tools: author, operate, pictures, ..."
     )
     page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
     poll: float | None = Field(

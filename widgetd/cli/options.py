@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import field, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import orjson
 from cyclopts import Parameter
@@ -43,7 +43,7 @@ def _flags() -> type:
 
 
 def _flag_type(annotation: Any) -> Any:
-    return list[str] | None if annotation == tuple[str, ...] else annotation | None
+    return list[str] | None if get_origin(annotation) is tuple else annotation | None
 
 
 Flags = Parameter(name="*")(_flags())

@@ -14,6 +14,9 @@ from widgetd.daemon.startup import hasten
 from widgetd.errors import ConfigError
 from widgetd.settings import Settings, folder_of, settle
 
+DEV_TOOLSETS = ("operate",)
+"""For one person on this machine."""
+
 
 def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
     """Serve the widgets of DIR to MCP clients, and reload them as their files change.
@@ -32,7 +35,10 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    return _run(settled_by(dir, flags, gallery=True).settings, readable=True)
+    settled = settled_by(dir, flags, gallery=True)
+    if settled.origins["toolset"] == "default":
+        settled = settled_by(dir, flags, gallery=True, toolset=DEV_TOOLSETS)
+    return _run(settled.settings, readable=True)
 
 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
@@ -43,10 +49,12 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
 
     from widgetd.daemon import telemetry
     from widgetd.daemon.serve import serve as serve_folder
+    from widgetd.mcp.log_ring import LogRing
 
-    telemetry.configure(settings.log_level, readable=readable)
+    log = LogRing() if "operate" in settings.toolset else None
+    telemetry.configure(settings.log_level, readable=readable, also=log)
     welcome = partial(_welcome, folder, gallery=settings.gallery, token=settings.made_token)
-    serving = partial(serve_folder, settings, folder, started=welcome, watched=True)
+    serving = partial(serve_folder, settings, folder, started=welcome, watched=True, log=log)
     anyio.run(serving, backend="asyncio")
     return 0
 

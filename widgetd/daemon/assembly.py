@@ -25,8 +25,11 @@ from widgetd.catalog.state import StateFolder
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.loading import version_of
 from widgetd.daemon.systemd import Supervisor, supervisor
+from widgetd.daemon.toolsets import ROWS
 from widgetd.files.hints import Hints
 from widgetd.mcp.audit import Audit
+from widgetd.mcp.builtin.operate import Operations
+from widgetd.mcp.log_ring import LogRing
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
@@ -67,6 +70,7 @@ class Runtime:
         access_policy: Who may come in.
         audit: Writes down who called what; None where nobody asked for it.
         supervisor: The service manager that may have started it.
+        log: The latest log events, for the toolset `operate`.
         stop: Set to end everything.
     """
 
@@ -81,6 +85,7 @@ class Runtime:
     access_policy: AccessPolicy
     audit: Audit | None
     supervisor: Supervisor
+    log: LogRing
     stop: anyio.Event
 
     def tell_supervisor(self) -> None:
@@ -92,13 +97,14 @@ class Runtime:
         )
 
 
-def prepare(settings: Settings, folder: Path, stop: anyio.Event) -> Runtime:
+def prepare(settings: Settings, folder: Path, stop: anyio.Event, log: LogRing) -> Runtime:
     """The parts of a daemon that serves `folder`.
 
     Args:
         settings: What the operator chose.
         folder: The widgets folder; it exists.
         stop: Set to end everything.
+        log: The latest log events.
 
     Raises:
         ConfigError: A token is missing or cannot be used.
@@ -121,6 +127,7 @@ def prepare(settings: Settings, folder: Path, stop: anyio.Event) -> Runtime:
         access_policy=access_policy(settings),
         audit=audit,
         supervisor=supervisor(os.environ, os.getpid()),
+        log=log,
         stop=stop,
     )
 
@@ -163,8 +170,23 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         otherwise=runtime.access_policy.otherwise,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
         draws=runtime.draws,
+        builtin=ROWS,
+        toolsets=settings.toolset,
+        services={Operations: operations_of(runtime)},
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
+
+
+def operations_of(runtime: Runtime) -> Operations:
+    """What the toolset `operate` reads."""
+    settings = runtime.settings
+    return Operations(
+        registry=runtime.registry,
+        vitals=runtime.vitals,
+        log=runtime.log,
+        audit=settings.audit,
+        sections={"toolsets": lambda: ["core", *settings.toolset]},
+    )
 
 
 def loader_of(runtime: Runtime, server: Server) -> Loader:

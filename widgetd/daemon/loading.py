@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 from widgetd.catalog.loader import Catalog, Load
 from widgetd.catalog.snapshot import Selection
+from widgetd.daemon.toolsets import NAMES
 from widgetd.files.stamp import QUIET_MS
-from widgetd.mcp.builtin import CORE_NAMES
 from widgetd.mcp.entry import tool_entry
 from widgetd.settings import Settings
 
 if TYPE_CHECKING:
     from widgetd.catalog.last_good import LastGood
 
-admit = partial(tool_entry, reserved=CORE_NAMES)
+admit = partial(tool_entry, reserved=NAMES)
 """Makes a widget's entry in a list of tools, for those who serve nobody."""
 
 

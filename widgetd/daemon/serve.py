@@ -41,6 +41,7 @@ from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import tracing
 from widgetd.mcp import sdk
+from widgetd.mcp.log_ring import LogRing
 from widgetd.mcp.principal import Principal
 from widgetd.mcp.server import Server
 from widgetd.settings import Settings
@@ -72,6 +73,7 @@ async def serve(
     started: Started,
     stop: anyio.Event | None = None,
     watched: bool = False,
+    log: LogRing | None = None,
 ) -> None:
     """Serve `folder` until a signal comes, or until stdin ends over stdio.
 
@@ -81,13 +83,14 @@ async def serve(
         started: Told once, when clients can come.
         stop: Set it to end the daemon as a signal would.
         watched: Whether the process is ours to end where its loop stands still.
+        log: The latest log events, where somebody keeps them.
 
     Raises:
         ConfigError: The port cannot be had, a token is missing or cannot be used, or an installed
             library is not the one tested.
     """
     sys.setswitchinterval(SWITCH_S)
-    runtime = prepare(settings, folder, stop or anyio.Event())
+    runtime = prepare(settings, folder, stop or anyio.Event(), LogRing() if log is None else log)
     async with AsyncExitStack() as held:
         held.enter_context(tracing(os.environ))
         # Whatever may be refused is refused before anything runs.

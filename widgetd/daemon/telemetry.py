@@ -42,17 +42,25 @@ _SHARED: tuple[Processor, ...] = (
 )
 
 
-def configure(level: Level, stream: TextIO = sys.stderr, *, readable: bool | None = None) -> None:
+def configure(
+    level: Level,
+    stream: TextIO = sys.stderr,
+    *,
+    readable: bool | None = None,
+    also: Processor | None = None,
+) -> None:
     """Send every event of this process to `stream`.
 
     Args:
         level: The least important event to show.
         stream: Where to.
         readable: Columns, or else one JSON object per line; columns on a terminal if not said.
+        also: Is given each event, too, before it is dressed.
     """
     columns = stream.isatty() if readable is None else readable
+    given = () if also is None else (also,)
     structlog.configure(
-        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*_SHARED, *given, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
@@ -60,7 +68,7 @@ def configure(level: Level, stream: TextIO = sys.stderr, *, readable: bool | Non
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*_SHARED, _event_of_library],
+            foreign_pre_chain=[*_SHARED, _event_of_library, *given],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *_dress(stream, columns=columns),

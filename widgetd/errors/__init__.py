@@ -17,11 +17,11 @@ from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
 
-from widgetd.errors import calls, daemon, widgets
+from widgetd.errors import calls, daemon, guide, widgets
 from widgetd.errors.code import Code, Level
 
 CODES: Mapping[str, Code] = MappingProxyType(
-    {row.code: row for row in (*daemon.CODES, *widgets.CODES, *calls.CODES)}
+    {row.code: row for row in (*daemon.CODES, *widgets.CODES, *calls.CODES, *guide.CODES)}
 )
 """Every code, in the order of the documentation."""
 

@@ -26,10 +26,13 @@ CALL = "widgets:call"
 ELEVATED = "widgets:elevated"
 GALLERY = "gallery"
 METRICS = "metrics"
+AUTHOR = "author"
+OPERATE = "operate"
 WRITE = "write"
+CHAT = "chat"
 ADMIN = "admin"
 
-SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, WRITE, ADMIN})
+SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, AUTHOR, OPERATE, WRITE, CHAT, ADMIN})
 """Everything that can be granted."""
 
 

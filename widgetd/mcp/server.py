@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
 import structlog
@@ -65,6 +66,7 @@ class ServerOptions:
         draws: What is being drawn.
         builtin: The rows of the table of built-in tools, of all toolsets.
         toolsets: Those that are switched on besides `core`.
+        services: What their rows need, by type.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -77,6 +79,7 @@ class ServerOptions:
     draws: Draws | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
     toolsets: Sequence[str] = ()
+    services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
 
 
 class Server:
@@ -114,6 +117,7 @@ class Server:
             registry, options.policy, store, observers=options.observers, draws=options.draws
         )
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets)
+        self.services = {BuiltinTools: builtin, **options.services}
         self.search = Search()
         self.views = SnapshotViews()
         self.admit: Callable[[Widget], bytes] = partial(
@@ -139,7 +143,11 @@ class Server:
             return error_result(caller.refusal)
         if name in self.builtin:
             context = ToolContext(
-                caller=caller, rendering=self.rendering, store=self.store, search=self.search
+                caller=caller,
+                rendering=self.rendering,
+                store=self.store,
+                search=self.search,
+                services=self.services,
             )
             return await self.builtin.call(name, arguments, context)
         widget = caller.snapshot.widgets.get(name)

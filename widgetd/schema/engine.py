@@ -114,6 +114,13 @@ def matches(pattern: str, text: str) -> bool:
     return _text_validator("pattern", pattern)(text)
 
 
+def text_matcher(pattern: str) -> IsValid | None:
+    """What says whether a text holds a match of `pattern`; None where that may take long."""
+    if not _accepts({"pattern": pattern}, SMALL):
+        return None
+    return _text_validator("pattern", pattern)
+
+
 def has_format(name: str, text: str) -> bool:
     """Whether `text` has the format `name`; true of a format that is unknown."""
     return _text_validator("format", name)(text)

@@ -7,9 +7,9 @@ stand in its own `toolset.py`, and are handed to the server at assembly.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import orjson
 
@@ -26,6 +26,8 @@ from widgetd.store.contract import Store
 CORE = "core"
 """The toolset that every server has."""
 
+Service = TypeVar("Service")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
@@ -36,12 +38,18 @@ class ToolContext:
         rendering: Renders widgets.
         store: What outlives a call.
         search: Finds widgets.
+        services: What the rows of some toolsets need besides, by its type.
     """
 
     caller: Caller
     rendering: Rendering
     store: Store
     search: Search
+    services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
+
+    def use(self, service: type[Service]) -> Service:
+        """The one of this type; whoever switches a toolset on hands in what its rows need."""
+        return cast("Service", self.services[service])
 
 
 Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Result]]

@@ -1,0 +1,259 @@
+"""The toolset `operate`: status, log and usage, for whoever has the scope, of what they may see."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from tests.making import snapshot_of, widget
+from tests.serving import PATIENCE_S, connected, over_stdio, serving, widget_file
+from widgetd.catalog.registry import Registry
+from widgetd.errors import Finding
+from widgetd.mcp import sdk
+from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
+from widgetd.mcp.builtin.operate import Operations
+from widgetd.mcp.log_ring import LogRing
+from widgetd.mcp.principal import CALL, OPERATE, READ, Principal
+from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.status import Vitals
+from widgetd.store.factory import local_store
+
+NAMES = {tool.name for tool in OPERATE_TOOLS}
+
+
+def said(ring: LogRing, event: str, level: str = "info", **fields: Any) -> None:
+    ring(
+        None, level, {"event": event, "level": level, "timestamp": "2999-01-01T00:00:00Z", **fields}
+    )
+
+
+def operating(ring: LogRing, **options: Any) -> Server:
+    registry = Registry(snapshot_of(widget(), faults=options.pop("faults", None)))
+    operations = Operations(
+        registry=registry, vitals=Vitals(), log=ring, audit=options.pop("audit", None)
+    )
+    chosen = ServerOptions(
+        builtin=(*CORE_TOOLS, *OPERATE_TOOLS),
+        toolsets=["operate"],
+        services={Operations: operations},
+        **options,
+    )
+    return build(registry, local_store(), chosen)
+
+
+async def called(server: Server, tool: str, **arguments: Any) -> CallToolResult:
+    with anyio.fail_after(PATIENCE_S):
+        async with Client(sdk.lowlevel_of(server.mcp), mode="legacy") as client:
+            return await client.call_tool(tool, arguments)
+
+
+async def logs(server: Server, **arguments: Any) -> dict[str, Any]:
+    result = await called(server, "get_logs", **arguments)
+    assert result.structured_content is not None, text(result)
+    return dict(result.structured_content)
+
+
+def text(result: CallToolResult) -> str:
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+def events(answer: dict[str, Any]) -> list[str]:
+    return [item["event"] for item in answer["items"]]
+
+
+async def test_the_log_of_a_daemon_and_its_state_are_told_where_the_toolset_is_switched_on(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "Good.widget").write_text(widget_file("Good"))
+    (tmp_path / "Bad.widget").write_text("{")
+    command = over_stdio(tmp_path)
+    command.args = [*command.args, "--toolset", "operate"]
+    async with connected(command, "modern") as client:
+        listed = await client.tools()
+        status = (await client.call("get_status")).structured_content
+        logged: dict[str, Any] = {"items": []}
+        with anyio.fail_after(PATIENCE_S):
+            while "widget.refused" not in events(logged):  # it comes a moment after the swap
+                logged = dict((await client.call("get_logs")).structured_content or {})
+
+    assert listed >= NAMES
+    assert status is not None
+    assert (status["widgets"], status["store"]) == (1, "local")
+    assert status["toolsets"] == ["core", "operate"]
+    assert [fault["path"] for fault in status["faults"]] == ["Bad.widget"]
+    assert str(tmp_path) not in json.dumps(logged)
+
+
+async def test_a_daemon_that_was_not_asked_for_them_lists_none(tmp_path: Path) -> None:
+    async with serving(tmp_path) as url, Client(url) as client:
+        assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
+
+
+async def test_whoever_lacks_the_scope_neither_sees_nor_calls_them() -> None:
+    server = operating(LogRing(), otherwise=Principal(scopes=frozenset({READ, CALL})))
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
+    assert text(await called(server, "get_logs")).startswith("[W2301]")
+
+
+async def test_events_come_oldest_first_and_by_level_text_pattern_and_widget() -> None:
+    ring = LogRing()
+    said(ring, "a.done", "debug")
+    said(ring, "b.done", problem="the disk is full", path="B.widget")
+    said(ring, "c.done", "warning", tool="greeting")
+    server = operating(ring)
+
+    assert events(await logs(server)) == ["b.done", "c.done"]
+    assert events(await logs(server, level="debug")) == ["a.done", "b.done", "c.done"]
+    assert events(await logs(server, level="warning")) == ["c.done"]
+    assert events(await logs(server, contains="disk is")) == ["b.done"]
+    assert events(await logs(server, pattern="[bc][.]d")) == ["b.done", "c.done"]
+    assert events(await logs(server, widget="greeting")) == ["c.done"]
+    assert events(await logs(server, widget="B.widget")) == ["b.done"]
+
+
+async def test_asking_on_from_next_loses_no_event_and_tells_none_twice() -> None:
+    ring = LogRing()
+    for number in range(7):
+        said(ring, f"event.{number}")
+    server = operating(ring)
+
+    first = await logs(server, limit=3)
+    second = await logs(server, limit=3, after=first["next"])
+    said(ring, "event.7")
+    third = await logs(server, limit=3, after=second["next"])
+    fourth = await logs(server, after=third["next"])
+
+    told = [*events(first), *events(second), *events(third), *events(fourth)]
+    assert told == [f"event.{number}" for number in range(8)]
+    assert fourth["dropped"] == 0
+
+
+async def test_the_ring_keeps_to_its_bounds_and_says_how_much_was_dropped() -> None:
+    ring = LogRing(most_events=100, most_bytes=10_000)
+    server = operating(ring)
+    said(ring, "first.done")
+    begin = await logs(server)
+    for number in range(2_000):
+        said(ring, "next.done", number=number)
+
+    after = await logs(server, after=begin["next"], limit=1000)
+
+    assert len(ring) <= 100
+    assert ring.bytes_kept <= 10_000
+    assert after["dropped"] == 2_000 - len(after["items"])
+    assert after["items"][-1]["number"] == 1_999
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({"pattern": "(?=look)around"}, "W3101"),
+        ({"pattern": "(["}, "W3101"),
+        ({"after": "0bad0bad.1"}, "W3102"),
+        ({"after": "nonsense"}, "W3102"),
+        ({"since": "yesterday"}, "W2002"),
+    ],
+)
+async def test_what_cannot_be_asked_of_the_log_is_said(
+    arguments: dict[str, Any], code: str
+) -> None:
+    assert text(await called(operating(LogRing()), "get_logs", **arguments)).startswith(f"[{code}]")
+
+
+async def test_only_as_much_of_the_log_is_told_as_lies_within_the_time_asked_for() -> None:
+    ring = LogRing()
+    ring(None, "info", {"event": "old.done", "level": "info", "timestamp": "2001-01-01T00:00:00Z"})
+    said(ring, "new.done")
+    server = operating(ring)
+
+    assert events(await logs(server, since="2h30m")) == ["new.done"]
+    assert events(await logs(server, since="0")) == ["old.done", "new.done"]
+    assert events(await logs(server, since="2001-01-01T00:00:01Z")) == ["new.done"]
+
+
+async def test_an_audience_hears_nothing_of_widgets_that_it_does_not_see() -> None:
+    ring = LogRing()
+    said(ring, "widget.refused", path="Payroll.widget", problem="salary is no field")
+    said(ring, "call.crashed", tool="payroll")
+    said(ring, "call.crashed", tool="greeting")
+    said(ring, "library.logged", library="mcp", detail="payroll")
+    some = Principal(scopes=frozenset({READ, OPERATE}))
+
+    answer = await logs(operating(ring, otherwise=some))
+
+    assert events(answer) == ["widget.refused", "call.crashed", "call.crashed", "library.logged"]
+    assert "ayroll" not in json.dumps(answer)
+    assert "salary" not in json.dumps(answer)
+    assert answer["items"][2]["tool"] == "greeting"
+
+
+async def test_a_refused_file_is_told_to_those_who_may_see_it() -> None:
+    ring = LogRing()
+    fault = Finding(code="W1101", problem="it is no JSON", advice="mend it", path="Bad.widget")
+    said(ring, "widget.refused", path="Bad.widget", problem="it is no JSON")
+
+    answer = await logs(operating(ring, faults={"Bad.widget": fault}))
+
+    assert answer["items"][0]["problem"] == "it is no JSON"
+
+
+@given(
+    folder=st.text(st.characters(categories=["L", "N"]), min_size=1),
+    words=st.text(max_size=20),
+)
+def test_no_place_on_the_disk_and_no_traceback_is_kept(folder: str, words: str) -> None:
+    ring = LogRing()
+    place = f"/srv/{folder}/widgets/A.widget"
+    said(ring, "state.failed", path=place, problem=f"{words} '{place}'", exception=f"at {place}")
+    said(ring, "library.logged", message=f"GET {place}")
+
+    kept = b"".join(event.line for event in ring.after("")[0]).decode()
+
+    assert "/srv/" not in kept
+    assert "A.widget" in kept
+    assert "GET" not in kept
+
+
+async def test_usage_is_what_the_audit_file_says_without_the_names_of_hidden_widgets(
+    tmp_path: Path,
+) -> None:
+    audit = tmp_path / "audit.jsonl"
+    line = {"event": "call", "at": "2999-01-01T00:00:00Z", "outcome": "ok", "code": "", "ms": 1.0}
+    rows = [
+        {**line, "widget": "greeting", "tool": "greeting", "principal": "a"},
+        {**line, "widget": "payroll", "tool": "payroll", "principal": "b"},
+        {**line, "widget": "", "tool": "search_widgets", "principal": "b"},
+        {**line, "at": "2001-01-01T00:00:00Z", "widget": "old", "tool": "old", "principal": "b"},
+    ]
+    audit.write_text("\n".join(map(json.dumps, rows)))
+    some = Principal(scopes=frozenset({READ, OPERATE}))
+
+    every = await called(operating(LogRing(), audit=audit), "get_usage", report="top")
+    hidden = await called(
+        operating(LogRing(), audit=audit, otherwise=some), "get_usage", report="top"
+    )
+
+    assert every.structured_content is not None
+    assert hidden.structured_content is not None
+    assert {row["widget"] for row in every.structured_content["items"]} == {
+        *("greeting", "payroll", "search_widgets")
+    }
+    assert "payroll" not in json.dumps(hidden.structured_content)
+    assert len(hidden.structured_content["items"]) == 3
+
+
+async def test_usage_without_an_audit_file_says_what_is_missing() -> None:
+    refused = await called(operating(LogRing()), "get_usage", report="slow")
+
+    assert text(refused).startswith("[W3103] nothing is recorded: widgetd was started without")

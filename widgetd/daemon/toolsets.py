@@ -1,0 +1,15 @@
+"""Every row of the table of built-in tools, whichever room it stands in, and what rows need.
+
+A toolset is switched on by the setting `toolset`; its names are reserved in any case, so that
+a setting never renames a widget.
+"""
+
+from __future__ import annotations
+
+from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
+
+ROWS = (*CORE_TOOLS, *OPERATE_TOOLS)
+"""Of all toolsets."""
+
+NAMES = frozenset(row.name for row in ROWS)
+"""What no widget may be called."""

@@ -1,0 +1,255 @@
+"""What the daemon does, for an agent that operates it: is it well, what did it log, who uses what.
+
+These are the rows of the toolset `operate`. They tell what the page and the commands of the same
+names tell, to whoever has the scope `operate`; of widgets that the caller does not see they tell
+no name.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+from anyio import to_thread
+
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError, InvalidArgument
+from widgetd.mcp import audit_report
+from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext
+from widgetd.mcp.log_ring import LEVELS, LogEvent, LogRing
+from widgetd.mcp.principal import OPERATE, opaque
+from widgetd.mcp.result import Result, structured_result
+from widgetd.mcp.status import Vitals, status
+from widgetd.schema.engine import text_matcher
+
+MOST_BYTES = 64 * 1024
+"""Of events in one answer."""
+
+MOST_ROWS = 200
+"""Of a report."""
+
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+# What a log event may say of a widget to somebody who does not see all of them.
+_NAMING = ("path", "tool", "widget")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operations:
+    """What these tools read.
+
+    Attributes:
+        registry: What is being served.
+        vitals: What the daemon knows of itself.
+        log: Its latest events.
+        audit: The file of calls; None where none is written.
+        sections: Further parts of the status, by name, each made when it is asked for.
+    """
+
+    registry: Registry
+    vitals: Vitals
+    log: LogRing
+    audit: Path | None = None
+    sections: Mapping[str, Callable[[], Any]] = field(default_factory=lambda: MappingProxyType({}))
+
+
+async def get_status(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
+    """What `/status` says, and `{"toolsets", "store", …}`."""
+    operations = context.use(Operations)
+    said = status(operations.registry, operations.vitals, context.caller.snapshot)
+    more = {name: read() for name, read in operations.sections.items()}
+    return structured_result({**said, "store": context.store.mode(), **more})
+
+
+async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"items": [{"at", "level", "event", …}], "next", "dropped"}`, oldest first.
+
+    Raises:
+        CallError: `since` is no time (W2002), the pattern cannot be matched in linear time (W3101),
+            or the cursor is none of this process (W3102).
+    """
+    ring = context.use(Operations).log
+    audience, snapshot = context.caller.principal.audience, context.caller.snapshot
+    since_s = 0.0 if arguments.get("after") else _since(arguments["since"])
+    least, contains = LEVELS.index(arguments["level"]), arguments.get("contains", "")
+    widget = arguments.get("widget", "")
+    matches = _matcher(arguments.get("pattern", ""))
+    events, dropped = ring.after(arguments.get("after", ""))
+    about = {widget, *(w.definition.path for w in snapshot.widgets.values() if w.tool == widget)}
+    items: list[Mapping[str, Any]] = []
+    upto, weight = ring.cursor_of(), 0
+    last: LogEvent | None = None
+    for event in events:
+        fields = event.fields if audience.sees_everything else _seen(event.fields, snapshot)
+        line = event.line if fields is event.fields else orjson.dumps(fields)
+        text = line.decode()
+        wanted = (
+            event.epoch_s >= since_s
+            and event.fields["level"] in LEVELS[least:]
+            and contains in text
+            and (not widget or not about.isdisjoint(str(fields.get(key)) for key in _NAMING))
+            and matches(text)
+        )
+        if wanted:
+            if len(items) == arguments["limit"] or weight + len(line) > MOST_BYTES:
+                upto = ring.cursor_of(last) if last else upto
+                break
+            items.append(fields)
+            weight += len(line)
+        last = event
+    return structured_result({"items": items, "next": upto, "dropped": dropped})
+
+
+def _since(said: str) -> float:
+    """The moment that `said` means, in seconds since the epoch.
+
+    Raises:
+        CallError: It is neither a duration, nor ISO 8601, nor a number (W2002).
+    """
+    spans = _SPAN.findall(said)
+    if spans and "".join(number + unit for number, unit in spans) == said:
+        ago = timedelta(**{_UNITS[unit]: float(number) for number, unit in spans})
+        return time.time() - ago.total_seconds()
+    try:
+        return (
+            float(said)
+            if said.replace(".", "", 1).isdecimal()
+            else (datetime.fromisoformat(said).timestamp())
+        )
+    except (ValueError, OverflowError):
+        wrong = InvalidArgument(
+            path="since",
+            expected='a duration like "5m", a time like "2026-05-01T12:00:00Z", or epoch seconds',
+            got=f"'{said[:80]}'",
+        )
+        raise CallError("W2002", str(wrong), path="since", invalid_arguments=(wrong,)) from None
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    if not pattern:
+        return lambda _text: True
+    matches = text_matcher(pattern)
+    if matches is None:
+        problem = (
+            f"the pattern '{pattern[:80]}' is no regular expression that can be matched in linear "
+            "time; write it without look-around and back references"
+        )
+        raise CallError("W3101", problem, path="pattern")
+    return matches
+
+
+def _seen(fields: Mapping[str, Any], snapshot: Snapshot) -> Mapping[str, Any]:
+    """What an event says to whoever sees only `snapshot`: of other widgets, no name and no word."""
+    known = {*snapshot.widgets, *snapshot.faults}
+    known.update(widget.definition.path for widget in snapshot.widgets.values())
+    named = [fields[key] for key in _NAMING if isinstance(fields.get(key), str)]
+    if all(name in known for name in named):
+        return fields if named else {k: v for k, v in fields.items() if not _is_prose(k, v)}
+    return {
+        key: opaque(value) if key in _NAMING else value
+        for key, value in fields.items()
+        if key in _NAMING or not _is_prose(key, value)
+    }
+
+
+def _is_prose(key: str, value: object) -> bool:
+    return isinstance(value, (str, list)) and key not in {"at", "level", "event"}
+
+
+async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"report", "items": [...]}`, the rows of the report.
+
+    Raises:
+        CallError: Nothing is recorded (W3103).
+    """
+    path = context.use(Operations).audit
+    if path is None:
+        problem = "nothing is recorded: widgetd was started without --audit"
+        raise CallError("W3103", problem)
+    since_s = _since(arguments["since"])
+    rows = await to_thread.run_sync(_rows, path, arguments["report"], since_s)
+    seen = context.caller.snapshot.widgets
+    if not context.caller.principal.audience.sees_everything:
+        own = context.use(BuiltinTools).reserved
+        rows = [
+            {**row, "widget": name if name in seen or name in own else opaque(name)}
+            for row in rows
+            for name in [row["widget"]]
+        ]
+    return structured_result({"report": arguments["report"], "items": rows[:MOST_ROWS]})
+
+
+def _rows(path: Path, report: str, since_s: float) -> list[dict[str, Any]]:
+    calls = audit_report.read_calls(path)
+    recent = (call for call in calls if _epoch_s(call.get("at")) >= since_s)
+    return audit_report.REPORTS[report](recent)
+
+
+def _epoch_s(at: object) -> float:
+    try:
+        return datetime.fromisoformat(str(at)).timestamp()
+    except ValueError:
+        return 0.0
+
+
+_SINCE = {
+    "type": "string",
+    "description": 'How far back: "5m", "2h", an ISO 8601 time, or epoch seconds.',
+}
+
+TOOLS = (
+    BuiltinTool(
+        name="get_status",
+        description="Say whether widgetd is well: what it serves, which files it refuses and why.",
+        input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+        handler=get_status,
+        scope=OPERATE,
+        toolset="operate",
+    ),
+    BuiltinTool(
+        name="get_logs",
+        description="Read widgetd's latest log events, oldest first; ask again with `next` as "
+        "`after` to follow.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "since": {**_SINCE, "default": "5m"},
+                "level": {"type": "string", "enum": list(LEVELS), "default": "info"},
+                "contains": {"type": "string", "description": "A text that the event holds."},
+                "pattern": {"type": "string", "description": "A regular expression."},
+                "widget": {"type": "string", "description": "A tool's name or a file's."},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
+                "after": {"type": "string", "description": "`next` of an earlier answer."},
+            },
+            "additionalProperties": False,
+        },
+        handler=get_logs,
+        scope=OPERATE,
+        toolset="operate",
+    ),
+    BuiltinTool(
+        name="get_usage",
+        description="Say which widgets are called most, fail most, or are slowest.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "report": {"type": "string", "enum": list(audit_report.REPORTS)},
+                "since": {**_SINCE, "default": "24h"},
+            },
+            "required": ["report"],
+            "additionalProperties": False,
+        },
+        handler=get_usage,
+        scope=OPERATE,
+        toolset="operate",
+    ),
+)

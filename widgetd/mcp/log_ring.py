@@ -1,0 +1,133 @@
+"""The latest log events of this process, for whoever asks over MCP; they say no path of the disk.
+
+    structlog -> LogRing -> get_logs
+
+What is kept is what a reader may be told: fields that say where on the disk something is say
+only the last name of it, and what a library or an exception says in its own words, which may
+hold what a caller sent, is left out.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from widgetd.errors import CallError
+
+MOST_EVENTS = 5_000
+MOST_BYTES = 2 * 1024 * 1024
+LONGEST_TEXT = 2_000
+"""Characters of one field."""
+
+LEVELS = ("debug", "info", "warning", "error", "critical")
+
+_FOREIGN_WORDS = frozenset({"message", "exc_info", "exception", "stack_info", "stack"})
+_ON_DISK = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+")
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """One event: `{"at": "2026-…Z", "level": "info", "event": "catalog.swapped", …}`.
+
+    Attributes:
+        number: Of this process, from 1.
+        epoch_s: When.
+        fields: Everything that it says.
+        line: The same as JSON.
+    """
+
+    number: int
+    epoch_s: float
+    fields: Mapping[str, Any]
+    line: bytes = field(repr=False)
+
+
+class LogRing:
+    """A structlog processor that keeps what passes, up to a number of events and of bytes.
+
+    Attributes:
+        bytes_kept: What the lines of the kept events weigh.
+    """
+
+    def __init__(self, most_events: int = MOST_EVENTS, most_bytes: int = MOST_BYTES) -> None:
+        self._most_events = most_events
+        self._most_bytes = most_bytes
+        self._events: deque[LogEvent] = deque()
+        self._lock = threading.Lock()
+        self._number = 0
+        # A cursor of another process means nothing here.
+        self._process = secrets.token_hex(4)
+        self.bytes_kept = 0
+
+    def __call__(self, _logger: object, method: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Keep the event, and pass it on as it is."""
+        at = str(said.get("timestamp", ""))
+        fields = {
+            "at": at,
+            "level": said.get("level", method),
+            "event": said.get("event", ""),
+            **{
+                name: _tellable(value)
+                for name, value in said.items()
+                if name not in {"timestamp", "level", "event"} | _FOREIGN_WORDS
+                and not name.startswith("_")
+            },
+        }
+        line = orjson.dumps(fields, default=str)
+        try:
+            epoch_s = datetime.fromisoformat(at).timestamp()
+        except ValueError:
+            epoch_s = 0.0
+        with self._lock:
+            self._number += 1
+            self._events.append(LogEvent(self._number, epoch_s, fields, line))
+            self.bytes_kept += len(line)
+            while len(self._events) > self._most_events or self.bytes_kept > self._most_bytes:
+                self.bytes_kept -= len(self._events.popleft().line)
+        return said
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def after(self, cursor: str) -> tuple[Iterator[LogEvent], int]:
+        """The kept events after `cursor`, oldest first, and how many since then are kept no more.
+
+        Args:
+            cursor: As `cursor_of` makes it; empty for all.
+
+        Raises:
+            CallError: It is no cursor of this process (W3102).
+        """
+        with self._lock:
+            events = list(self._events)
+        oldest = events[0].number if events else self._number + 1
+        number = 0
+        if cursor:
+            process, _, said = cursor.partition(".")
+            if process != self._process or not said.isdecimal() or int(said) > self._number:
+                problem = f"'{cursor[:40]}' is no cursor of this process; leave 'after' out"
+                raise CallError("W3102", problem, path="after")
+            number = int(said)
+        dropped = max(oldest - number - 1, 0) if cursor else 0
+        return islice(events, max(number - oldest + 1, 0), None), dropped
+
+    def cursor_of(self, event: LogEvent | None = None) -> str:
+        """Where to go on after `event`; after all there is now, by default."""
+        return f"{self._process}.{self._number if event is None else event.number}"
+
+
+def _tellable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _ON_DISK.sub("", value)[:LONGEST_TEXT]
+    if isinstance(value, (list, tuple)):
+        return [_tellable(one) for one in value[:100]]
+    return value if isinstance(value, (int, float, bool)) or value is None else str(type(value))
