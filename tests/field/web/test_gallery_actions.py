@@ -88,7 +88,8 @@ async def test_an_action_that_is_refused_says_so_in_the_widget_and_in_the_log(fo
         "render the widget again (retry: no)"
     )
     assert (kind, logged) == ("Refused", refusal)
-    assert shown == f"“Send” did not go through: {refusal}"
+    reason = "it is no longer available, so ask for it again"
+    assert shown == f"“Send” did not go through: {reason}."
 
 
 INCOMPLETE = {"order": "o1", "buyer": {"email": ""}}

@@ -7,7 +7,8 @@
  */
 
 import { type ActionOutcome, type ActionRequest, NO_PROBLEMS } from "../app/stage";
-import type { Ability, Host } from "../host/host";
+import type { Notice } from "../app/view";
+import { type Ability, Failure, type Host } from "../host/host";
 import type { Rendered } from "../host/result";
 import { isWebAddress } from "../style/url";
 import { isObject, type JsonObject } from "../tree/node";
@@ -15,12 +16,26 @@ import type { Action } from "./action";
 
 export const ACTION_TOOL = "widget_action";
 const REMEMBERED = 20;
+/** Letters of a label that are quoted. */
+const LONGEST = 40;
+const MISFIT = "something in it is missing or does not fit";
 
 export interface Surface {
   /** By which the server knows what is shown; without it the server cannot be called. */
   renderId(): string | undefined;
+  /** What is shown, as JSON: another picture is another one. */
+  picture(): string;
   show(result: Rendered): void;
-  complain(problem: string): void;
+  /** Tells the user how an action fares. */
+  say(notice: Notice): void;
+}
+
+/** One thing that the user does, however often they press for it. */
+interface Deed {
+  readonly what: string;
+  readonly key: string;
+  underWay: Promise<ActionOutcome> | undefined;
+  told: boolean;
 }
 
 type Route = "tool" | "message" | "link" | "context" | "none";
@@ -29,6 +44,7 @@ export class Dispatcher {
   readonly #host: Host;
   readonly #surface: Surface;
   readonly #taken: JsonObject[] = [];
+  #last: Deed | undefined;
 
   constructor(host: Host, surface: Surface) {
     this.#host = host;
@@ -40,38 +56,76 @@ export class Dispatcher {
     return this.#route(action) !== "none";
   }
 
-  /** Sends the action; whatever goes wrong is shown, and never thrown. */
-  async send(request: ActionRequest): Promise<ActionOutcome> {
+  /**
+   * Sends the action; whatever goes wrong is shown, and never thrown.
+   *
+   * As long as neither the picture nor what is filled in changes, and nothing else is pressed,
+   * another press is the same action: it is not sent while the first is under way, and later
+   * with the key of the first.
+   */
+  send(request: ActionRequest): Promise<ActionOutcome> {
+    const deed = this.#deedOf(request);
+    deed.underWay ??= this.#attempt(request, deed).finally(() => {
+      deed.underWay = undefined;
+    });
+    return deed.underWay;
+  }
+
+  #deedOf({ action, payload, isChange }: ActionRequest): Deed {
+    const what = JSON.stringify([this.#surface.picture(), action, payload]);
+    if (!isChange && this.#last?.what === what) return this.#last;
+    const deed = { what, key: freshKey(), underWay: undefined, told: false };
+    if (!isChange) this.#last = deed;
+    return deed;
+  }
+
+  async #attempt(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
+    const route = this.#route(request.action);
+    const quiet = request.isChange || route === "link";
+    if (!quiet) this.#surface.say({ kind: "busy", text: `Sending ${quoted(request)}…` });
     try {
-      return await this.#send(request);
+      const outcome = await this.#take(route, request, deed);
+      if (Object.keys(outcome.problems).length) this.#fail(request, MISFIT);
+      else if (!quiet) this.#surface.say({ kind: "sent", text: `${quoted(request)} was sent.` });
+      return outcome;
     } catch (error) {
-      this.#surface.complain(`“${request.label}” did not go through: ${words(error)}`);
+      const known = error instanceof Failure;
+      const detail = String(known ? (error.cause ?? error.message) : error);
+      this.#host.log("warning", { action: request.action.type, detail });
+      this.#fail(request, known ? error.message : "");
       return NO_PROBLEMS;
     }
   }
 
-  async #send(request: ActionRequest): Promise<ActionOutcome> {
-    const route = this.#route(request.action);
+  #fail(request: ActionRequest, reason: string): void {
+    const text = `${quoted(request)} did not go through${reason && `: ${reason}`}.`;
+    this.#surface.say({ kind: "problem", text });
+  }
+
+  async #take(route: Route, request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
     if (route === "link") await this.#host.openLink(linkOf(request.action) ?? "");
-    else if (route === "message") await this.#host.say(this.#sentence(request));
-    else if (route === "context") await this.#tellModel(request);
-    else if (route === "tool") return this.#call(request);
+    else if (route === "tool") return this.#call(request, deed);
+    else if (!deed.told && route === "message") await this.#host.say(this.#sentence(request));
+    else if (!deed.told && route === "context") await this.#tellModel(request);
+    deed.told = true;
     return NO_PROBLEMS;
   }
 
-  async #call(request: ActionRequest): Promise<ActionOutcome> {
+  async #call(request: ActionRequest, deed: Deed): Promise<ActionOutcome> {
     const { action, payload } = request;
     const result = await this.#host.callTool(ACTION_TOOL, {
       render_id: this.#surface.renderId(),
       action: action.type,
       payload: payload ?? {},
-      idempotency_key: freshKey(),
+      idempotency_key: deed.key,
     });
     if (result.tree) this.#surface.show(result);
-    const problems = Object.keys(result.problems).length > 0;
-    if (result.isError && !problems) throw new Error(result.text || "the server refused it");
-    if (!problems && !result.isError) await this.#tell(request);
-    return { problems: result.problems };
+    const { problems } = result;
+    if (Object.keys(problems).length > 0) return { problems };
+    if (result.isError) throw new Failure(result.reason, { cause: result.text });
+    if (!deed.told) await this.#tell(request);
+    deed.told = true;
+    return NO_PROBLEMS;
   }
 
   /** The action has been taken: a turn for the model, or only something to know. */
@@ -127,6 +181,9 @@ function freshKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function words(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** What was pressed, as it may be quoted: a whole row of a list is too much. */
+function quoted({ label }: ActionRequest): string {
+  if (!label) return "It";
+  const letters = [...label];
+  return `“${letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}…` : label}”`;
 }

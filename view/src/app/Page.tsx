@@ -14,7 +14,10 @@ export function Page({ view, stage }: { view: View; stage: Stage }) {
         <StageContext.Provider value={stage}>
           <h1 class="hidden">{view.context.title ?? "Widget"}</h1>
           {view.tree ? <Nodes of={[view.tree]} /> : view.loading && <Skeleton />}
-          {view.notice && <NoticeLine {...view.notice} />}
+          <div class="notices" role="status">
+            {view.notice && view.notice.kind !== "problem" && <NoticeLine {...view.notice} />}
+          </div>
+          {view.notice?.kind === "problem" && <NoticeLine {...view.notice} />}
         </StageContext.Provider>
       </SurroundingsContext.Provider>
     </RegistryContext.Provider>
@@ -36,9 +39,15 @@ function Skeleton() {
 
 function NoticeLine({ kind, text }: Notice) {
   return (
-    <p class={`notice ${kind}`} role={kind === "problem" ? "alert" : "status"}>
-      <Glyph name={kind === "problem" ? "exclamation-mark-circle" : "info"} />
+    <p class={`notice ${kind}`} role={kind === "problem" ? "alert" : undefined}>
+      {kind === "busy" ? <span class="spinner" /> : <Glyph name={SIGNS[kind]} />}
       <span>{text}</span>
     </p>
   );
 }
+
+const SIGNS = {
+  info: "info",
+  sent: "check-circle",
+  problem: "exclamation-mark-circle",
+} as const;

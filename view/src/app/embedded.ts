@@ -15,6 +15,7 @@ export class Embedded implements HostEvents, Surface {
   readonly #host: Host;
   readonly #dispatcher: Dispatcher;
   readonly #screen: Screen;
+  #connected = false;
   #size: SizeWatch | undefined;
 
   constructor(element: HTMLElement, host: Host) {
@@ -24,7 +25,7 @@ export class Embedded implements HostEvents, Surface {
       can: (action) => this.#dispatcher.can(action),
       act: (request) => this.#dispatcher.send(request),
       openLink: (url) => void this.#openLink(url),
-      drawn: () => this.#size?.look(),
+      drawn: () => this.#measure(),
     });
   }
 
@@ -32,7 +33,8 @@ export class Embedded implements HostEvents, Surface {
   async start(initial: Partial<View>): Promise<void> {
     this.#screen.update(initial);
     await this.#host.connect(this);
-    this.#size = watchSize((width, height) => this.#host.resized(width, height));
+    this.#connected = true;
+    this.#measure();
     this.#explainInertness();
   }
 
@@ -74,8 +76,21 @@ export class Embedded implements HostEvents, Surface {
     void announceReady();
   }
 
-  complain(text: string): void {
-    this.#screen.update({ notice: { kind: "problem", text } });
+  say(notice: Notice): void {
+    this.#screen.update({ notice });
+  }
+
+  picture(): string {
+    const { renderId, tree } = this.#screen.view;
+    return JSON.stringify([renderId, tree]);
+  }
+
+  /** Says nothing of the size before there is something to see: a host would fold the frame. */
+  #measure(): void {
+    const { tree, loading, notice } = this.#screen.view;
+    if (!this.#connected || !(tree || loading || notice)) return;
+    this.#size ??= watchSize((width, height) => this.#host.resized(width, height));
+    this.#size.look();
   }
 
   #explainInertness(): void {
@@ -101,8 +116,12 @@ const INERT: Notice = {
   text: "This host cannot take the actions of this widget, so those controls are off.",
 };
 
-function emptiness({ isError, text }: Rendered): Notice {
-  if (isError) return { kind: "problem", text: text || "The tool failed." };
+/** What went wrong is for the model, which reads it and calls again; people read that it did. */
+function emptiness({ isError, reason, text }: Rendered): Notice {
+  if (isError) {
+    const text = `This could not be shown${reason && `: ${reason}`}.`;
+    return { kind: "problem", text };
+  }
   return { kind: "info", text: text || "This result holds no widget." };
 }
 

@@ -5,8 +5,9 @@ import type { IconSet } from "../style/icons";
 import type { WidgetNode } from "../tree/node";
 import type { Theme } from "../tree/read";
 
+/** What is said beneath the widget; `busy`, then `sent` or `problem`, is how an action fares. */
 export interface Notice {
-  readonly kind: "info" | "problem";
+  readonly kind: "info" | "busy" | "sent" | "problem";
   readonly text: string;
 }
 
@@ -28,5 +29,6 @@ export const NO_CONTEXT: HostContext = {
   displayMode: "inline",
   fontFamily: undefined,
   title: undefined,
+  tool: undefined,
   insets: { top: 0, right: 0, bottom: 0, left: 0 },
 };

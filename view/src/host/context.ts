@@ -9,6 +9,8 @@ export interface HostContext {
   readonly displayMode: string;
   readonly fontFamily: string | undefined;
   readonly title: string | undefined;
+  /** The host's name of the tool whose result is shown. */
+  readonly tool: string | undefined;
   readonly insets: {
     readonly top: number;
     readonly right: number;
@@ -33,6 +35,7 @@ export function readContext(context: JsonObject): HostContext {
       at(context, "toolInfo", "tool", "title") ?? at(context, "toolInfo", "tool", "name"),
       AROUND,
     ),
+    tool: optionalText(at(context, "toolInfo", "tool", "name"), AROUND),
     insets: insets(context.safeAreaInsets ?? {}, AROUND) ?? NO_INSETS,
   };
 }

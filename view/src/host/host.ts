@@ -6,6 +6,7 @@
 
 import { isObject, type JsonObject } from "../tree/node";
 import { type HostContext, readContext } from "./context";
+import { prefixOf } from "./prefix";
 import { type Rendered, readResult } from "./result";
 import type { Rpc } from "./rpc";
 
@@ -30,6 +31,8 @@ export class Host {
   readonly #rpc: Rpc;
   #abilities: JsonObject = {};
   #context: JsonObject = {};
+  /** The server's name of the widget whose result came last. */
+  #widget: string | undefined;
 
   constructor(rpc: Rpc) {
     this.#rpc = rpc;
@@ -54,9 +57,12 @@ export class Host {
     return isObject(this.#abilities[ability]);
   }
 
-  /** Calls a tool of the server that the widget came from. */
+  /** Calls a tool of the server that the widget came from, by the server's own name for it. */
   async callTool(name: string, args: JsonObject): Promise<Rendered> {
-    return readResult(await this.#rpc.request("tools/call", { name, arguments: args }));
+    const prefix = prefixOf(readContext(this.#context).tool, this.#widget);
+    return this.#read(
+      await this.#rpc.request("tools/call", { name: prefix + name, arguments: args }),
+    );
   }
 
   /** Says something to the model as the user, which starts a turn. */
@@ -85,12 +91,18 @@ export class Host {
       this.#rpc.notify("notifications/message", { level, logger: "widgetd-view", data });
   }
 
+  #read(result: JsonObject): Rendered {
+    const rendered = readResult(result);
+    this.#widget = rendered.widget ?? this.#widget;
+    return rendered;
+  }
+
   #listen(events: HostEvents): void {
     const on = (name: string, listener: (params: JsonObject) => void) =>
       this.#rpc.on(`ui/notifications/${name}`, listener);
     on("tool-input-partial", () => events.inputArrived());
     on("tool-input", () => events.inputArrived());
-    on("tool-result", (params) => events.resultArrived(readResult(params)));
+    on("tool-result", (params) => events.resultArrived(this.#read(params)));
     on("tool-cancelled", ({ reason }) =>
       events.cancelled(typeof reason === "string" ? reason : ""),
     );
@@ -107,8 +119,13 @@ export class Host {
   }
 }
 
+/** Something that could not be done, with a reason that people may read. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+}
+
 const textBlock = (text: string) => ({ type: "text", text });
 
 function refused(result: JsonObject): void {
-  if (result.isError === true) throw new Error("the host declined");
+  if (result.isError === true) throw new Failure("the host declined");
 }

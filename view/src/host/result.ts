@@ -13,6 +13,10 @@ export interface Rendered {
   readonly isError: boolean;
   /** What the result says in words. */
   readonly text: string;
+  /** The server's own name for the tool whose widget it is. */
+  readonly widget: string | undefined;
+  /** Why the call failed, in words for people; they are not told what only a model can mend. */
+  readonly reason: string;
   /** What the server found wrong, by field. */
   readonly problems: Readonly<Record<string, string>>;
 }
@@ -20,15 +24,31 @@ export interface Rendered {
 export function readResult(result: JsonObject): Rendered {
   const meta = result._meta;
   const data = result.structuredContent;
-  const renderId = at(meta, "widgetd/render", "id");
   return {
     tree: [at(meta, "widgetd/widget"), data, at(data, "widget")].find(isRoot),
     icons: readIcons(at(meta, "widgetd/icons")),
-    renderId: typeof renderId === "string" ? renderId : undefined,
+    renderId: name(at(meta, "widgetd/render", "id")),
+    widget: name(at(meta, "widgetd/render", "widget")),
     isError: result.isError === true,
     text: textOf(result.content),
+    reason: reasonOf(at(meta, "widgetd/error")),
     problems: problemsOf(at(data, "validationErrors")),
   };
+}
+
+const name = (value: unknown) => (typeof value === "string" ? value : undefined);
+
+const REASONS: Readonly<Record<string, string>> = {
+  W2007: "it is no longer available, so ask for it again",
+  W2010: "this app is too old for it",
+  W2301: "you may not do this here",
+  W2403: "it is too long",
+};
+
+function reasonOf(error: unknown): string {
+  if (!isObject(error)) return "";
+  const known = REASONS[String(error.code)];
+  return known ?? (error.recoverable === true ? "try again in a moment" : "");
 }
 
 function textOf(content: unknown): string {

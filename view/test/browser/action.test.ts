@@ -35,6 +35,32 @@ describe.skipIf(!hasBrowser)("an action", () => {
     expect(await hosted.recorded("tool")).toHaveLength(1);
   });
 
+  test("that was sent says so, and three presses are one action", async () => {
+    const hosted = await withForm(browser);
+    await fill(hosted);
+    await hosted.page.evaluate(() => window.host.hold());
+    const button = hosted.view.getByRole("button", { name: "Send" });
+    await button.click();
+    await hosted.view.getByRole("status").getByText("Sending “Send”…").waitFor();
+    await hosted.page.evaluate(() => window.host.open());
+    await hosted.view.getByRole("status").getByText("“Send” was sent.").waitFor();
+    for (const press of [2, 3]) {
+      await button.click();
+      await expect.poll(() => hosted.recorded("tool")).toHaveLength(press);
+    }
+    const calls = (await hosted.recorded("tool")) as { arguments: { idempotency_key: string } }[];
+    expect(new Set(calls.map((call) => call.arguments.idempotency_key)).size).toBe(1);
+    expect(await hosted.recorded("message")).toHaveLength(1);
+  });
+
+  test("behind a prefix is called by the name that the host knows", async () => {
+    const tool = { name: "ui_form", inputSchema: { type: "object" } };
+    const hosted = await withForm(browser, { context: { toolInfo: { tool } } });
+    await hosted.view.getByRole("button", { name: "Skip" }).click();
+    await expect.poll(() => hosted.recorded("tool")).toHaveLength(1);
+    expect(await hosted.recorded("tool")).toMatchObject([{ name: "ui_widget_action" }]);
+  });
+
   test("that returns a tree redraws it in place, keeping focus and what was typed", async () => {
     const hosted = await withForm(browser);
     await fill(hosted);

@@ -45,7 +45,7 @@ export const FORM = {
 export const result = (widget: unknown, id = "r1") => ({
   content: [{ type: "text", text: "A form." }],
   structuredContent: { uiType: "form", widget: "form" },
-  _meta: { "widgetd/widget": widget, "widgetd/render": { id } },
+  _meta: { "widgetd/widget": widget, "widgetd/render": { id, widget: "form" } },
 });
 
 export async function withForm(

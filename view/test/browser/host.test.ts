@@ -33,13 +33,21 @@ describe.skipIf(!hasBrowser)("in a host", () => {
     await view.getByRole("button", { name: "Send" }).waitFor();
   });
 
-  test("a result without a widget says what it has to say", async () => {
+  test("a call that failed says so in one plain sentence, without the words for models", async () => {
     const { view, send } = await openHost(browser);
     await send("sendToolResult", {
       isError: true,
       content: [{ type: "text", text: "W2002 number: is missing" }],
     });
-    await view.getByRole("alert").getByText("W2002 number: is missing").waitFor();
+    await view.getByRole("alert").getByText("This could not be shown.").waitFor();
+    expect(await view.locator("body").innerText()).not.toContain("W2002");
+    expect(await view.locator("p").allInnerTexts()).toEqual(["This could not be shown."]);
+  });
+
+  test("a result without a widget says what it has to say", async () => {
+    const { view, send } = await openHost(browser);
+    await send("sendToolResult", { content: [{ type: "text", text: "Nothing to draw" }] });
+    await view.getByRole("status").getByText("Nothing to draw").waitFor();
   });
 
   test("a call that is cancelled says why", async () => {
@@ -79,6 +87,19 @@ describe.skipIf(!hasBrowser)("in a host", () => {
     });
     await send("sendHostContextChange", { theme: "light" });
     await view.locator("html[data-theme=light][lang=de]").waitFor();
+  });
+
+  test("the host hears no size before there is something to see", async () => {
+    const { page, view, send, recorded } = await openHost(browser);
+    // What the view has said by now was heard before its answer to this.
+    await page.evaluate(() => window.host.bridge?.request({ method: "ping" }));
+    await view.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(null))));
+    await page.evaluate(() => window.host.bridge?.request({ method: "ping" }));
+    expect(await recorded("size")).toEqual([]);
+    await send("sendToolResult", result(FORM));
+    await expect.poll(() => recorded("size")).not.toEqual([]);
+    expect((await recorded("size"))[0]).toMatchObject({ height: expect.any(Number) });
+    expect(((await recorded("size")) as { height: number }[])[0]?.height).toBeGreaterThan(300);
   });
 
   test("the host hears how large the view is, and hears it again when that changes", async () => {

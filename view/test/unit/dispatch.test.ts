@@ -11,16 +11,20 @@ const ALL: Ability[] = ["serverTools", "message", "updateModelContext", "openLin
 /** A host that writes down what it is asked for. */
 function stand(
   abilities: Ability[] = ALL,
-  answer: JsonObject = {},
+  answer: JsonObject | Promise<JsonObject> = {},
   renderId: string | undefined = "r1",
 ) {
   const asked: unknown[] = [];
   const shown: unknown[] = [];
+  const said: string[] = [];
+  const keys: string[] = [];
+  let picture = "one";
   const host = {
     can: (ability: Ability) => abilities.includes(ability),
     callTool: async (name: string, args: JsonObject) => {
       asked.push({ tool: name, ...args, idempotency_key: undefined });
-      return readResult(answer);
+      keys.push(String(args.idempotency_key));
+      return readResult(await answer);
     },
     say: async (text: string) => void asked.push({ say: text }),
     updateModel: async (_text: string, state: JsonObject) =>
@@ -30,10 +34,17 @@ function stand(
   } as unknown as Host;
   const dispatcher = new Dispatcher(host, {
     renderId: () => renderId,
+    picture: () => picture,
     show: ({ tree }) => shown.push(tree),
-    complain: (problem) => shown.push(problem),
+    say: ({ kind, text }) => {
+      if (kind === "problem") shown.push(text);
+      said.push(`${kind}: ${text}`);
+    },
   });
-  return { dispatcher, asked, shown };
+  const redraw = (next: string): void => {
+    picture = next;
+  };
+  return { dispatcher, asked, shown, said, keys, redraw };
 }
 
 const action = (changes: Partial<Action> = {}): Action => ({
@@ -124,7 +135,94 @@ describe("a server action", () => {
     const answer = { isError: true, content: [{ type: "text", text: "no such render" }] };
     const { dispatcher, shown } = stand(ALL, answer);
     await dispatcher.send(request());
-    expect(shown).toEqual(["“Send” did not go through: no such render"]);
+    expect(shown).toEqual(["“Send” did not go through."]);
+  });
+
+  test.each([
+    [{ code: "W2007" }, "it is no longer available, so ask for it again"],
+    [{ code: "W2402", recoverable: true }, "try again in a moment"],
+  ])("that fails with %j says why in words for people", async (error, reason) => {
+    const text = "[W2402] the queue holds 100 unread actions (retry: yes)";
+    const answer = {
+      isError: true,
+      content: [{ type: "text", text }],
+      _meta: { "widgetd/error": error },
+    };
+    const { dispatcher, shown } = stand(ALL, answer);
+    await dispatcher.send(request());
+    expect(shown).toEqual([`“Send” did not go through: ${reason}.`]);
+  });
+
+  test("is under way, then sent; a change of a field is neither", async () => {
+    const { dispatcher, said } = stand();
+    await dispatcher.send(request({ type: "size.set" }, { isChange: true }));
+    expect(said).toEqual([]);
+    await dispatcher.send(request());
+    expect(said).toEqual(["busy: Sending “Send”…", "sent: “Send” was sent."]);
+  });
+});
+
+describe("pressing again", () => {
+  test("while nothing has changed is the same action, and one turn", async () => {
+    const { dispatcher, asked, keys } = stand();
+    for (let press = 0; press < 3; press++) await dispatcher.send(request());
+    expect(new Set(keys).size).toBe(1);
+    expect(asked.filter((each) => (each as JsonObject).say)).toEqual([TURN]);
+  });
+
+  test("while the first is under way sends nothing", async () => {
+    let answer = (_result: JsonObject): void => undefined;
+    const { dispatcher, asked } = stand(
+      ALL,
+      new Promise((resolve) => {
+        answer = resolve;
+      }),
+    );
+    const presses = [dispatcher.send(request()), dispatcher.send(request())];
+    answer({});
+    await Promise.all(presses);
+    expect(asked).toEqual([TOOL_CALL, TURN]);
+  });
+
+  test.each(["serverTools", "message"] as Ability[])(
+    "starts no second turn in a host with %s",
+    async (ability) => {
+      const { dispatcher, asked } = stand([ability, "message"]);
+      for (let press = 0; press < 2; press++) await dispatcher.send(request());
+      expect(asked.filter((each) => (each as JsonObject).say)).toHaveLength(1);
+    },
+  );
+
+  test("after a failure is the same action, so that none is taken twice", async () => {
+    const { dispatcher, keys } = stand(ALL, { isError: true });
+    for (let press = 0; press < 2; press++) await dispatcher.send(request());
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test.each([
+    ["what is filled in", request({}, { payload: { to: "b@example.org" } })],
+    ["the action", request({ type: "email.drop" })],
+  ])("with another one of %s between is another action each time", async (_what, other) => {
+    const { dispatcher, keys } = stand();
+    for (const each of [request(), other, request()]) await dispatcher.send(each);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test("in another picture is another action", async () => {
+    const { dispatcher, keys, redraw } = stand();
+    await dispatcher.send(request());
+    redraw("two");
+    await dispatcher.send(request());
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test("after a change of a field that was taken back is the same action", async () => {
+    const { dispatcher, keys } = stand();
+    await dispatcher.send(request());
+    await dispatcher.send(request({ type: "size.set" }, { isChange: true }));
+    await dispatcher.send(request());
+    expect(keys[0]).toBe(keys[2]);
+    expect(keys[1]).not.toBe(keys[0]);
   });
 });
 
