@@ -21,7 +21,7 @@ import anyio
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import ConfigError
 from widgetd.mcp.view import drawing
-from widgetd.widget.samples import SAMPLE, arguments_of
+from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, Route
@@ -202,7 +202,7 @@ def sample_shots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, S
     themes: tuple[Theme, ...] = ("light", "dark")
     return {
         f"{tool}-{theme}": Shot(
-            tree=widget.call(arguments_of(widget, SAMPLE)).tree,
+            tree=shown(widget, SAMPLE).tree(widget),
             title=widget.definition.title,
             theme=theme,
             width=width,

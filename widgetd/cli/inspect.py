@@ -120,12 +120,12 @@ def shot(
         scale: Pixels of the picture for each CSS pixel.
     """
     from widgetd.browser import pictures
-    from widgetd.widget.samples import arguments_of
+    from widgetd.widget.states import Shown, shown
 
     widget = widget_of(snapshot_of(dir), name)
-    given = arguments_from(arguments) if arguments else arguments_of(widget, state)
+    given = Shown(arguments=arguments_from(arguments)) if arguments else shown(widget, state)
     taken = pictures.Shot(
-        tree=widget.call(given).tree,
+        tree=given.tree(widget),
         title=widget.definition.title,
         theme=theme,
         width=width,

@@ -21,7 +21,7 @@ from widgetd.mcp.principal import Caller, caller_in, is_elevated
 from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.sidecar import version_precedence
-from widgetd.widget.widget import CompiledCache, Widget
+from widgetd.widget.widget import CompiledCache, Render, Widget
 
 CLIENT_VERSION_KEY = "widgetd/clientVersion"
 """In a call's `_meta`: the version of the client that will show the widget."""
@@ -136,9 +136,22 @@ class Rendering:
         return render
 
     def make(
-        self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str = ""
+        self,
+        widget: Widget,
+        arguments: Mapping[str, Any],
+        generation: str,
+        *,
+        owner: str = "",
+        made: Render | None = None,
     ) -> StoredRender:
         """Render `widget` for somebody who looks at it now, and do not keep the render.
+
+        Args:
+            widget: The widget.
+            arguments: What it is called with.
+            generation: Of the snapshot that it is served from.
+            owner: Whose share of the room the render takes.
+            made: What to show in place of what a call would make.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
@@ -146,7 +159,7 @@ class Rendering:
         self._compiled.called(widget)
         with self.draws.of(widget.key):
             started_s = time.perf_counter()
-            made = widget.call(arguments, strict=self._policy.strict)
+            made = made or widget.call(arguments, strict=self._policy.strict)
             ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
             data = widget.summary.data(made.arguments)

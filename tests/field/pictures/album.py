@@ -8,7 +8,7 @@ from pathlib import Path
 from widgetd.browser.pictures import Shot, Theme
 from widgetd.catalog.loader import discover_widgets
 from widgetd.settings import bundled
-from widgetd.widget.samples import SAMPLE, arguments_of
+from widgetd.widget.states import SAMPLE, shown
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 
@@ -20,7 +20,7 @@ def shots(theme: Theme) -> Mapping[str, Shot]:
     """What to take, by the name of the widget's tool."""
     return {
         widget.tool: Shot(
-            tree=widget.call(arguments_of(widget, SAMPLE)).tree,
+            tree=shown(widget, SAMPLE).tree(widget),
             title=widget.definition.title,
             theme=theme,
             width=_WIDTH,

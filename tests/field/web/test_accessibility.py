@@ -14,7 +14,7 @@ from tests.serving import serving
 from widgetd.catalog.loader import discover_widgets
 from widgetd.mcp.view import drawing
 from widgetd.settings import bundled
-from widgetd.widget.samples import SAMPLE, arguments_of
+from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -74,7 +74,7 @@ async def test_axe_finds_nothing_against_the_bundled_widgets(theme: str) -> None
     found = {}
     async with dressed(theme) as page:
         for widget in discover_widgets(bundled()):
-            tree = widget.call(arguments_of(widget, SAMPLE)).tree
+            tree = shown(widget, SAMPLE).tree(widget)
             title = widget.definition.title
             await page.set_content(drawing(tree, theme=theme, locale="en", title=title))
             await page.wait_for_selector("html[data-ready=true]")

@@ -11,7 +11,7 @@ from tests.field.web.browsing import browsing, needs_browser
 from widgetd.catalog.loader import discover_widgets
 from widgetd.mcp.view import drawing
 from widgetd.settings import bundled
-from widgetd.widget.samples import arguments_of, states
+from widgetd.widget.states import shown, states
 
 pytestmark = needs_browser
 
@@ -32,7 +32,7 @@ async def undrawn(folder: Path, theme: str, *, keys: frozenset[str] = frozenset(
             for state in states(widget):
                 if keys and state.key not in keys:
                     continue
-                tree = widget.call(arguments_of(widget, state.key)).tree
+                tree = shown(widget, state.key).tree(widget)
                 locale = state.locale or "en"
                 await page.set_content(drawing(tree, theme=theme, locale=locale, title="A widget"))
                 await page.wait_for_selector("html[data-ready=true]", state="attached")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.making import widget
-from widgetd.widget.samples import arguments_of, states
+from widgetd.widget.states import arguments_of, states
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -14,7 +14,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import breaking
 from widgetd.errors import CallError, Finding
-from widgetd.widget.samples import SAMPLE, arguments_of
+from widgetd.widget.states import SAMPLE, shown
 from widgetd.widget.widget import Widget
 
 # White space is taken where it begins and not given back: nothing is tried twice.
@@ -85,7 +85,7 @@ def changes_between(before: Widget, after: Widget) -> Changes:
 def _texts(widget: Widget) -> Iterator[tuple[str, str]]:
     definition = widget.definition
     try:
-        yield "What it draws", _pretty(widget.call(arguments_of(widget, SAMPLE)).tree)
+        yield "What it draws", _pretty(shown(widget, SAMPLE).tree(widget))
     except CallError as error:
         yield "What it draws", str(error)
     template = _LINE_ENDS.sub(

@@ -25,7 +25,7 @@ from widgetd.web.gallery.changes import changes_between
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.templating import html
-from widgetd.widget.samples import SAMPLE, State, arguments_of, states
+from widgetd.widget.states import SAMPLE, Shown, State, shown, states
 from widgetd.widget.widget import Widget
 
 TABS = ("arguments", "model", "problems", "actions", "source", "changes")
@@ -44,6 +44,7 @@ class Preview:
         mended: What was mended in the arguments, as sentences.
         tokens: What the model pays for a result, by profile.
         render_id: By which what is done in it can be waited for; empty where nothing can be done.
+        note: What people should know of what is shown, in a sentence; empty where there is nothing.
     """
 
     arguments: Mapping[str, Any]
@@ -54,6 +55,7 @@ class Preview:
     mended: tuple[str, ...] = ()
     tokens: Mapping[str, int] | None = None
     render_id: str = ""
+    note: str = ""
 
     def json(self, snapshot: Snapshot, widget: Widget) -> dict[str, Any]:
         """What the page's script draws from."""
@@ -67,14 +69,16 @@ class Preview:
             "mended": self.mended,
             "tokens": self.tokens,
             "renderId": self.render_id,
+            "note": self.note,
             "generation": snapshot.generation,
         }
 
 
-async def preview(server: Server, widget: Widget, arguments: Mapping[str, Any]) -> Preview:
-    """Call `widget` for somebody who looks at what comes of it, and may act in it."""
+async def preview(server: Server, widget: Widget, seen: Shown) -> Preview:
+    """Show `widget` to somebody who looks at what comes of it, and may act in it."""
+    arguments = seen.arguments
     try:
-        render = server.rendering.make(widget, arguments, server.registry.current.generation)
+        render = _make(server, widget, seen)
     except CallError as error:
         # The page is JSON itself, and cannot repeat what none can say.
         sayable = is_json(arguments, Limits().json_depth)
@@ -88,14 +92,14 @@ async def preview(server: Server, widget: Widget, arguments: Mapping[str, Any]) 
         mended=tuple(render.mark.get("mended") or ()),
         tokens={profile: tokens_of(result) for profile, result in results.items()},
         render_id=render.id if await keep_shown(server, render) else "",
+        note=seen.note,
     )
 
 
 def thumbnail(server: Server, widget: Widget) -> dict[str, Any]:
     """`{"result", "error"}` of the sample, for a small picture that nobody can act in."""
-    arguments = arguments_of(widget, SAMPLE)
     try:
-        render = server.rendering.make(widget, arguments, server.registry.current.generation)
+        render = _make(server, widget, shown(widget, SAMPLE))
     except CallError as error:
         return {"result": None, "error": _error(error)}
     return {"result": _result(render, "split"), "error": None}
@@ -110,7 +114,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         return HTMLResponse(html("missing.html", missing), 404, PAGE_HEADERS)
     widget = snapshot.widgets[tool]
     state = _state(widget, query)
-    shown = await preview(gallery.server, widget, arguments_of(widget, state.key))
+    seen = await preview(gallery.server, widget, shown(widget, state.key))
     earlier, changes = gallery.history.before(widget), None
     if earlier is not None:
         draws = gallery.server.rendering.draws
@@ -129,10 +133,10 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "fault": gallery.problems.fault(snapshot, widget.definition.path),
         "tabs": TABS,
         "tab": tab if tab in TABS else TABS[0],
-        "preview": shown,
+        "preview": seen,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
-        "shown": shown.json(snapshot, widget),
+        "shown": seen.json(snapshot, widget),
     }
 
 
@@ -148,10 +152,12 @@ async def widget_json(
         arguments: Instead of those of the state.
     """
     snapshot, definition = gallery.snapshot, widget.definition
-    given = arguments_of(widget, _state(widget, query).key) if arguments is None else arguments
-    shown = await preview(gallery.server, widget, given)
+    given = Shown(arguments=arguments or {})
+    if arguments is None:
+        given = shown(widget, _state(widget, query).key)
+    seen = await preview(gallery.server, widget, given)
     return {
-        **shown.json(snapshot, widget),
+        **seen.json(snapshot, widget),
         "name": widget.tool,
         "title": definition.title,
         "description": widget.description,
@@ -170,6 +176,11 @@ async def widget_json(
 def _state(widget: Widget, query: QueryParams) -> State:
     offered = {state.key: state for state in states(widget)}
     return offered.get(query.get("state", ""), offered[SAMPLE])
+
+
+def _make(server: Server, widget: Widget, seen: Shown) -> StoredRender:
+    generation = server.registry.current.generation
+    return server.rendering.make(widget, seen.arguments, generation, made=seen.render)
 
 
 def _result(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:

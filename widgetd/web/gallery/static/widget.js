@@ -121,6 +121,7 @@ function showRefusal(error) {
 function tellFields() {
   const { tokens } = shown;
   const told = {
+    note: shown.note,
     summary: shown.summary || "Nothing: the call fails.",
     timing: shown.result ? `Rendered in ${shown.ms.toFixed(1)} ms.` : "",
     "tokens-split": tokens?.split ?? "none",

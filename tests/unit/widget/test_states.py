@@ -1,0 +1,181 @@
+"""What people see of a widget is what its author saw, and states made of it keep its sense."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from tests.corpus import CORPUS, needs_corpus
+from tests.making import widget
+from widgetd.catalog.loader import discover_widgets
+from widgetd.settings import bundled
+from widgetd.widget.components import tree
+from widgetd.widget.states import SAMPLE, shown, states
+from widgetd.widget.widget import Widget
+
+ROWS = {
+    "type": "object",
+    "properties": {
+        "rows": {"type": "array", "items": {"type": "string"}},
+        "size": {"type": "integer"},
+    },
+    "required": ["rows"],
+    "additionalProperties": False,
+}
+TEMPLATE = (
+    '{"type":"Card","children":[{% for row in rows %}{% if not loop.first %},{% endif %}'
+    '{"type":"Text","value":{{ row | tojson }}}{% endfor %}]}'
+)
+WORD = '{"type":"Card","children":[{"type":"Text","value":"Boats"}]}'
+PREVIEW = {"type": "Card", "children": [{"type": "Text", "value": "As Studio drew it"}]}
+
+
+def packed(**state: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps({"defaultState": state}).encode()).decode()
+
+
+def made(*, sidecar: str = "", **file: Any) -> Widget:
+    return widget(schema=ROWS, template=TEMPLATE, sidecar=sidecar, **file)
+
+
+def texts(seen: Widget, key: str = SAMPLE) -> list[str]:
+    root = shown(seen, key).tree(seen)
+    return [part["value"] for part in root.get("children", [])]
+
+
+def test_the_sample_is_what_the_author_saw() -> None:
+    seen = made(encodedWidget=packed(rows=["Skiff"]), outputJsonPreview=PREVIEW)
+
+    assert texts(seen) == ["Skiff"]
+    assert (states(seen)[0].label, shown(seen, SAMPLE).note) == ("Sample", "")
+
+
+@pytest.mark.parametrize("encoded", ["", packed(), packed(rows=[])])
+def test_a_file_without_a_sample_to_see_shows_its_preview_as_it_stands(encoded: str) -> None:
+    seen = made(encodedWidget=encoded, outputJsonPreview=PREVIEW)
+
+    assert texts(seen) == ["As Studio drew it"]
+    assert states(seen)[0].label == "As exported"
+    assert shown(seen, SAMPLE).note == (
+        "The file brings no sample that can be read; this is its preview as it stands."
+    )
+
+
+def test_without_a_preview_the_first_example_in_which_there_is_something_is_shown() -> None:
+    sidecar = """
+[[examples]]
+arguments = { rows = [] }
+[[examples]]
+arguments = { rows = ["Canoe"] }
+"""
+
+    assert texts(made(sidecar=sidecar)) == ["Canoe"]
+
+
+def test_without_any_sample_there_is_one_of_each_made_from_the_schema() -> None:
+    seen = made()
+
+    assert len(texts(seen)) == 1
+    assert shown(seen, SAMPLE).note == (
+        "The file brings no sample that can be drawn; this one is made from the schema."
+    )
+
+
+def test_a_sample_that_the_schema_refuses_is_drawn_all_the_same_and_marked() -> None:
+    seen = made(encodedWidget=packed(rows=["Skiff"], size="large"), outputJsonPreview=PREVIEW)
+
+    assert texts(seen) == ["Skiff"]
+    assert states(seen)[0].label == "Sample, which does not fit"
+    assert shown(seen, SAMPLE).note == (
+        "The schema does not admit this sample; it is drawn all the same."
+    )
+    assert all(seen.schema.admits(shown(seen, key).arguments) for key in ("one", "many", "long"))
+
+
+@needs_corpus
+def test_no_real_file_is_shown_as_nothing() -> None:
+    widgets = discover_widgets(CORPUS)
+    options = next(one for one in widgets if "flight_options" in one.definition.path)
+
+    preview = options.definition.document.preview
+    assert shown(options, SAMPLE).tree(options) == tree(json.dumps(preview))
+    assert [one.tool for one in widgets if len(json.dumps(_seen(one))) < 100] == []
+
+
+def _seen(one: Widget) -> dict[str, Any]:
+    return shown(one, SAMPLE).tree(one)
+
+
+def bundled_widget(tool: str) -> Widget:
+    return next(one for one in discover_widgets(bundled()) if one.tool == tool)
+
+
+@pytest.mark.parametrize("state", ["one", "many", "long"])
+def test_a_chart_keeps_a_value_of_each_series_in_every_row(state: str) -> None:
+    given = shown(bundled_widget("chart"), state).arguments
+    keys = {series["key"] for series in given["series"]}
+
+    assert len(keys) == len(given["series"])
+    assert [row for row in given["rows"] if not keys <= row.keys()] == []
+
+
+@pytest.mark.parametrize("state", ["one", "many", "long"])
+def test_a_table_keeps_a_cell_of_each_column_in_every_row(state: str) -> None:
+    table = bundled_widget("table")
+    sample, given = shown(table, SAMPLE).arguments, shown(table, state).arguments
+
+    assert [one["key"] for one in given["columns"]] == [one["key"] for one in sample["columns"]]
+    assert {tuple(row) for row in given["rows"]} <= {tuple(row) for row in sample["rows"]}
+
+
+def test_many_of_each_are_the_authors_own_told_apart() -> None:
+    rows = [{"id": "a", "day": "2026-01-30", "name": "Skiff"}]
+    schema = {"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}}
+    seen = widget(schema=schema, template=WORD, encodedWidget=packed(rows=rows))
+
+    assert shown(seen, "many").arguments == {
+        "rows": [
+            {"id": "a", "day": "2026-01-30", "name": "Skiff"},
+            {"id": "a-2", "day": "2026-01-30", "name": "Skiff"},
+            {"id": "a-3", "day": "2026-01-30", "name": "Skiff"},
+        ]
+    }
+
+
+def test_what_differs_between_elements_differs_when_they_come_again() -> None:
+    seen = widget(
+        schema={"type": "object", "properties": {"rows": {"type": "array", "maxItems": 3}}},
+        template=WORD,
+        encodedWidget=packed(
+            rows=[
+                {"day": "2026-01-30", "name": "Skiff", "price": "12.50", "sort": "boat"},
+                {"day": "2026-01-31", "name": "Canoe", "price": "13.50", "sort": "boat"},
+            ]
+        ),
+    )
+
+    assert shown(seen, "many").arguments["rows"][2] == {
+        "day": "2026-02-01",
+        "name": "Skiff 2",
+        "price": "12.50",
+        "sort": "boat",
+    }
+
+
+def test_long_text_is_the_authors_own_with_more_behind_it_and_no_name_of_an_icon() -> None:
+    seen = widget(
+        schema={
+            "type": "object",
+            "properties": {"title": {"type": "string", "maxLength": 60}, "icon": {}, "when": {}},
+        },
+        template=WORD,
+        encodedWidget=packed(title="Boats at the pier", icon="lucide:ship", when="12:30"),
+    )
+
+    given = shown(seen, "long").arguments
+    assert given["title"].startswith("Boats at the pier ")
+    assert 40 < len(given["title"]) <= 60
+    assert (given["icon"], given["when"]) == ("lucide:ship", "12:30")
