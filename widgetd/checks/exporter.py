@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from widgetd.errors import Finding
+from widgetd.template.exported import LEXEME, WRAPPED
 from widgetd.widget.widget import Widget
 
 _LOST = "W1307"
@@ -22,7 +23,6 @@ _STRINGS = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
 _LITERAL_TEXT = re.compile(r"`[^`]*`", re.DOTALL)
 _NAME = re.compile(r"(?<![.\w$])[A-Za-z_$][\w$]*+(?!\s*:)")
 _NONE = re.compile(r"\{\{-?\s*\(?\s*none\s*\)?\s*(\|\s*tojson\s*)?-?\}\}", re.IGNORECASE)
-_WRAPPED = re.compile(r'\{\s*"type"\s*:\s*"Text"\s*,\s*"value"\s*:\s*\{(?![{%#])')
 
 _LANGUAGE = frozenset(
     {
@@ -88,14 +88,15 @@ def wrapped_data(template: str) -> Iterator[Finding]:
     """
     for component in template_elements(template):
         for name, raw in component.attributes.items():
-            if name != "children" and _WRAPPED.search(raw):
+            if name != "children" and WRAPPED.search(raw):
                 yield Finding(
                     code="W1324",
                     at="/template",
                     line=component.line,
                     problem=f"the exporter made 'Text' components of '{name}' of "
                     f"'{component.type}', which is data",
-                    advice='replace each {"type": "Text", "value": {…}} by its value',
+                    advice="widgetd draws the data; to be understood by others, replace each "
+                    '{"type": "Text", "value": {…}} by its value',
                 )
 
 
@@ -210,16 +211,6 @@ def _closing(text: str, at: int) -> int:
     return at
 
 
-# The template. Here too nothing is tried twice: a template may be anyone's.
-_JINJA = r"(?>\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)|\{#.*?(?:#\}|\Z))"
-_LEXEME = re.compile(
-    rf"(?P<jinja>{_JINJA})"
-    rf'|(?P<string>"(?:[^"\\{{]|\\.|{_JINJA}|\{{)*+(?:"|\Z))'
-    r"|(?P<mark>[{}\[\],:])|[^\s{}\[\],:\"]+",
-    re.DOTALL,
-)
-
-
 @dataclass(slots=True)
 class _Frame:
     """An object or array being read."""
@@ -239,7 +230,7 @@ def template_elements(template: str) -> list[Element]:
     A component is an object with a type among children, or the root.
     """
     reader = _TemplateReader(template)
-    for match in _LEXEME.finditer(template):
+    for match in LEXEME.finditer(template):
         reader.read(match)
     return [element for element in reader.found if element is not None]
 

@@ -72,6 +72,7 @@ class JsonContext:
         bare: The expressions that stand unquoted where JSON wants a value.
         stripping: The set-blocks that are only there to lose their leading comma.
         stripped: The expressions that only write such a set-block.
+        converted: Where the filters stand whose values the JSX made a text of.
         commas: What is wrong with commas between values.
         loose: Whether the commas cannot all be vouched for, so the output must be looked at.
     """
@@ -81,13 +82,14 @@ class JsonContext:
     bare: frozenset[int] = frozenset()
     stripping: frozenset[int] = frozenset()
     stripped: frozenset[int] = frozenset()
+    converted: frozenset[int] = frozenset()
     commas: tuple[Comma, ...] = ()
     loose: bool = False
 
 
 def json_context(parsed: Parsed) -> JsonContext:
     """What surrounds each output of a template that writes JSON."""
-    walk = _Walk(parsed.nodes)
+    walk = _Walk(parsed)
     walk.body(parsed.tree.body, frozenset({Point(ANY, sure=True)}), None)
     return walk.context()
 
@@ -101,10 +103,11 @@ class _Walk:
     Each method says what may stand behind a node, given what may stand before it.
     """
 
-    def __init__(self, among: list[nodes.Node]) -> None:
-        self.stripping, self.stripped = stripping(among)
-        self.captured = captured(among)
-        self.quoted = quoted(among)
+    def __init__(self, parsed: Parsed) -> None:
+        self.stripping, self.stripped = stripping(parsed.nodes)
+        self.captured = captured(parsed.nodes)
+        self.quoted = quoted(parsed.nodes)
+        self.converted = parsed.converted
         self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
         self.texts: dict[tuple[str, int], tuple[int, list[Mistake]]] = {}
@@ -124,6 +127,7 @@ class _Walk:
             bare=frozenset(bare),
             stripping=self.stripping,
             stripped=self.stripped,
+            converted=self.converted,
             commas=tuple(self.commas),
             loose=self.loose,
         )

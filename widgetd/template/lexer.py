@@ -66,6 +66,13 @@ def tokens(text: str) -> list[Token] | None:
     return reader.found if reader.read() else None
 
 
+def tokens_of_tag(text: str, start: int) -> list[Token]:
+    """The tokens of the `{{ … }}` whose inside begins at `start`, as far as they are usual."""
+    reader = _Reader(text, start)
+    reader.tag(*_ENDS["{{"])
+    return reader.found
+
+
 class _Reader:
     """Goes through a text once.
 
@@ -73,10 +80,10 @@ class _Reader:
         found: The tokens so far.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, start: int = 0) -> None:
         self.found: list[Token] = []
         self._text = text
-        self._at = 0
+        self._at = start
 
     def read(self) -> bool:
         """Whether all of the text is as usual."""
@@ -91,7 +98,7 @@ class _Reader:
                 self._at = end.end()
             else:
                 self.found.append(_token(Token, (tag.start(), _BEGINS[opening[:2]], opening)))
-                if not self._tag(*_ENDS[opening[:2]]):
+                if not self.tag(*_ENDS[opening[:2]]):
                     return False
         self._data(len(self._text), strip=False)
         return True
@@ -102,7 +109,8 @@ class _Reader:
         if kept:
             self.found.append(_token(Token, (self._at, "data", kept)))
 
-    def _tag(self, pattern: re.Pattern[str], end: str) -> bool:
+    def tag(self, pattern: re.Pattern[str], end: str) -> bool:
+        """Whether the tag that goes on here, and that `pattern` ends, is as usual."""
         text, found, at = self._text, self.found, self._at
         brackets: list[str] = []
         while match := (_WITHIN_BRACKETS if brackets else pattern).match(text, at):
@@ -157,7 +165,7 @@ def tokens_by_jinja(lexer: Lexer, text: str, state: str | None) -> Iterator[Toke
 
 
 def _placed(pieces: Iterator[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:
-    text, end = _normalised(text), 0
+    text, end = normalised(text), 0
     try:
         for _, kind, piece in pieces:
             start = text.index(piece, end)  # only white space is ever left out
@@ -168,7 +176,7 @@ def _placed(pieces: Iterator[tuple[int, str, str]], text: str) -> Iterator[tuple
         raise
 
 
-def _normalised(text: str) -> str:
+def normalised(text: str) -> str:
     """`text` with the line ends that Jinja counts by, in which offsets are meant."""
     return newline_re.sub("\n", text)
 
@@ -177,7 +185,7 @@ class Lines:
     """Where the lines of a template's text begin."""
 
     def __init__(self, text: str) -> None:
-        text = _normalised(text)
+        text = normalised(text)
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._size = len(text)
 

@@ -17,6 +17,7 @@ from jinja2.parser import Parser
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.template import dialect
+from widgetd.template.exported import converted, unwrapped
 from widgetd.template.lexer import Lines, tokens, tokens_by_jinja
 from widgetd.template.values import MAX_INTEGER
 
@@ -134,22 +135,33 @@ _ENVIRONMENT: Final = _Environment()
 
 
 class Parsed(NamedTuple):
-    """The tree of a template, and every node of it, upper ones first."""
+    """The tree of a template, and every node of it, upper ones first.
+
+    `converted` are the offsets of the filters whose values the JSX made a text of.
+    """
 
     tree: nodes.Template
     nodes: list[nodes.Node]
+    converted: frozenset[int] = frozenset()
 
 
-def parse(text: str, limits: Limits) -> Parsed:
+def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
     """The tree of a template's text.
+
+    Args:
+        text: The template.
+        limits: How large it may be.
+        exported: Read it as the JSX meant it that Studio's exporter made it from.
 
     Raises:
         Fault: `W1301` where it is not Jinja, `W1303` where it is too large.
     """
     _check_size(text, limits)
+    if exported:
+        text = unwrapped(text)
     # `parser.parse()` would go through the tree once more, to tell each node its environment.
     tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=0))
-    return Parsed(tree, _checked(tree, limits))
+    return Parsed(tree, _checked(tree, limits), converted(text) if exported else frozenset())
 
 
 def parse_expression(text: str, limits: Limits) -> nodes.Expr:

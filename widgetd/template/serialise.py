@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
@@ -59,6 +61,50 @@ def text(budget: Budget, value: Value) -> str:
         _show(budget, value, parts)
         return "".join(parts)
     return str(value)
+
+
+def javascript_text(budget: Budget, value: Value) -> str:
+    """`value` as JavaScript's `String(value)`, but nothing of what is absent; as `text` it pays."""
+    if type(value) is str:
+        return value
+    if value is ABSENT:
+        return ""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return javascript_number(value)
+    if isinstance(value, dict):
+        return "[object Object]"
+    if isinstance(value, list | tuple):
+        _afford(budget, value)
+        parts: list[str] = []
+        for each in value:
+            budget.step()
+            parts.append("" if each is None else javascript_text(budget, each))
+            budget.text(len(parts[-1]) + 1)
+        return ",".join(parts)
+    return text(budget, value)
+
+
+def javascript_number(value: float) -> str:
+    """A float as JavaScript prints it: `3`, `0.1`, `1e-7`, `1e+21`, `NaN`.
+
+    Source: ECMA-262, Number::toString.
+    """
+    if not math.isfinite(value):
+        return "NaN" if value != value else f"{'-' * (value < 0)}Infinity"  # noqa: PLR0124 - NaN
+    if value.is_integer() and abs(value) < _MAX_PLAIN:
+        return str(int(value))
+    if _MIN_PLAIN <= abs(value) < _MAX_PLAIN:
+        return f"{Decimal(repr(value)):f}"
+    digits, _, exponent = repr(value).partition("e")
+    return f"{digits}e{int(exponent):+d}"
+
+
+_MIN_PLAIN, _MAX_PLAIN = 1e-6, 1e21
+"""Between these a number is printed without an exponent."""
 
 
 def _afford(budget: Budget, value: Value) -> None:

@@ -28,13 +28,18 @@ Slots = tuple[tuple[str, int], ...]
 """Where in a frame each argument goes."""
 
 
-def compile_template(text: str, *, limits: Limits) -> Template:
+def compile_template(text: str, *, limits: Limits, to_the_letter: bool = False) -> Template:
     """The template of a widget, ready to be rendered.
+
+    Args:
+        text: The template.
+        limits: What one widget may ask for.
+        to_the_letter: Make nothing good of what Studio's exporter is known to lose.
 
     Raises:
         WidgetError: `W1301` to `W1303`, with the line and column of `text`.
     """
-    return Template(text, limits, writes_json=True)
+    return Template(text, limits, writes_json=True, is_export=not to_the_letter)
 
 
 def compile_text(text: str, *, limits: Limits) -> Template:
@@ -61,6 +66,7 @@ class Template:
     __slots__ = (
         "_body",
         "_explained",
+        "_is_export",
         "_limits",
         "_loose",
         "_size",
@@ -69,11 +75,14 @@ class Template:
         "_writes_json",
     )
 
-    def __init__(self, text: str, limits: Limits, *, writes_json: bool) -> None:
-        self._text, self._limits, self._writes_json = text, limits, writes_json
+    def __init__(
+        self, text: str, limits: Limits, *, writes_json: bool, is_export: bool = False
+    ) -> None:
+        self._text, self._limits = text, limits
+        self._writes_json, self._is_export = writes_json, is_export
         self._explained: tuple[tuple[Read, ...], tuple[Finding, ...]] | None = None
         try:
-            parsed = parse(text, limits)
+            parsed = self._parsed()
             context = self._context(parsed)
             layout = Layout(context)
             self._body = _compiled(parsed.tree.body, layout)
@@ -81,6 +90,9 @@ class Template:
             raise fault.of(text) from None
         self._slots, self._size = tuple(layout.arguments.items()), layout.size
         self._loose = context.loose
+
+    def _parsed(self) -> Parsed:
+        return parse(self._text, self._limits, exported=self._is_export)
 
     def _context(self, parsed: Parsed) -> JsonContext:
         return json_context(parsed) if self._writes_json else JsonContext()
@@ -103,7 +115,7 @@ class Template:
     def _explanation(self) -> tuple[tuple[Read, ...], tuple[Finding, ...]]:
         # Serving a widget asks for none of this, so it is found when somebody does.
         if self._explained is None:
-            parsed = parse(self._text, self._limits)
+            parsed = self._parsed()
             lines = Lines(self._text)
             found = reads(parsed.tree, lines)
             said = _warnings(parsed.tree, self._context(parsed), found, lines)
@@ -145,7 +157,7 @@ class Template:
         Raises:
             CallError: as `render` does.
         """
-        parsed = parse(self._text, self._limits)
+        parsed = self._parsed()
         layout = Layout(self._context(parsed), traced=True)
         body = _compiled(parsed.tree.body, layout)
         frame = _frame(tuple(layout.arguments.items()), layout.size, arguments, self._limits)

@@ -184,6 +184,7 @@ def test_data_that_the_exporter_took_for_components_is_named() -> None:
     assert [str(finding) for finding in wrapped_data(template)] == [
         (
             "#/template: line 2: the exporter made 'Text' components of 'series' of 'Chart', "
-            'which is data; replace each {"type": "Text", "value": {…}} by its value'
+            "which is data; widgetd draws the data; to be understood by others, "
+            'replace each {"type": "Text", "value": {…}} by its value'
         )
     ]

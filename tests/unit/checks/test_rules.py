@@ -286,7 +286,6 @@ def test_every_real_widget_renders_or_is_warned_about() -> None:
     }
     assert differing == {
         "MCQ Card (copy).widget",
-        "Playlist.widget",
         "event_list.widget",
         "line_select.widget",
         "plotly.widget",

@@ -205,7 +205,6 @@ def test_every_real_template_compiles_and_renders_its_sample_as_in_jinja(path: P
 # Where the preview shows something else than the sample, and why.
 OTHER_PREVIEWS = {
     "MCQ Card (copy)": "the sample has an index that the preview was made without",
-    "Playlist": "the exporter lost a string conversion: numbers where the preview has texts",
     "event_list": "the template was rewritten by hand after the export",
     "line_select": "the template reads 'name' where sample and schema say 'label'",
     "plotly": "the sample was edited after the export",

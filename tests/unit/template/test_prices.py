@@ -252,6 +252,7 @@ OTHER_TEXTS = {
     ("lexer", "_known_escape"),
     ("lexer", "_unescaped"),
     ("expressions", "unfit"),
+    ("exported", ""),
     ("parser", ""),
     ("parser", "_check_size"),
     ("parser", "_parsed"),
@@ -263,7 +264,8 @@ OTHER_TEXTS = {
 }
 
 TEXTS = {
-    ("serialise", name) for name in ("text", "integer", "number", "_show", "tojson", "_slowly")
+    ("serialise", name)
+    for name in ("text", "integer", "number", "javascript_number", "_show", "tojson", "_slowly")
 }
 
 # What a message may name: kinds, counts, limits, and what the template's author wrote.

@@ -1,0 +1,124 @@
+"""What Studio's exporter writes around a value, and what of the JSX it tells.
+
+The exporter gives a template literal parentheses of its own, and loses that it makes a
+text of whatever it holds; and it takes an object with a `type` for a component. Both show
+in the text of a template, and both are settled where it is parsed. No offset moves.
+
+    {x}             {{ (x) | tojson }}              {`${x}`}        {{ ((x)) | tojson }}
+    {i + 1}         {{ ((i + 1)) | tojson }}        {`${i + 1}`}    {{ (((i + 1))) | tojson }}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, takewhile
+from typing import Final
+
+from jinja2.lexer import Token
+
+from widgetd.template import dialect
+from widgetd.template.lexer import normalised, tokens_of_tag
+
+_DOUBLED: Final = re.compile(r"\{\{[-+]?\s*+(?=\(\s*+\()")
+_STEPS: Final = {"lparen": 1, "rparen": -1}
+
+PATH_PAIRS, OTHER_PAIRS = 2, 3
+"""So many pairs stand round a path, or an operation, that was all of a template literal."""
+
+_PATH: Final = {
+    "name": {"dot", "lbracket"},
+    "dot": {"name"},
+    "lbracket": {"name", "integer", "string"},
+    "integer": {"rbracket"},
+    "string": {"rbracket"},
+    "rbracket": {"dot", "lbracket"},
+}
+"""What may follow what in a path such as `rows[0].name`."""
+
+_NO_PATH: Final = dialect.NOTHING_NAMES | {"none", "None", "true", "True", "false", "False"}
+
+
+def converted(text: str) -> frozenset[int]:
+    """The values of a template that the JSX made a text of: the offset of the `tojson` of each."""
+    text, found, at = normalised(text), set(), 0
+    while begun := _DOUBLED.search(text, at):
+        tag = tokens_of_tag(text, begun.end())
+        at = tag[-1].lineno
+        if _is_literal(tag):
+            found.add(tag[-2].lineno)
+    return frozenset(found)
+
+
+def _is_literal(tag: Sequence[Token]) -> bool:
+    """Whether a tag writes a template literal that held a single value, and nothing else."""
+    value = tag[:-3]
+    if [token.value for token in tag[-3:-1]] != ["|", "tojson"] or tag[-1].type != "variable_end":
+        return False
+    kinds = [token.type for token in value]
+    depth = least = sum(1 for _ in takewhile("lparen".__eq__, kinds))
+    closing = sum(1 for _ in takewhile("rparen".__eq__, reversed(kinds)))
+    for kind in kinds[depth : len(kinds) - closing]:
+        depth += _STEPS.get(kind, 0)
+        least = min(least, depth)
+    inside = value[least : len(value) - least]
+    if not inside or (len(inside) == 1 and inside[0].value in _NO_PATH):
+        return False
+    is_path = inside[0].type == "name" and all(
+        after.type in _PATH.get(before.type, ()) for before, after in pairwise(inside)
+    )
+    return least >= (PATH_PAIRS if is_path else OTHER_PAIRS)
+
+
+_JINJA: Final = r"(?>\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)|\{#.*?(?:#\}|\Z))"
+LEXEME: Final = re.compile(
+    rf"(?P<jinja>{_JINJA})"
+    rf'|(?P<string>"(?:[^"\\{{]|\\.|{_JINJA}|\{{)*+(?:"|\Z))'
+    r"|(?P<mark>[{}\[\],:])|[^\s{}\[\],:\"]+",
+    re.DOTALL,
+)
+"""JSON with Jinja in it. Nothing is tried twice: a template may be anyone's."""
+
+WRAPPED: Final = re.compile(r'\{\s*"type"\s*:\s*"Text"\s*,\s*"value"\s*:\s*(?=\{(?![{%#]))')
+"""The beginning of an object that was taken for a component."""
+
+
+def unwrapped(text: str) -> str:
+    """`text` with blanks for each `{"type": "Text", "value": …}` round what is data.
+
+    Data is an object in a property other than `children`.
+    """
+    if not WRAPPED.search(text):
+        return text
+    parts: list[str] = []
+    at = 0
+    for start, end in sorted(_blanks(text)):
+        parts += text[at:start], re.sub(r"\S", " ", text[start:end])
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _blanks(text: str) -> Iterator[tuple[int, int]]:
+    """Where each wrapper begins and where it ends, each as a range of `text`."""
+    # Of each bracket that is open: the key that it stands under, and its wrapper's beginning.
+    around: list[tuple[str, tuple[int, int] | None]] = []
+    string = key = ""
+    for match in LEXEME.finditer(text):
+        mark, at = match["mark"], match.start()
+        if match["string"]:
+            string = match["string"]
+        elif mark == ":":
+            key = string
+        elif mark and mark in "{[":
+            wrapper = WRAPPED.match(text, at) if key not in {"", '"children"'} else None
+            around.append((key, wrapper and wrapper.span()))
+        elif mark and around:
+            key, begun = around[-1]
+            if mark == ",":
+                if begun and at > begun[1]:  # it holds more than what it wraps
+                    around[-1] = (key, None)
+                continue
+            around.pop()
+            if begun:
+                yield begun
+                yield at, at + 1
