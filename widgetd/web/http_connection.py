@@ -136,6 +136,7 @@ class Connection(HttpToolsProtocol):
         self._overhead = 0
         self._timer: asyncio.TimerHandle | None = None
         self._lingering = False
+        self._refused = False
         self._keeps = True
         self._spoke = False
         self._admitted = True
@@ -156,7 +157,7 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read on; where the request is not all there, it has a deadline."""
-        if self._lingering:
+        if self._lingering or self._refused:
             return
         self._advanced = False
         super().data_received(data)
@@ -203,6 +204,13 @@ class Connection(HttpToolsProtocol):
         if not self.cycle.response_started:
             self.cycle.keep_alive = self._keeps
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request; after the last before one that was refused, end."""
+        is_last = not self.pipeline
+        super().on_response_complete()
+        if self._refused and is_last and not self.transport.is_closing():
+            self.transport.close()
 
     def shutdown(self) -> None:
         """Finish what is in flight, and no more."""
@@ -262,15 +270,21 @@ class Connection(HttpToolsProtocol):
             self._refuse(408)
 
     def _refuse(self, status: int, reason: str = "") -> None:
-        """End the connection; say why, where no other answer is due or begun."""
+        """Take no more, and end; whoever came before on this connection is answered first."""
+        self._disarm()
+        self._refused = True
         cycle, inside = self._answering, self._awaited is _Awaited.BODY
-        if cycle is None or (inside and not cycle.response_started and not self.pipeline):
+        if cycle is not None and (not inside or self.pipeline):
+            if inside:
+                self.pipeline.popleft()
+            return
+        if cycle is None or not cycle.response_started:
             text = (reason or HTTPStatus(status).phrase).encode() + b"\n"
             head = b"HTTP/1.1 %d %b\r\n" % (status, HTTPStatus(status).phrase.encode())
             kind = b"content-type: text/plain; charset=utf-8\r\n"
             length = b"content-length: %d\r\nconnection: close\r\n\r\n" % len(text)
             self.transport.write(head + kind + length + text)
-        if cycle is not None and inside:
+        if cycle is not None:
             cycle.disconnected = True
             cycle.message_event.set()
         self.transport.close()

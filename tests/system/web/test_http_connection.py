@@ -11,12 +11,17 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio.abc import SocketStream
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from tests.raw import PATIENCE_S, answer, connect, exchange, modern_request
 from tests.serving import serving, widget_file
-from widgetd.web.http_connection import MOST_HEAD_BYTES
-from widgetd.web.http_server import most_connections
+from widgetd.web.http_connection import MOST_HEAD_BYTES, HttpLimits
+from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
 
 SHORT_S = 0.2
 ALIVE = b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n"
@@ -109,6 +114,57 @@ async def test_a_request_that_takes_its_time_within_the_limits_is_answered(tmp_p
                     assert (await answer(stream))[0] == 200
 
     assert status == 200
+
+
+AFTERWARDS = {
+    "half a line": b"GET /li",
+    "no request": b"\0\r\n\r\n",
+    "no version": b"GET /livez\r\n\r\n",
+    "no Host": b"GET /livez HTTP/1.1\r\n\r\n",
+    "half a body": POST + b"content-length: 9\r\n\r\n{",
+    "half a body, after another request": ALIVE + POST + b"content-length: 9\r\n\r\n{",
+    "a broken chunk": POST + b"transfer-encoding: chunked\r\n\r\nz",
+}
+
+
+@pytest.mark.parametrize("after", AFTERWARDS.values(), ids=list(AFTERWARDS))
+async def test_what_comes_after_a_request_does_not_take_its_answer_away(
+    after: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    answers, ended = anyio.Event(), anyio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await answers.wait()
+        with contextlib.suppress(ClientDisconnect):
+            await Request(scope, receive).body()
+            await PlainTextResponse("here it is")(scope, receive, send)
+
+    async def serve_until_ended(listener: socket.socket) -> None:
+        await server.serve(sockets=[listener])
+        ended.set()
+
+    server = HttpServer(
+        Starlette(routes=[Mount("/", app)]),
+        limits=HttpLimits(header_s=SHORT_S, body_s=SHORT_S, linger_s=SHORT_S),
+        probes=(),
+    )
+    async with anyio.create_task_group() as tasks:
+        listener = bind("127.0.0.1", 0)
+        tasks.start_soon(serve_until_ended, listener)
+        async with await connect(url_of(listener)) as stream:
+            await stream.send(ALIVE + after)
+            with anyio.move_on_after(2 * SHORT_S):
+                assert not await stream.receive()
+            answers.set()
+            said = await rest(stream)
+        server.end()
+        with anyio.fail_after(PATIENCE_S):
+            await ended.wait()
+
+    before = after.count(ALIVE) + 1
+    assert said.count(b"HTTP/1.1 200 OK\r\n") == said.count(b"here it is") == before
+    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 async def test_a_listening_client_outlives_the_limits(tmp_path: Path) -> None:
