@@ -1,20 +1,93 @@
-"""Queues of actions in this process, one for each render that had any, and how a queue says no."""
+"""Queues of actions in this process, one for each render that had any, and who waits for them."""
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import anyio
 import orjson
 
 from widgetd.errors import CallError
 from widgetd.store.cache import key_digest
 from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Clock, Renders
-from widgetd.store.waiters import Waiters
 
 KEYS_PER_ACTION = 16
 """How many idempotency keys are remembered for each place in a queue."""
+
+
+Look = Callable[[], Awaitable[Awaited | None]]
+"""Answers what there is to say now, or None if it is worth waiting."""
+
+
+class Waiters:
+    """Whoever waits for actions in this process, by render; each at the cost of an event.
+
+    Knows nothing of where actions are kept: a reader brings its own way to look.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, set[anyio.Event]] = {}
+        self._draining = False
+
+    @property
+    def draining(self) -> bool:
+        """Whether this process is about to end."""
+        return self._draining
+
+    def notify(self, render_id: str) -> None:
+        """Let the readers of one render look again."""
+        for event in self._waiting.get(render_id, ()):
+            event.set()
+
+    def notify_all(self) -> None:
+        """Let every reader look again."""
+        for render_id in self._waiting:
+            self.notify(render_id)
+
+    def drain(self) -> None:
+        """Let nobody wait any more."""
+        self._draining = True
+        self.notify_all()
+
+    async def wait(self, render_id: str, look: Look, *, after: int, timeout_s: float) -> Awaited:
+        """The first answer of `look`, which is asked now and after each notification."""
+        deadline = anyio.current_time() + timeout_s
+        while True:
+            # Listening before looking: of what is added in between, the event tells.
+            with self._listening(render_id) as event:
+                answer = await look()
+                if answer is not None:
+                    return answer
+                if self._draining:
+                    return Awaited(status="draining", next=after)
+                with anyio.CancelScope(deadline=deadline) as patience:
+                    await event.wait()
+                if patience.cancelled_caught:
+                    return Awaited(status="timeout", next=after)
+
+    @contextmanager
+    def _listening(self, render_id: str) -> Iterator[anyio.Event]:
+        event = anyio.Event()
+        events = self._waiting.setdefault(render_id, set())
+        events.add(event)
+        try:
+            yield event
+        finally:
+            events.discard(event)
+            if not events:
+                self._waiting.pop(render_id, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """An action in a queue, with what it needs to be queued elsewhere."""
+
+    render_id: str
+    key: str
+    action: Action
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,17 +105,8 @@ class _Queue:
     last: int
     until: float
     delivered: int = 0
-    unread: deque[Action] = field(default_factory=deque)
+    unread: deque[Queued] = field(default_factory=deque)
     keys: OrderedDict[str, int] = field(default_factory=OrderedDict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Released:
-    """An action that leaves this process, with what it needs to be queued elsewhere."""
-
-    render_id: str
-    key: str
-    action: Action
 
 
 class LocalActions:
@@ -64,7 +128,8 @@ class LocalActions:
         self._bounds = bounds
         self._clock = clock
         self._origin = origin
-        self._queues: dict[str, _Queue] = {}
+        # The one that was used longest ago first.
+        self._queues: OrderedDict[str, _Queue] = OrderedDict()
 
     async def append(
         self, render_id: str, action: str, payload: object, *, idempotency_key: str
@@ -74,7 +139,7 @@ class LocalActions:
         key = key_digest(idempotency_key)
         queue = self._live(render_id) or self._open(render_id)
         if key not in queue.keys:
-            self._add(queue, key, action, payload)
+            self._add(queue, render_id, key, action, payload)
             self._waiters.notify(render_id)
         return Accepted(seq=queue.keys[key])
 
@@ -97,44 +162,45 @@ class LocalActions:
         if queue is None:
             return ()
         acknowledged = min(after, queue.delivered)
-        while queue.unread and queue.unread[0].seq <= acknowledged:
+        while queue.unread and queue.unread[0].action.seq <= acknowledged:
             queue.unread.popleft()
         if queue.unread:
-            queue.delivered = queue.unread[-1].seq
-        return tuple(queue.unread)
+            queue.delivered = queue.unread[-1].action.seq
+        return tuple(queued.action for queued in queue.unread)
 
-    def release(self) -> tuple[Released, ...]:
+    def release(self) -> tuple[Queued, ...]:
         """Give away what no reader was given, of every render, to be queued elsewhere."""
         now = self._clock()
-        return tuple(
-            released
-            for render_id, queue in self._queues.items()
-            if queue.until > now
-            for released in _released(render_id, queue)
-        )
+        released: list[Queued] = []
+        for queue in self._queues.values():
+            if queue.until > now:
+                given = deque(one for one in queue.unread if one.action.seq <= queue.delivered)
+                released += list(queue.unread)[len(given) :]
+                queue.unread = given
+        return tuple(released)
 
-    def restore(self, released: Sequence[Released]) -> None:
+    def restore(self, released: Iterable[Queued]) -> None:
         """Take back what was given away and found no place."""
         until = self._clock() + self._bounds.render_ttl_s
         for one in released:
-            fresh = _Queue(last=one.action.seq, until=until)
-            queue = self._queues.setdefault(one.render_id, fresh)
-            queue.unread = deque(sorted((*queue.unread, one.action), key=lambda a: a.seq))
-            queue.keys.setdefault(one.key, one.action.seq)
+            seq = one.action.seq
+            queue = self._queues.setdefault(one.render_id, _Queue(last=seq, until=until))
+            # Where it came again meanwhile, it is queued under another number.
+            if queue.keys.setdefault(one.key, seq) == seq:
+                queue.unread = deque(sorted((*queue.unread, one), key=lambda q: q.action.seq))
 
     def drain(self) -> None:
         """Answer whoever waits with `draining`."""
         self._waiters.drain()
 
-    def _add(self, queue: _Queue, key: str, action: str, payload: object) -> None:
+    def _add(self, queue: _Queue, render_id: str, key: str, action: str, payload: object) -> None:
         if self._waiters.draining:
             raise ending()
         if len(queue.unread) >= self._bounds.actions:
             raise queue_full(self._bounds.actions)
         queue.last += 1
-        queue.unread.append(
-            Action(seq=queue.last, action=action, payload=payload, at=self._clock())
-        )
+        new = Action(seq=queue.last, action=action, payload=payload, at=self._clock())
+        queue.unread.append(Queued(render_id=render_id, key=key, action=new))
         queue.keys[key] = queue.last
         if len(queue.keys) > KEYS_PER_ACTION * self._bounds.actions:
             queue.keys.popitem(last=False)
@@ -145,6 +211,7 @@ class LocalActions:
         if queue is None or queue.until <= now:
             return None
         queue.until = now + self._bounds.render_ttl_s
+        self._queues.move_to_end(render_id)
         return queue
 
     def _open(self, render_id: str) -> _Queue:
@@ -156,21 +223,13 @@ class LocalActions:
         return queue
 
     def _make_room(self) -> None:
-        """Drop the oldest queue that is over or holds nothing unread."""
+        """Of the queues that are over or hold nothing unread, drop the one unused for longest."""
         now = self._clock()
         for render_id, queue in self._queues.items():
             if queue.until <= now or not queue.unread:
                 del self._queues[render_id]
                 return
         raise queues_full(len(self._queues))
-
-
-def _released(render_id: str, queue: _Queue) -> Iterator[Released]:
-    keys = {seq: key for key, seq in queue.keys.items()}
-    given = [action for action in queue.unread if action.seq <= queue.delivered]
-    for action in list(queue.unread)[len(given) :]:
-        yield Released(render_id=render_id, key=keys[action.seq], action=action)
-    queue.unread = deque(given)
 
 
 def encoded_payload(payload: object, bounds: Bounds) -> bytes:
@@ -192,31 +251,20 @@ def encoded_payload(payload: object, bounds: Bounds) -> bytes:
 def queue_full(unread: int) -> CallError:
     """There is no room for an action (W2402) until somebody reads."""
     hint = "try again when await_widget_action has read them"
-    return CallError(
-        "W2402",
-        f"{unread} actions of this render are unread; {hint}",
-        recoverable=True,
-        suggestions=(hint,),
-    )
-
-
-def ending() -> CallError:
-    """Whoever would keep an action ends, and nobody else would have it (W2405)."""
-    hint = "try again with the same idempotency_key"
-    return CallError(
-        "W2405",
-        f"this process ends, and would take the action with it; {hint}",
-        recoverable=True,
-        suggestions=(hint,),
-    )
+    return _try_again("W2402", f"{unread} actions of this render are unread", hint)
 
 
 def queues_full(queues: int) -> CallError:
     """There is no room for another render's actions (W2402) until somebody reads."""
     hint = "try again when await_widget_action has read some"
-    return CallError(
-        "W2402",
-        f"{queues} renders have unread actions; {hint}",
-        recoverable=True,
-        suggestions=(hint,),
-    )
+    return _try_again("W2402", f"{queues} renders have unread actions", hint)
+
+
+def ending() -> CallError:
+    """Whoever would keep an action ends, and nobody else would have it (W2405)."""
+    problem = "this process ends, and would take the action with it"
+    return _try_again("W2405", problem, "try again with the same idempotency_key")
+
+
+def _try_again(code: str, problem: str, hint: str) -> CallError:
+    return CallError(code, f"{problem}; {hint}", recoverable=True, suggestions=(hint,))

@@ -82,6 +82,8 @@ class LocalCache(Generic[T]):
         standing = self._live(key)
         if standing is not None:
             return standing.value
+        if size_bytes > self.most_bytes:
+            return value
         until = self._clock() + (self.ttl_s if ttl_s is None else ttl_s)
         self._items[key] = _Item(value, size_bytes, until, owner)
         self._bytes += size_bytes

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.util import find_spec
 
 from widgetd.errors import ConfigError
-from widgetd.store.actions import LocalActions
+from widgetd.store.actions import LocalActions, Waiters
 from widgetd.store.cache import CachedAnswers, CachedRenders, local_caches
 from widgetd.store.contract import Bounds, Clock, Store
 from widgetd.store.limits import LocalLimits
-from widgetd.store.waiters import Waiters
 
 FORMAT = "1"
 """Part of every key, so that replicas of two releases that write differently do not meet."""
@@ -42,7 +41,7 @@ def open_store(
     """
     bounds = bounds or Bounds()
     if url is None:
-        return _open_local(bounds, clock)
+        return nullcontext(local_store(bounds, clock))
     if find_spec("redis") is None:
         raise ConfigError(
             "W0002",
@@ -50,11 +49,6 @@ def open_store(
             "install widgetd[redis]",
         )
     return _open_shared(url, bounds, clock, prefix)
-
-
-@asynccontextmanager
-async def _open_local(bounds: Bounds, clock: Clock) -> AsyncIterator[Store]:
-    yield local_store(bounds, clock)
 
 
 @asynccontextmanager

@@ -3,10 +3,12 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from tests.system.store.replicas import render, replicas
+from tests.system.store.replicas import Clock, render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
-from widgetd.store.contract import Accepted, Action, Awaited, Store
+from widgetd.store.actions import LocalActions, Waiters
+from widgetd.store.cache import CachedRenders, key_digest, local_caches
+from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Store
 
 SOON_S = 5.0
 NEVER_S = 600.0
@@ -319,6 +321,38 @@ async def test_queues_with_nothing_unread_make_room_for_others() -> None:
         )
         assert (caught.value.code, caught.value.recoverable) == ("W2402", True)
         assert (await both.here.actions.read("r1")).actions == (tracked(1, 10),)
+
+
+async def test_of_the_queues_with_nothing_unread_the_one_unused_for_longest_makes_room() -> None:
+    async with replicas(None, queues=2) as both:
+        for render_id in ("r1", "r2"):
+            await track(both.here, 10, render_id)
+            await both.here.actions.read(render_id)
+            await both.here.actions.read(render_id, after=1, timeout_s=0.0)
+        await both.here.actions.read("r1", after=1, timeout_s=0.0)
+        await track(both.here, 10, "r3")
+
+        # Whose keys are remembered has its queue still.
+        await both.here.actions.read("r1", after=1, timeout_s=0.0)
+        assert await track(both.here, 10, "r1") == Accepted(seq=1)
+        assert (await both.here.actions.read("r1", after=1, timeout_s=0.0)).actions == ()
+
+
+async def test_what_is_taken_back_and_came_again_meanwhile_is_queued_once() -> None:
+    clock, bounds = Clock(), Bounds(queues=1)
+    renders = CachedRenders(local_caches(bounds, clock)[0])
+    actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock)
+    await actions.append("r1", "a", 1, idempotency_key="one")
+    away = actions.release()
+    await actions.append("r2", "a", 0, idempotency_key="zero")  # r1's queue made room for it
+    actions.release()
+    await actions.append("r1", "a", 2, idempotency_key="two")
+    await actions.append("r1", "a", 1, idempotency_key="one")
+    actions.restore(away)
+
+    queued = [(one.key, one.action.payload) for one in actions.release()]
+
+    assert queued == [(key_digest("two"), 2), (key_digest("one"), 1)]
 
 
 async def test_everything_on_the_server_ends_by_itself(shared_server: Server) -> None:

@@ -97,6 +97,17 @@ async def test_a_render_larger_than_all_the_room_is_not_kept(backend: Server | N
             assert await store.renders.get("small") is not None
 
 
+async def test_a_render_larger_than_all_the_room_takes_nothing_away_from_its_owner(
+    backend: Server | None,
+) -> None:
+    async with replicas(backend, render_bytes=100) as both:
+        await both.here.renders.put(render("mine", size_bytes=40))
+        await both.here.renders.put(render("large", size_bytes=101))
+
+        for store in (both.here, both.there):
+            assert await store.renders.get("mine") is not None
+
+
 async def test_a_render_is_gone_when_its_time_is_over(backend: Server | None) -> None:
     async with replicas(backend, render_ttl_s=60.0) as both:
         await both.here.renders.put(render())

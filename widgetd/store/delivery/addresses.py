@@ -47,23 +47,18 @@ async def address_of(host: str, port: int, *, allow_private: bool) -> str:
 
 
 def is_public(address: Address) -> bool:
-    """Whether `address` means the same host everywhere on the internet."""
-    meant = _meant(address)
-    if meant is not None:
-        return is_public(meant)
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    """Whether `address` means the same host everywhere on the internet.
 
-
-def _meant(address: Address) -> IPv4Address | None:
-    """The IPv4 address that an IPv6 address is another spelling of, here or at a gateway.
+    What means an IPv4 address, here or at a gateway, is judged as that one.
 
     Source: RFC 4291 (mapped), RFC 3056 (6to4), RFC 6052 (NAT64).
     """
-    if isinstance(address, IPv4Address):
-        return None
-    if int(address) >> 32 == _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
+    if isinstance(address, IPv6Address):
+        translated = int(address) >> 32 == _NAT64
+        v4 = IPv4Address(int(address) & 0xFFFFFFFF) if translated else address.ipv4_mapped
+        if (v4 := v4 or address.sixtofour) is not None:
+            return is_public(v4)
+    return address.is_global and not address.is_multicast and not address.is_reserved
 
 
 _NAT64 = int(IPv6Address("64:ff9b::")) >> 32

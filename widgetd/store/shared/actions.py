@@ -17,12 +17,17 @@ from math import isfinite
 
 import orjson
 
-from widgetd.store.actions import KEYS_PER_ACTION, LocalActions, encoded_payload, queue_full
+from widgetd.store.actions import (
+    KEYS_PER_ACTION,
+    LocalActions,
+    Waiters,
+    encoded_payload,
+    queue_full,
+)
 from widgetd.store.cache import key_digest
 from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Clock, StoredRender
 from widgetd.store.shared.cache import SharedCache
 from widgetd.store.shared.connection import NOTIFY, NUMBER, Connection, Key, UnavailableError
-from widgetd.store.waiters import Waiters
 
 LOCAL_ORIGIN = 1_000_000
 """Where actions count from while the server is away: above whatever one render sees in its life."""

@@ -42,6 +42,7 @@ local function order_of(owner)
 end
 local standing = redis.call('GET', KEYS[1])
 if standing and standing ~= ARGV[10] then return standing end
+if tonumber(ARGV[3]) > tonumber(ARGV[5]) then return ARGV[2] end
 local bytes = entry('#bytes')
 for place = 2, 6 do
   if place ~= 3 then redis.call('ZCARD', KEYS[place]) end

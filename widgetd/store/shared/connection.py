@@ -28,7 +28,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 
 from widgetd.errors import ConfigError
-from widgetd.store.waiters import Waiters
+from widgetd.store.actions import Waiters
 
 PATIENCE_S = 0.25
 """How long a command may take before the server counts as away: far above any answer's time,
