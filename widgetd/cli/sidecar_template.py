@@ -47,6 +47,7 @@ def _lines(widget: Widget) -> Iterator[str]:
     yield f"description = {_toml(widget.description)}"
     yield f"title = {_toml(definition.title)}"
     yield 'tags = []                       # "pinned" keeps it listed where others are searched for'
+    yield "keywords = []                   # what people call it who search for it"
     yield f"ui_type = {_toml(definition.ui_type)}"
     yield ""
     yield "# What the model reads of a result, and what it gets as data in the split profile."

@@ -1,38 +1,39 @@
-"""Find widgets by what they are for. Knows nothing of MCP.
+"""Find widgets by what they are for.
 
-Scores are BM25 over the words of name, title, tags, description and fields, each
-weighed by how much a match there means. A search looks only at the widgets that
-have one of its words, and a swap costs the words of the widgets that changed.
-
-Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
+A widget is its names, its author's keywords and tags, what its description says that it is for,
+and its fields. A sentence that says what it is *not* for, or names the widget to use instead,
+gives it no credit.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from heapq import nsmallest
 from itertools import islice
-from math import log
-from typing import Self
+from typing import Any
 
 from anyio import to_thread
 
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.files.persistent_map import differing, missing
 from widgetd.mcp.principal import MOST_AUDIENCES
+from widgetd.mcp.search_index import SearchIndex
 from widgetd.widget.widget import Widget
-
-_WORD = re.compile(r"[^\W_]+")
-_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
-_SATURATION = 1.2
-_LENGTH = 0.75
 
 MANY = 200
 """So many widgets are read in a few milliseconds."""
+
+DEEPEST = 3
+"""So many levels of fields are read."""
+
+_CLAUSE = re.compile(r"(?<=[.;!?])\s+")
+_ELSEWHERE = re.compile(
+    r"\bnot for\b|\bnever\b|\binstead\b|\brather than\b|\bbefore that\b"
+    r"|\buse (?!it\b|this\b|when|for\b|to\b|once\b|after\b|if\b|as\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +53,12 @@ class Search:
     """Remembers the words of what each audience sees."""
 
     def __init__(self) -> None:
-        self._indices: OrderedDict[Hashable, _Index] = OrderedDict()
+        self._indices: OrderedDict[Hashable, SearchIndex[Widget]] = OrderedDict()
 
     async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
         """Read the words of many widgets beside the event loop, where they were never searched."""
         if len(snapshot.widgets) > MANY and audience not in self._indices:
-            index = await to_thread.run_sync(_Index().following, snapshot.widgets)
+            index = await to_thread.run_sync(SearchIndex(_texts).following, snapshot.widgets)
             self._indices.setdefault(audience, index)
 
     def find(
@@ -73,94 +74,38 @@ class Search:
             limit: The most to answer with.
             audience: Whose view `snapshot` is; the next one's is likely to be much the same.
         """
-        wanted = tuple(dict.fromkeys(_words(query)))
         widgets = snapshot.widgets
-        if not wanted:
+        if not query.strip():
             first = islice(widgets.values(), limit)
             return [Hit(widget=widget, score=0.0) for widget in first], len(widgets)
-        index = self._indices.setdefault(audience, _Index())
+        index = self._indices.setdefault(audience, SearchIndex(_texts))
         self._indices.move_to_end(audience)
         if len(self._indices) > MOST_AUDIENCES:
             self._indices.popitem(last=False)
-        scores = index.following(widgets).scores(wanted)
+        scores = index.following(widgets).scores(query)
         best = nsmallest(limit, scores, key=lambda tool: (-scores[tool], tool))
         return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
 
 
-class _Index:
-    """Which widgets have a word, and how much it means there."""
-
-    def __init__(self) -> None:
-        self._widgets: Mapping[str, Widget] = {}
-        self._postings: dict[str, dict[str, int]] = {}
-        self._lengths: dict[str, int] = {}
-        self._length = 0
-
-    def following(self, widgets: Mapping[str, Widget]) -> Self:
-        """Itself, brought up to date with `widgets`."""
-        before, self._widgets = self._widgets, widgets
-        for tool in missing(before, widgets):
-            self._remove(tool, before[tool])
-        for tool in differing(before, widgets):
-            if tool in before:
-                self._remove(tool, before[tool])
-            self._add(tool, widgets[tool])
-        return self
-
-    def scores(self, wanted: Iterable[str]) -> Mapping[str, float]:
-        """How well the widgets that have one of the words fit, by tool name."""
-        scores: dict[str, float] = {}
-        average = self._length / max(len(self._lengths), 1)
-        for word in wanted:
-            posting = self._postings.get(word, {})
-            rarity = log(1 + (len(self._lengths) - len(posting) + 0.5) / (len(posting) + 0.5))
-            for tool, weight in posting.items():
-                length = _SATURATION * (1 - _LENGTH + _LENGTH * self._lengths[tool] / average)
-                score = rarity * weight * (_SATURATION + 1) / (weight + length)
-                scores[tool] = scores.get(tool, 0) + score
-        return {tool: round(score, 3) for tool, score in scores.items()}
-
-    def _add(self, tool: str, widget: Widget) -> None:
-        counted = _count(widget)
-        self._lengths[tool] = counted.total()
-        self._length += self._lengths[tool]
-        for word, weight in counted.items():
-            self._postings.setdefault(word, {})[tool] = weight
-
-    def _remove(self, tool: str, widget: Widget) -> None:
-        self._length -= self._lengths.pop(tool)
-        for word in _count(widget):
-            posting = self._postings[word]
-            del posting[tool]
-            if not posting:
-                del self._postings[word]
-
-
-def _count(widget: Widget) -> Counter[str]:
+def _texts(widget: Widget) -> Iterator[tuple[int, str]]:
     definition = widget.definition
-    properties = widget.advertised.get("properties")
-    fields = " ".join(properties) if isinstance(properties, Mapping) else ""
-    counted: Counter[str] = Counter()
-    for weight, text in (
-        (4, f"{definition.tool} {definition.title}"),
-        (3, " ".join(definition.tags)),
-        (2, widget.description),
-        (1, fields),
-    ):
-        for word in _words(text):
-            counted[word] += weight
-    return counted
+    yield 4, f"{definition.tool} {definition.title}"
+    yield 4, " ".join(definition.sidecar.keywords)
+    yield 3, " ".join(definition.tags)
+    for clause in _CLAUSE.split(definition.description):
+        if not _ELSEWHERE.search(clause):
+            yield 2, clause
+    yield 1, " ".join(_fields(widget.advertised, DEEPEST))
 
 
-def _words(text: str) -> list[str]:
-    """The words of `text`, with names in camelCase taken apart."""
-    return [_stem(word) for word in _WORD.findall(_CAMEL.sub(" ", text).casefold())]
-
-
-@lru_cache(maxsize=4096)
-def _stem(word: str) -> str:
-    """Fold the commonest English endings, so that `flights` finds `flight`."""
-    for ending in ("ing", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            return word.removesuffix(ending)
-    return word
+def _fields(schema: Mapping[str, Any], levels: int) -> Iterator[str]:
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping):
+        for name, part in properties.items():
+            yield name
+            if levels > 1 and isinstance(part, Mapping):
+                yield from _fields(part, levels - 1)
+    yield from (value for value in schema.get("enum", ()) if isinstance(value, str))
+    items = schema.get("items")
+    if isinstance(items, Mapping):
+        yield from _fields(items, levels)

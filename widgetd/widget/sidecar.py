@@ -57,6 +57,7 @@ class Sidecar(_Part):
     description: str | None = None
     title: str | None = None
     tags: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
     ui_type: str | None = Field(default=None, pattern=_KEBAB)
     summary: str | None = None
     summary_fields: tuple[str, ...] = ()

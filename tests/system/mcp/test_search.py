@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.corpus import CORPUS, needs_corpus
 from tests.making import snapshot_of, widget
+from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.daemon.loading import admit, catalog_for
 from widgetd.mcp.search import MANY, Search
+from widgetd.mcp.search_index import words
+from widgetd.settings import Settings, bundled
 from widgetd.widget.widget import Widget
 
 FLIGHT = widget("Flight", sidecar='description = "Show where a flight is."')
@@ -40,6 +48,63 @@ def test_the_limit_cuts_the_answer_and_not_the_count() -> None:
     hits, total = Search().find(snapshot_of(FLIGHT, HOTEL), "flight", 1)
 
     assert ([hit.widget.tool for hit in hits], total) == (["flight"], 2)
+
+
+CHART = widget(
+    "Chart",
+    sidecar='keywords = ["trend"]\n'
+    'description = "Draw numbers as lines. Use it for a course; use a table for exact values."',
+)
+TABLE = widget("Table", sidecar='description = "Show exact values in rows."')
+BUTTON = widget("Button Box", sidecar='description = "Ask with a multi-choice form."')
+
+
+def first(query: str) -> str | None:
+    hits, _ = Search().find(snapshot_of(FLIGHT, CHART, TABLE, BUTTON), query, 1)
+    return hits[0].widget.tool if hits else None
+
+
+def test_a_sentence_that_sends_to_another_widget_gives_no_credit() -> None:
+    assert first("table") == "table"
+    assert [tool for tool, _ in found(Search(), snapshot_of(CHART, TABLE), "exact values")] == [
+        "table"
+    ]
+
+
+def test_other_words_for_a_thing_keywords_slips_and_hyphens_are_found() -> None:
+    assert first("graph") == "chart"
+    assert first("a trend") == "chart"
+    assert first("fligt") == "flight"
+    assert first("buton") == "button_box"
+    assert first("multichoice") == first("multi choice") == "button_box"
+
+
+def test_words_that_say_nothing_find_nothing() -> None:
+    assert first("what is the one that I would like to have?") is None
+    assert first("zebra crossing") is None
+    assert words("Show me where it is, please") == []
+
+
+def served(folder: Path) -> dict[str, Widget]:
+    load = Loader(admit).load
+    return dict(catalog_for(Settings(), folder, load, quiet_ms=0).scan().widgets)
+
+
+@needs_corpus
+def test_sixty_questions_find_the_widget_that_was_meant() -> None:
+    questions = json.loads(Path(__file__).with_name("search_questions.json").read_text())
+    everything = snapshot_of(*{**served(CORPUS), **served(bundled())}.values())
+    search = Search()
+
+    ranks = {}
+    for question, meant in questions:
+        hits, _ = search.find(everything, question, 3)
+        tools = [hit.widget.tool for hit in hits]
+        ranks[question] = tools.index(meant) if meant in tools else len(tools)
+
+    assert len(questions) == 60
+    assert sum(rank == 0 for rank in ranks.values()) >= 54, ranks
+    assert sum(rank < 3 for rank in ranks.values()) >= 59, ranks
 
 
 async def test_many_widgets_are_read_beside_the_loop_and_found_all_the_same() -> None:

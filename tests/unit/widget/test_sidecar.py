@@ -96,10 +96,10 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
         (
             "zzz = 1",
             (
-                "line 1: the key 'zzz' is unknown; known are description, title, tags, ui_type, "
-                "summary, summary_fields, sensitive, permission, version, provider, priority, "
-                "render_mode, preload, min_client_version, deprecated, migration_guide, cache, "
-                "profile, summary_data, examples, actions"
+                "line 1: the key 'zzz' is unknown; known are description, title, tags, keywords, "
+                "ui_type, summary, summary_fields, sensitive, permission, version, provider, "
+                "priority, render_mode, preload, min_client_version, deprecated, migration_guide, "
+                "cache, profile, summary_data, examples, actions"
             ),
         ),
         ("tags = 'x'", "line 1: 'tags' cannot be 'x'; write a list"),

@@ -21,7 +21,10 @@ MOST_HITS = 50
 
 
 async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"name", "title", "description", "score"}], "total"}`, best first."""
+    """`{"items": [{"name", "title", "description", "score"}], "total"}`, best first.
+
+    Where nothing fits, `hint` says so, and `tags` names what there is.
+    """
     snapshot, audience = context.caller.snapshot, context.caller.principal.audience
     await context.search.prepare(snapshot, audience=audience)
     hits, total = context.search.find(
@@ -36,7 +39,13 @@ async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> 
         }
         for hit in hits
     ]
-    return structured_result({"items": items, "total": total})
+    answer: dict[str, Any] = {"items": items, "total": total}
+    if not items and snapshot.widgets:
+        answer["hint"] = "nothing fits these words; try others, or one of the tags"
+        answer["tags"] = sorted(
+            {tag for widget in snapshot.widgets.values() for tag in widget.definition.tags}
+        )[:MOST_HITS]
+    return structured_result(answer)
 
 
 async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

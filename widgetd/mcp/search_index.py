@@ -1,0 +1,250 @@
+"""Documents of weighted texts, found by the words of a question. Knows nothing of widgets.
+
+Scores are BM25, each word weighed by how much a match there means. A word of a question that no
+document has is looked up among the words that there are: by what people call the same thing, and
+by its trigrams, so that a slip of the finger finds what was meant. A search looks only at the
+documents that have one of its words, and a change costs the words of what changed.
+
+Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from math import log
+from typing import Generic, Self, TypeVar
+
+from widgetd.files.persistent_map import differing, missing
+
+Document = TypeVar("Document")
+
+Texts = Callable[[Document], Iterable[tuple[int, str]]]
+"""The texts of a document, each with its weight."""
+
+ALIAS = 0.5
+"""What a match of another word for the same thing is worth."""
+
+ALIKE = 0.5
+"""Dice's coefficient of the trigrams of two words, from which one may be a slip for the other."""
+
+FLOOR = 0.3
+"""A hit that is worth less than this share of the best one is none."""
+
+FITS = 0.1
+"""If the best hit has less than this share of what the question asks for, nothing fits."""
+
+_WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+_HYPHENATED = re.compile(r"\w+(?:-\w+)+")
+_ENDINGS = (
+    *(("ies", "y"), ("ing", ""), ("ions", ""), ("ion", ""), ("ed", "")),
+    *(("es", ""), ("s", ""), ("ector", "ect")),
+)
+_SATURATION = 1.2
+_LENGTH = 0.6
+
+_SAYING_NOTHING = """
+a about after all also am an and any are as at be been but by can could did do does for from
+get give got had has have having he help her here him his how i if in into is it its just let
+like ll many may me might more most much must my need next no not now of on onto or our
+out over please put re s see she should show so some someone something t tell than that the
+their them then there these they thing this those through to too up us use user ve very view
+want was way we went were what when where which while who whom whose why will with would you your
+"""
+STOP_WORDS = frozenset(_SAYING_NOTHING.split())
+
+_SAME = """
+chart graph plot diagram histogram
+table spreadsheet grid compare comparison versus
+flight plane airplane aeroplane
+taxi cab uber ride car lift
+song music track playlist play album
+cart basket trolley
+shop store buy purchase order
+todo task remind reminder chore
+email mail message
+meeting appointment event calendar
+slot appointment time
+eat food meal dish menu dinner lunch
+phone laptop gadget product item
+cat kitten pet
+weather temperature outside
+rain forecast weekend
+error fail failure wrong problem
+success worked done saved
+pay payment invoice bill checkout
+survey poll question
+dropdown select choose pick option choice radio
+multi multiple several
+one single
+add create new make
+mcq qcm quiz question
+toggle switch checkbox tick
+photo picture image
+notify notification push alert
+file document upload download attachment scan
+team player football soccer basketball athlete
+licence license subscription seat software
+talk session lecture conference
+news article blog post
+map place location address
+contact person people lead
+review rating star
+spec specification detail datasheet
+slack discord chat channel
+form input field collect
+"""
+
+
+class SearchIndex(Generic[Document]):
+    """Which documents have a word, and how much it means there.
+
+    Args:
+        texts: What a document says; the same document always says the same.
+    """
+
+    def __init__(self, texts: Texts[Document]) -> None:
+        self._texts = texts
+        self._documents: Mapping[str, Document] = {}
+        self._postings: dict[str, dict[str, int]] = {}
+        self._lengths: dict[str, int] = {}
+        self._length = 0
+        # Made when a word is looked up that no document has, and kept up to date from then on.
+        self._trigrams: dict[str, set[str]] | None = None
+
+    def following(self, documents: Mapping[str, Document]) -> Self:
+        """Itself, brought up to date with `documents`."""
+        before, self._documents = self._documents, documents
+        for key in missing(before, documents):
+            self._remove(key, before[key])
+        for key in differing(before, documents):
+            if key in before:
+                self._remove(key, before[key])
+            self._add(key, documents[key])
+        return self
+
+    def scores(self, question: str) -> Mapping[str, float]:
+        """How well the documents fit that are worth a look, by key; empty where none is."""
+        asked = tuple(dict.fromkeys(words(question)))
+        average = self._length / max(len(self._lengths), 1)
+        scores: dict[str, float] = {}
+        most = 0.0
+        for word in asked:
+            best: dict[str, float] = {}
+            meanings = self._meanings(word)
+            for meaning, worth in meanings.items():
+                posting = self._postings[meaning]
+                rarity = self._rarity(len(posting))
+                for key, weight in posting.items():
+                    length = _SATURATION * (1 - _LENGTH + _LENGTH * self._lengths[key] / average)
+                    score = worth * rarity * weight * (_SATURATION + 1) / (weight + length)
+                    # Two words for one thing are one match.
+                    best[key] = max(best.get(key, 0.0), score)
+            for key, score in best.items():
+                scores[key] = scores.get(key, 0.0) + score
+            most += self._rarity(len(best)) * (_SATURATION + 1)
+        least = max(scores.values(), default=0.0)
+        if least < FITS * most:
+            return {}
+        return {key: round(score, 3) for key, score in scores.items() if score >= FLOOR * least}
+
+    def _rarity(self, having: int) -> float:
+        return log(1 + (len(self._lengths) - having + 0.5) / (having + 0.5))
+
+    def _meanings(self, word: str) -> Mapping[str, float]:
+        """The words of documents that `word` may mean, and how likely that is."""
+        meanings = {alias: ALIAS for alias in _aliases().get(word, ()) if alias in self._postings}
+        if word in self._postings:
+            return {**meanings, word: 1.0}
+        return meanings or self._alike(word)
+
+    def _alike(self, word: str) -> Mapping[str, float]:
+        if len(word) < 4:
+            return {}
+        if self._trigrams is None:
+            self._trigrams = {}
+            for known in self._postings:
+                self._spell(known)
+        grams = trigrams(word)
+        shared = Counter(known for gram in grams for known in self._trigrams.get(gram, ()))
+        likeness = {
+            known: 2 * count / (len(grams) + len(trigrams(known)))
+            for known, count in shared.items()
+        }
+        return {known: dice * dice for known, dice in likeness.items() if dice >= ALIKE}
+
+    def _spell(self, word: str) -> None:
+        if self._trigrams is not None:
+            for gram in trigrams(word):
+                self._trigrams.setdefault(gram, set()).add(word)
+
+    def _add(self, key: str, document: Document) -> None:
+        counted = self._count(document)
+        self._lengths[key] = sum(counted.values())
+        self._length += self._lengths[key]
+        for word, weight in counted.items():
+            if word not in self._postings:
+                self._postings[word] = {}
+                self._spell(word)
+            self._postings[word][key] = weight
+
+    def _remove(self, key: str, document: Document) -> None:
+        self._length -= self._lengths.pop(key)
+        for word in self._count(document):
+            posting = self._postings[word]
+            del posting[key]
+            if posting:
+                continue
+            del self._postings[word]
+            if self._trigrams is not None:
+                for gram in trigrams(word):
+                    self._trigrams[gram].discard(word)
+
+    def _count(self, document: Document) -> Mapping[str, int]:
+        counted: dict[str, int] = {}
+        for weight, text in self._texts(document):
+            for word in words(text):
+                counted[word] = counted.get(word, 0) + weight
+        return counted
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` that mean something, folded; names in camelCase are taken apart."""
+    # `e-mail` is looked for as `email`, `multi-choice` by its parts.
+    joined = " ".join(_HYPHENATED.findall(text)).replace("-", "")
+    plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", f"{text} {joined}")).casefold()
+    found = _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
+    return [_stem(word) for word in found if word not in STOP_WORDS]
+
+
+@lru_cache(maxsize=4096)
+def _stem(word: str) -> str:
+    """Fold the commonest English endings, so that `flights` finds `flight`."""
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            stem = word.removesuffix(ending) + instead
+            # `planning` -> `plan`
+            doubled = ending in ("ing", "ed") and stem[-1] == stem[-2] and stem[-1] not in "ls"
+            return stem[:-1] if doubled else stem
+    return word.removesuffix("e") if len(word) > 5 else word
+
+
+@lru_cache(maxsize=4096)
+def trigrams(word: str) -> frozenset[str]:
+    """The runs of three letters in `word`, its two ends included."""
+    padded = f"  {word} "
+    return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
+
+
+@lru_cache(maxsize=1)
+def _aliases() -> Mapping[str, frozenset[str]]:
+    same: dict[str, set[str]] = {}
+    for line in _SAME.strip().splitlines():
+        group = [_stem(word) for word in line.split()]
+        for word in group:
+            same.setdefault(word, set()).update(group)
+    return {word: frozenset(group - {word}) for word, group in same.items()}
