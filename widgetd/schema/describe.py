@@ -51,7 +51,9 @@ FORMATS: Mapping[str, str] = {
 
 
 KEYWORDS: Mapping[str, frozenset[str]] = {
-    "string": frozenset({"format", "pattern", "minLength", "maxLength"}),
+    "string": frozenset(
+        {"format", "pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType"}
+    ),
     "number": frozenset(
         {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
     ),
@@ -129,6 +131,10 @@ def _typed(name: str, schema: Mapping[str, Json]) -> str:
     if name == "string":
         noun = FORMATS.get(str(schema.get("format")), TYPES[name])
         noun += _count(schema, "Length", "character")
+        if isinstance(held := schema.get("contentMediaType"), str):
+            noun += f" that holds {held}"
+        if isinstance(encoding := schema.get("contentEncoding"), str):
+            noun += f" encoded as {encoding}"
         pattern = schema.get("pattern")
         if not isinstance(pattern, str):
             return noun

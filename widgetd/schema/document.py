@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -41,9 +42,26 @@ REACHES: Mapping[str, Reach] = {
 """What a keyword's schemas are held against: the same value, something in it, or nothing."""
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_SINCE_2020 = frozenset({"prefixItems", "$dynamicRef"})
+_SINCE_2019 = _SINCE_2020 | {
+    *("dependentRequired", "dependentSchemas", "minContains", "maxContains"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+}
+_SINCE_7 = _SINCE_2019 | {"if", "then", "else"}
+SILENT: Mapping[str, frozenset[str]] = {
+    "draft-04": _SINCE_7 | {"contains", "propertyNames"},
+    "draft-06": _SINCE_7,
+    "draft-07": _SINCE_2019,
+    "draft/2019-09": _SINCE_2020,
+}
+"""Keywords that came later than a draft, in which they say nothing."""
 # In these drafts a `$ref` hides every keyword beside it.
 HIDING_DRAFTS = ("draft-04", "draft-06", "draft-07")
 BESIDE_REF = frozenset({"$ref", "$schema", "$defs", "definitions"})
+
+
+_Scope: TypeAlias = Mapping[str, Mapping[str, Json]]
+"""By anchor, what a dynamic reference leads to."""
 
 
 class Part(NamedTuple):
@@ -77,12 +95,16 @@ class Document:
     Attributes:
         root: The schema; never changed.
         size: How many subschemas it expands to, each recursion followed once.
+        is_dynamic: Whether a reference leads to where the way there says; then each subschema
+            stands in it once for every such way.
     """
 
     root: Mapping[str, Json]
     size: int
+    is_dynamic: bool
     _targets: Mapping[int, tuple[Subschema, ...]] = field(repr=False)
     _nodes: Mapping[int, _Node] = field(repr=False)
+    _copies: Mapping[int, _Node] = field(repr=False)
 
     def targets(self, schema: Subschema) -> tuple[Subschema, ...]:
         """What the references directly in `schema`, a part of this document, lead to."""
@@ -90,7 +112,7 @@ class Document:
 
     def at(self, schema: Subschema) -> str:
         """The JSON pointer of `schema`, a part of this document that is no boolean."""
-        return self._nodes[id(schema)].at
+        return (self._nodes.get(id(schema)) or self._copies[id(schema)]).at
 
     def subschemas(self) -> Iterator[Mapping[str, Json]]:
         """Every part of this document that is no boolean, as written, outer before inner."""
@@ -108,10 +130,13 @@ def read_document(schema: dict[str, Json], limits: Limits) -> Document:
         WidgetError: A reference leads outside (W1202), to nothing or in a circle
             (W1201), or the schema is too large (W1203). `at` points into `schema`.
     """
-    root = schema
-    if any(draft in str(schema.get("$schema")) for draft in HIDING_DRAFTS):
-        root = copied(schema, limits.json_depth)
-        _drop_what_references_hide(root)
+    root: Mapping[str, Json] = schema
+    draft = next((draft for draft in SILENT if draft in str(schema.get("$schema"))), None)
+    if draft is not None:
+        root = heard = copied(schema, limits.json_depth)
+        _drop_what_is_silent(heard, SILENT[draft])
+        if draft in HIDING_DRAFTS:
+            _drop_what_references_hide(heard)
     references = _References(root, limits.schema_nodes)
     size = references.count
     if references.targets:
@@ -120,7 +145,26 @@ def read_document(schema: dict[str, Json], limits: Limits) -> Document:
     if size > limits.schema_nodes:
         said = f"{size:,}" if size < 10**9 else "more than a billion"
         raise _too_large(said, limits.schema_nodes)
-    return Document(root=root, size=size, _targets=references.targets, _nodes=references.nodes)
+    nodes, targets = references.nodes, references.targets
+    if references.is_dynamic:
+        root = references.copied_by_scope()
+    return Document(
+        root=root,
+        size=size,
+        is_dynamic=references.is_dynamic,
+        _targets=targets,
+        _nodes=nodes,
+        _copies=references.copies,
+    )
+
+
+def _drop_what_is_silent(root: dict[str, Json], keywords: frozenset[str]) -> None:
+    waiting = [root]
+    while waiting:
+        schema = waiting.pop()
+        for keyword in schema.keys() & keywords:
+            del schema[keyword]
+        waiting += [part.schema for part in parts(schema) if isinstance(part.schema, dict)]
 
 
 def _drop_what_references_hide(value: object) -> None:
@@ -152,6 +196,8 @@ class _References:
         nodes: The subschemas that are no booleans, by identity, in the order they are written.
         targets: What the references directly in a subschema lead to, by its identity.
         possible: The same, and whatever else a dynamic reference may lead to.
+        copies: A subschema for each scope that it is entered in, where a reference is dynamic.
+        is_dynamic: Whether one is.
         count: How many subschemas there are.
 
     Raises:
@@ -163,13 +209,19 @@ class _References:
         self.nodes: dict[int, _Node] = {}
         self.targets: dict[int, tuple[Subschema, ...]] = {}
         self.possible: dict[int, tuple[Subschema, ...]] = {}
+        self.copies: dict[int, _Node] = {}
+        self.is_dynamic = False
         self.count = 0
         self._root = root
         self._limit = limit
+        # Only one draft knows this one.
+        is_2019 = "draft/2019-09" in str(root.get("$schema"))
+        self._keywords = tuple(k for k in REFERENCES if is_2019 or k != "$recursiveRef")
         self._naming = "id" if "draft-04" in str(root.get("$schema")) else "$id"
         self._resources: dict[str, Mapping[str, Json]] = {}
         self._anchors: dict[tuple[str, str], Mapping[str, Json]] = {}
-        self._dynamic: dict[str, list[Subschema]] = {}
+        # By the address of a resource, what each of its dynamic anchors names.
+        self._dynamic: dict[str, dict[str, Mapping[str, Json]]] = {}
         self._index(_Node("", root, ""))
         resolved: set[int] = set()
         while waiting := [key for key in self.nodes if key not in resolved]:
@@ -245,36 +297,72 @@ class _References:
             if isinstance(anchor := schema.get(keyword), str):
                 self._anchors.setdefault((base, anchor), schema)
         if isinstance(anchor := schema.get("$dynamicAnchor"), str):
-            self._dynamic.setdefault(anchor, []).append(schema)
+            self._dynamic.setdefault(base, {}).setdefault(anchor, schema)
         if schema.get("$recursiveAnchor") is True:
-            self._dynamic.setdefault("", []).append(schema)
+            self._dynamic.setdefault(base, {}).setdefault("", schema)
         self.nodes[id(schema)] = named = _Node(node.at, schema, base)
         return named
 
     def _resolve(self, node: _Node) -> None:
         targets: list[Subschema] = []
         possible: list[Subschema] = []
-        for keyword in REFERENCES:
+        for keyword in self._keywords:
             if isinstance(reference := node.schema.get(keyword), str):
                 target = self._target(node, keyword, reference)
-                others = self._dynamic_targets(keyword, reference, target)
-                # The scope entered first decides; that of the root is entered before all others.
-                targets.append(others[0] if others else target)
-                possible += [*others, target]
+                targets.append(target)
+                possible.append(target)
+                anchor = _dynamic_anchor(keyword, reference, target)
+                if anchor is not None:
+                    self.is_dynamic = True
+                    possible += [
+                        named[anchor] for named in self._dynamic.values() if anchor in named
+                    ]
         if targets:
             self.targets[id(node.schema)] = tuple(targets)
             self.possible[id(node.schema)] = tuple(possible)
 
-    def _dynamic_targets(self, keyword: str, reference: str, target: Subschema) -> list[Subschema]:
-        if isinstance(target, bool) or keyword == "$ref":
-            return []
-        anchor = reference.rpartition("#")[2]
-        marked = (
-            target.get("$dynamicAnchor") == anchor
-            if keyword == "$dynamicRef"
-            else target.get("$recursiveAnchor") is True
-        )
-        return self._dynamic.get(anchor, []) if marked else []
+    def copied_by_scope(self) -> Mapping[str, Json]:
+        """The root, in which each subschema stands once for every scope that it is entered in.
+
+        Raises:
+            WidgetError: There are too many (W1203).
+        """
+        made: dict[tuple[int, frozenset[tuple[str, int]]], dict[str, Json]] = {}
+        waiting: list[tuple[_Node, dict[str, Json], _Scope]] = []
+
+        def entered(schema: Json, scope: _Scope) -> Json:
+            if not isinstance(schema, Mapping):
+                return schema
+            node = self.nodes[id(schema)]
+            # Of the resources on the way, the first that has an anchor decides.
+            scope = {**self._dynamic.get(node.base, {}), **scope}
+            key = id(schema), frozenset((anchor, id(target)) for anchor, target in scope.items())
+            if key not in made:
+                if len(made) >= self._limit:
+                    raise _too_large(f"more than {self._limit:,}", self._limit)
+                made[key] = copy = dict(schema)
+                self.copies[id(copy)] = _Node(node.at, copy, node.base)
+                waiting.append((node, copy, scope))
+            return made[key]
+
+        root: Mapping[str, Json] = entered(self._root, {})
+        while waiting:
+            node, copy, scope = waiting.pop()
+            for keyword, value in node.schema.items():
+                if REACHES.get(keyword, "apart") != "apart":
+                    copy[keyword] = _entered_parts(keyword, value, partial(entered, scope=scope))
+            if id(node.schema) in self.targets:
+                self.targets[id(copy)] = tuple(
+                    entered(target if anchor is None else scope.get(anchor, target), scope)
+                    for anchor, target in self._led_by_anchor(node.schema)
+                )
+        return root
+
+    def _led_by_anchor(self, schema: Mapping[str, Json]) -> Iterator[tuple[str | None, Subschema]]:
+        """What the references in `schema` lead to, each with the anchor that may lead elsewhere."""
+        held = (keyword for keyword in self._keywords if isinstance(schema.get(keyword), str))
+        for keyword, target in zip(held, self.targets[id(schema)], strict=True):
+            yield _dynamic_anchor(keyword, schema[keyword], target), target
 
     def _target(self, node: _Node, keyword: str, reference: str) -> Subschema:
         at = node.at + pointer(keyword)
@@ -305,6 +393,25 @@ class _References:
         meant = nearest(reference, known)
         advice = f"did you mean '{meant}'?" if meant else "define it under $defs"
         raise error_at("W1201", at, f"'{reference}' leads to no schema", advice)
+
+
+def _entered_parts(keyword: str, value: Json, entered: Callable[[Json], Json]) -> Json:
+    """The `value` of a keyword that holds schemas, with each of them as it is entered."""
+    if isinstance(value, list):
+        return [entered(part) for part in value]
+    if keyword in NAMED and isinstance(value, dict):
+        return {name: entered(part) for name, part in value.items()}
+    return entered(value)
+
+
+def _dynamic_anchor(keyword: str, reference: str, target: Subschema) -> str | None:
+    """The anchor by which a reference is led elsewhere; None where it leads to its `target`."""
+    if isinstance(target, bool) or keyword == "$ref":
+        return None
+    if keyword == "$recursiveRef":
+        return "" if target.get("$recursiveAnchor") is True else None
+    anchor = reference.rpartition("#")[2]
+    return anchor if target.get("$dynamicAnchor") == anchor else None
 
 
 def _joined(base: str, reference: str) -> tuple[str, str]:

@@ -47,6 +47,7 @@ LEAVES = frozenset(
         *("type", "const", "enum", "format", "pattern", "minLength", "maxLength"),
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
         *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
+        *("contentEncoding", "contentMediaType"),  # asserted in drafts 6 and 7
     }
 )
 
@@ -96,10 +97,12 @@ def _no_type(at: str, said: Json) -> WidgetError:
 def part_validator(document: Document, part: Subschema) -> IsValid | None:
     """What decides about one part of a schema; None where the part cannot be referred to.
 
-    A part that a dynamic reference leads out of is judged by itself. Compiles whatever the part
-    leads to, so it may cost as much as the whole schema did; all parts at once, as by
-    `validator_map_for`, may cost its square.
+    Nor can any where a reference is dynamic, for what it leads to depends on the way there.
+    Compiles whatever the part leads to, so it may cost as much as the whole schema did; all parts
+    at once, as by `validator_map_for`, may cost its square.
     """
+    if document.is_dynamic:
+        return None
     address = document.root.get("$id", ADDRESS)
     whole = jsonschema_rs.Registry([(address, dict(document.root))])
     reference = {**_draft(document), "$ref": f"{address}#{quote(document.at(part))}"}
@@ -150,15 +153,16 @@ class LeafValidator:
         _, leaves, is_valid = known
         if is_valid is None or is_valid(value):
             return None
-        if len(leaves) == 1:
-            return leaves[0]
-        return next((leaf for leaf in leaves if self._fails(part, leaf, value)), None)
+        # What none of them refuses alone, they refuse together: there is always one to name.
+        return next((leaf for leaf in leaves[:-1] if self._fails(part, leaf, value)), leaves[-1])
 
     def _fails(self, part: Mapping[str, Json], leaf: str, value: Json) -> bool:
         alone = {leaf: part[leaf]}
         exclusive = "exclusive" + leaf.capitalize()
         if part.get(exclusive) is True:  # draft 4 says only that the bound itself is out
             alone[exclusive] = True
+        if leaf == "contentMediaType" and "contentEncoding" in part:  # it is what is encoded
+            alone["contentEncoding"] = part["contentEncoding"]
         is_valid = self._compiled(alone)
         return is_valid is not None and not is_valid(value)
 

@@ -26,6 +26,16 @@ TYPES = st.sampled_from(["string", "integer", "number", "boolean", "null", "arra
 COUNTS = st.integers(0, 3)
 
 
+DRAFTS = {
+    name: f"http{s}://json-schema.org/{name}/schema{end}"
+    for names, s, end in (
+        (("draft-04", "draft-06", "draft-07"), "", "#"),
+        (("draft/2019-09", "draft/2020-12"), "s", ""),
+    )
+    for name in names
+}
+
+
 def _keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Any of the keywords of JSON Schema 2020-12, with parts from `inner`."""
     several = st.lists(inner, min_size=1, max_size=3)
@@ -75,13 +85,16 @@ def _keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]
             "then": inner,
             "else": inner,
             "default": VALUES,
+            "contentEncoding": st.just("base64"),
+            "contentMediaType": st.just("application/json"),
+            "dependencies": st.dictionaries(NAMES, st.one_of(names, inner), max_size=2),
         },
     ).map(lambda schema: dict(list(schema.items())[:5]))
 
 
 def _chosen(keywords: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
     """A few of the keywords, so that something fits now and then."""
-    return st.tuples(keywords, st.sets(st.integers(0, 40), min_size=1, max_size=4)).map(
+    return st.tuples(keywords, st.sets(st.integers(0, 43), min_size=1, max_size=4)).map(
         lambda pair: {
             keyword: value
             for index, (keyword, value) in enumerate(pair[0].items())
@@ -109,6 +122,49 @@ SCHEMAS = st.fixed_dictionaries(
         "anyOf": st.lists(SUBSCHEMAS, min_size=1, max_size=2),
     },
 )
+
+
+DRAFTED = st.builds(
+    lambda schema, draft: {"$schema": draft, **schema}, SCHEMAS, st.sampled_from([*DRAFTS.values()])
+)
+
+
+@st.composite
+def dynamic(draw: st.DrawFn) -> dict[str, Any]:
+    """Schemas in which a reference leads to where the way to it says."""
+    parts = st.sampled_from([{"type": name} for name in ("string", "integer", "null", "array")])
+    item = {"$dynamicAnchor": "item"}
+    ways: dict[str, Any] = {
+        f"r{index}": {
+            "$id": f"r{index}",
+            **draw(
+                st.sampled_from(
+                    [
+                        {"$ref": "list"},
+                        {"$ref": "list#/items"},
+                        {"type": "object", "additionalProperties": {"$ref": "list"}},
+                        {"items": {"$dynamicRef": "list#item"}},
+                        {"anyOf": [{"$ref": "list"}, {"$ref": "r0"}] if index else [True]},
+                    ]
+                )
+            ),
+            **draw(st.sampled_from([{}, {"$defs": {"i": {**item, **draw(parts)}}}])),
+        }
+        for index in range(3)
+    }
+    ways["list"] = {
+        "$id": "list",
+        "items": {"$dynamicRef": "#item"},
+        "$defs": {"i": {**item, **draw(st.sampled_from([{}, {"type": "string"}]))}},
+    }
+    if draw(st.booleans()):
+        ways["i"] = {**item, **draw(parts)}
+    return {
+        "$id": "https://example.com/root",
+        "type": "object",
+        "properties": {name: {"$ref": f"r{index}"} for index, name in enumerate(("a", "b", "_x"))},
+        "$defs": ways,
+    }
 
 
 def records(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:

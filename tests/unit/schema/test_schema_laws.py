@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
+import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tests.unit.schema.schemas import ARGUMENTS, RECORDS, SCHEMAS, with_nulls
+from tests.unit.schema.schemas import (
+    ARGUMENTS,
+    DRAFTED,
+    DRAFTS,
+    RECORDS,
+    SCHEMAS,
+    dynamic,
+    with_nulls,
+)
 from widgetd.errors import CallError, WidgetError
+from widgetd.schema.engine import OPTIONS
 from widgetd.schema.pydantic_model import json_schema_to_pydantic
 from widgetd.schema.sampling.sample import State, sample, smallest
 from widgetd.schema.validator import Checked, Schema, compile_schema
@@ -63,6 +73,82 @@ def test_an_explanation_finds_fault_exactly_where_the_validator_does(
     event(f"admits: {schema.admits(arguments)}")
     assume(not explainer.exhausted)
     assert (not faults) == schema.admits(arguments)
+
+
+@lawful
+@given(st.one_of(DRAFTED, dynamic()), ARGUMENTS)
+def test_every_rejection_in_every_draft_has_a_sentence_and_a_place_at_which_the_engine_refuses(
+    source: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    schema = compiled(source)
+    explainer = schema.explainer()
+
+    faults = explainer.faults(schema.document.root, arguments)
+
+    event(f"admits: {schema.admits(arguments)}")
+    assume(not explainer.exhausted)
+    assert (not faults) == schema.admits(arguments)
+    refused = [
+        tuple(error.instance_path)
+        for error in jsonschema_rs.iter_errors(source, arguments, **OPTIONS)
+    ]
+    event(f"dynamic: {schema.document.is_dynamic}")
+    for fault in faults:
+        assert fault.expected(schema.document)
+        assert any(fault.path[: len(place)] == place for place in refused), (fault, refused)
+
+
+# What each keyword refuses where a draft knows it.
+REFUSED_BY_KEYWORD: dict[str, tuple[dict[str, Any], Any]] = {
+    "prefixItems": ({"prefixItems": [{"type": "string"}]}, [1]),
+    "items": ({"items": [{"type": "string"}]}, [1]),
+    "additionalItems": ({"items": [{}], "additionalItems": {"type": "null"}}, [1, 2]),
+    "dependentRequired": ({"dependentRequired": {"a": ["b"]}}, {"a": 1}),
+    "dependentSchemas": ({"dependentSchemas": {"a": {"type": "null"}}}, {"a": 1}),
+    "dependencies": ({"dependencies": {"a": {"type": "null"}}}, {"a": 1}),
+    "unevaluatedProperties": ({"unevaluatedProperties": {"type": "null"}}, {"a": 1}),
+    "unevaluatedItems": ({"unevaluatedItems": {"type": "null"}}, [1]),
+    "if": ({"if": {"type": "array"}, "then": {"type": "null"}}, [1]),
+    "else": ({"if": {"type": "object"}, "else": {"type": "null"}}, [1]),
+    "const": ({"const": 2}, 1),
+    "enum": ({"enum": [2, 3]}, 1),
+    "contains": ({"contains": {"type": "string"}}, [1]),
+    "minContains": ({"contains": {"type": "integer"}, "minContains": 2}, [1]),
+    "maxContains": ({"contains": {"type": "integer"}, "maxContains": 1}, [1, 1]),
+    "propertyNames": ({"propertyNames": {"maxLength": 0}}, {"a": 1}),
+    "contentMediaType": ({"contentMediaType": "application/json"}, "{"),
+    "contentEncoding": ({"contentEncoding": "base64"}, "{"),
+    "both": ({"contentEncoding": "base64", "contentMediaType": "application/json"}, "ew=="),
+    "format": ({"format": "uuid"}, "{"),
+    "not": ({"not": {"type": "integer"}}, 1),
+    "$ref": ({"$ref": "#/definitions/s", "minimum": 5}, 1),
+    "$dynamicRef": ({"$dynamicRef": "#/definitions/s"}, 1),
+    "$recursiveRef": ({"$recursiveRef": "#"}, 1),
+}
+# A draft that knows the keyword, and wants it written otherwise.
+OTHER_FORM = {("items", "draft/2020-12"), ("additionalItems", "draft/2020-12")}
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+@pytest.mark.parametrize("keyword", REFUSED_BY_KEYWORD)
+def test_a_keyword_is_at_fault_exactly_in_the_drafts_that_know_it(keyword: str, draft: str) -> None:
+    keywords, value = REFUSED_BY_KEYWORD[keyword]
+    source = {
+        "$schema": DRAFTS[draft],
+        "type": "object",
+        "properties": {"x": keywords},
+        "definitions": {"s": {"type": "string"}},
+    }
+    if (keyword, draft) in OTHER_FORM:
+        with pytest.raises(WidgetError):
+            compile_schema(source)
+        return
+    schema = compile_schema(source)
+
+    faults = schema.explainer().faults(schema.document.root, {"x": value})
+
+    assert bool(faults) != schema.admits({"x": value})
+    assert all(fault.path[:1] == ("x",) for fault in faults)
 
 
 @lawful
