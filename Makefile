@@ -7,7 +7,7 @@ DIR    ?= widgets
 # Test files that run at once; `auto` is one for each core.
 WORKERS ?= auto
 
-.PHONY: help serve test check house format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw clean
+.PHONY: help serve test check house format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -108,6 +108,12 @@ view-check: view/node_modules/.installed ## lint and test the view, and compare 
 	cd view && npm run --silent check && npm run --silent build && npm test --silent
 	cmp view/dist/view.html widgetd/view/view.html
 	cmp view/dist/NOTICES.txt widgetd/view/NOTICES.txt
+
+LUCIDE := 1.62.0
+
+icons: $(VENV)/.runtime ## take the shapes of Lucide's icons from npm anew (needs npm)
+	mkdir -p build && cd build && npm pack --silent lucide-static@$(LUCIDE)
+	$(BIN)/python view/lucide.py build/lucide-static-$(LUCIDE).tgz widgetd/view
 
 bench-redraw: $(VENV)/.dev ## print how soon a saved file is redrawn in open browsers
 	$(BIN)/python -m benchmarks.redraw

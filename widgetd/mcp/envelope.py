@@ -70,13 +70,24 @@ class Failure(Part):
 
 
 class Envelope(BaseModel):
-    """Everything that widgetd says in a result's `_meta`."""
+    """Everything that widgetd says in a result's `_meta`.
+
+    Attributes:
+        ui: The type of response, and its metadata.
+        render: Which render this is, and of what.
+        widget: The widget's root, where the model does not get it.
+        icons: SVG shapes of each of Lucide's icons in the root, `[["path", {"d": "…"}], …]`.
+        error: Why the call failed.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     ui: Ui | None = Field(default=None, alias="widgetd/ui")
     render: RenderMark | None = Field(default=None, alias="widgetd/render")
     widget: Mapping[str, Any] | None = Field(default=None, alias="widgetd/widget")
+    icons: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] | None = Field(
+        default=None, alias="widgetd/icons"
+    )
     error: Failure | None = Field(default=None, alias="widgetd/error")
 
 

@@ -21,6 +21,7 @@ from widgetd.mcp.envelope import Failure, Ui, UiMetadata
 from widgetd.mcp.principal import Caller, placed
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import has_actions
+from widgetd.widget.components.lucide import icons_in
 from widgetd.widget.widget import Widget
 
 Result = dict[str, Any]
@@ -181,8 +182,11 @@ def tool_result(
                 "type": "resource_link",
             }
         )
-    elif profile == "split":
-        meta["widgetd/widget"] = render.tree
+    else:
+        if profile == "split":
+            meta["widgetd/widget"] = render.tree
+        if icons := icons_in(render.tree):
+            meta["widgetd/icons"] = icons
     structured = render.tree if is_inline and profile == "chatkit" else facts
     return result_of(content, structured, meta=meta)
 

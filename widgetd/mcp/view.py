@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from widgetd.widget.components.lucide import icons_in
+
 
 @cache
 def view_html() -> str:
@@ -29,6 +31,7 @@ def drawing(
         fonts: A CSS list of font families; empty for the view's own.
     """
     told: dict[str, Any] = {"widget": tree, "theme": theme, "locale": locale, "title": title}
+    told["icons"] = icons_in(tree)
     if fonts:
         told["styles"] = {"variables": {"--font-sans": fonts}}
     # Nothing in the JSON may end the element that it stands in.

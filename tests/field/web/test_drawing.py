@@ -42,10 +42,23 @@ async def undrawn(folder: Path, theme: str, *, keys: frozenset[str] = frozenset(
 
 
 _LOOK = """() =>
-    !document.querySelector("#stage > :not(h1)") ||
+    !document.querySelector("#stage > :not(h1, .notices)") ||
     document.querySelector(".unknown") ||
     document.documentElement.scrollWidth > document.documentElement.clientWidth
 """
+
+
+@pytest.mark.parametrize(("name", "drawn"), [("lucide:cloud-rain", 4), ("lucide:nobody", 0)])
+async def test_an_icon_of_lucides_is_drawn_by_its_shapes_and_an_unknown_one_is_a_dashed_square(
+    name: str, drawn: int
+) -> None:
+    tree = {"type": "Card", "children": [{"type": "Icon", "name": name}]}
+    async with browsing() as page:
+        await page.set_content(drawing(tree, theme="light", locale="en", title="A widget"))
+        await page.wait_for_selector("html[data-ready=true]", state="attached")
+
+        assert await page.locator(".icon path").count() == drawn
+        assert await page.locator(".icon rect[stroke-dasharray]").count() == (not drawn)
 
 
 @pytest.mark.timeout(600)

@@ -39,6 +39,8 @@ def folder(tmp_path: Path) -> Path:
     )
     counted = {"type": "object", "properties": {"times": {"type": "integer"}}}
     plain = '{"type":"Card","children":[]}'
+    rain = '{"type":"Card","children":[{"type":"Icon","name":"lucide:cloud-rain"}]}'
+    (tmp_path / "Rain.widget").write_text(widget_file("Rain", template=rain))
     (tmp_path / "Counting.widget").write_text(
         widget_file("Counting", schema=counted, template=plain)
     )
@@ -94,6 +96,16 @@ async def test_whatever_a_sidecar_says_of_the_view_stands_in_the_envelope(
             "preload": True,
         },
     }
+
+
+async def test_lucides_icons_come_with_the_shapes_that_draw_them(client: Connection) -> None:
+    for profile in ("chatkit", "split"):
+        meta = cast("RequestParamsMeta", {"widgetd/profile": profile})
+        result = await client.client.call_tool("rain", {"who": "Ada"}, meta=meta)
+        said = meta_of(result)
+
+        assert list(said["widgetd/icons"]) == ["lucide:cloud-rain"]
+        assert said["widgetd/icons"]["lucide:cloud-rain"][1] == ["path", {"d": "M16 14v6"}]
 
 
 async def test_a_priority_is_an_annotation_of_the_content_too(client: Connection) -> None:
@@ -184,6 +196,7 @@ async def test_the_schema_of_the_envelope_admits_every_result(client: Connection
         await client.call("plain", who="Ada"),
         await client.call("greeting", who="Ada"),
         await client.call("counting", times="3"),
+        await client.call("rain", who="Ada"),
         *[await client.client.call_tool(tool, arguments) for tool, arguments, *_ in FAILING],
     ]
 

@@ -33,7 +33,8 @@ const UNKNOWN: Icon = {
 export function iconOf(name: string, sent: IconSet): Icon {
   const pointing = POINTING.test(name);
   if (Object.hasOwn(ICONS, name)) return { shapes: ICONS[name] ?? [], outlined: false, pointing };
-  const shapes = sent[name] ?? sent[name.replace(/^lucide:/, "")];
+  const key = [name, name.replace(/^lucide:/, "")].find((each) => Object.hasOwn(sent, each));
+  const shapes = key === undefined ? undefined : sent[key];
   return shapes ? { shapes, outlined: true, pointing } : UNKNOWN;
 }
 

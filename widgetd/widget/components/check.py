@@ -15,6 +15,7 @@ from typing import Any
 from widgetd.errors import Finding, nearest
 from widgetd.schema.describe import alternatives
 from widgetd.schema.json_values import kind, pointer
+from widgetd.widget.components.lucide import PREFIX, is_icon, names
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
 
 # The same word stands in each of a widget's trees.
@@ -145,10 +146,22 @@ class _Properties:
             objects = [one for one in self._branches(schema) if one.get("type") == "object"]
             if objects:
                 yield from self._object(value, self._meant(value, objects), owner, at)
+        elif isinstance(value, str) and value.startswith(PREFIX):
+            yield from self._unknown_icon(value, schema, owner, at)
         elif isinstance(value, list):
             items = [one["items"] for one in self._branches(schema) if "items" in one]
             for index, inner in enumerate(value if items else ()):
                 yield from self._value(inner, items[0], owner, f"{at}/{index}")
+
+    def _unknown_icon(
+        self, value: str, schema: Mapping[str, Any], owner: str, at: str
+    ) -> Iterator[Finding]:
+        """That Lucide has no such icon, where an icon is what stands here."""
+        if any("pattern" in one for one in self._branches(schema)):
+            name = value.removeprefix(PREFIX)
+            if not is_icon(name):
+                near = _nearest(name, names())
+                yield _no_icon(value, near and PREFIX + near, owner, at)
 
     def _may_be(self, value: Any, schema: Mapping[str, Any]) -> bool:
         """Whether a value as such may stand here; what is within it is not looked at."""
@@ -184,8 +197,9 @@ class _Properties:
         shown = value[:40]
         near = _nearest(value, tuple(one for one in choices if isinstance(one, str)))
         if choices == self._words.icons:
-            advice = f"did you mean '{near}'?" if near else "use an icon of ChatKit, or 'lucide:…'"
-            return _finding("W1404", f"{owner} cannot be '{shown}', which is no icon", advice, at)
+            if near is None and is_icon(value):
+                near = PREFIX + value
+            return _no_icon(value, near, owner, at)
         if len(choices) <= _MOST_CHOICES or near is None:
             advice = "use " + alternatives([f"'{one}'" for one in choices[:_MOST_CHOICES]])
         else:
@@ -200,6 +214,11 @@ def _admits(schema: Mapping[str, Any], value: object) -> bool:
     if "const" in schema:
         return bool(value == schema["const"])
     return "pattern" not in schema or re.match(schema["pattern"], str(value)) is not None
+
+
+def _no_icon(value: str, near: str | None, owner: str, at: str) -> Finding:
+    advice = f"did you mean '{near}'?" if near else "use an icon of ChatKit, or 'lucide:…'"
+    return _finding("W1404", f"{owner} cannot be '{value[:40]}', which is no icon", advice, at)
 
 
 _JSON_TYPES: Mapping[type, str] = {

@@ -63,6 +63,27 @@ def said(*children: dict[str, Any], **root: Any) -> list[str]:
             ),
         ),
         (
+            {"type": "Icon", "name": "cloud-rain"},
+            (
+                "W1404 #/children/0/name: 'name' of 'Icon' cannot be 'cloud-rain', "
+                "which is no icon; did you mean 'lucide:cloud-rain'?"
+            ),
+        ),
+        (
+            {"type": "Button", "iconStart": "lucide:cloud-rian"},
+            (
+                "W1404 #/children/0/iconStart: 'iconStart' of 'Button' cannot be "
+                "'lucide:cloud-rian', which is no icon; did you mean 'lucide:cloud-rain'?"
+            ),
+        ),
+        (
+            {"type": "ListView", "status": {"text": "x", "icon": "lucide:zzzzzz"}},
+            (
+                "W1404 #/children/0/status/icon: 'icon' of 'status' of 'ListView' cannot be "
+                "'lucide:zzzzzz', which is no icon; use an icon of ChatKit, or 'lucide:…'"
+            ),
+        ),
+        (
             {"type": "Button", "iconStart": "currency-dollar"},
             (
                 "W1404 #/children/0/iconStart: 'iconStart' of 'Button' cannot be "
@@ -126,6 +147,8 @@ def test_a_row_of_text_cannot_stand_in_a_list() -> None:
     "child",
     [
         {"type": "Icon", "name": "lucide:rocket"},
+        {"type": "Icon", "name": "lucide:home"},
+        {"type": "Text", "value": "lucide:no-icon-at-all"},
         {"type": "Icon", "name": "vendor:acme", "size": "2xl"},
         {"type": "Col", "gap": 1.5, "padding": {"x": 2, "top": "4px"}, "key": "a", "id": "b"},
         {"type": "Text", "value": "x", "editable": False, "color": {"light": "a", "dark": "b"}},

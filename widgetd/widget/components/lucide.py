@@ -1,0 +1,84 @@
+"""The shapes of Lucide's icons, which whoever draws a tree needs and ChatKit's names do not cover.
+
+They stand in a file that is looked into, never loaded: what a widget uses is a handful of two
+thousand. Whoever sends a tree along sends their shapes beside it.
+
+Source: npm's lucide-static; `make icons` writes the file.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from importlib.resources import as_file, files
+from typing import Any
+
+import orjson
+
+PREFIX = "lucide:"
+"""Before the name of an icon in a tree."""
+
+Shape = tuple[str, Mapping[str, str]]
+"""An SVG element on a 24 by 24 grid, as `("path", {"d": "M16 14v6"})`."""
+
+_MOST = 64
+"""Of one tree; a page of icons is no widget."""
+
+_NAMED = re.compile(rb'"lucide:([a-z0-9-]{1,64})"')
+
+
+def icons_in(tree: Mapping[str, Any]) -> dict[str, tuple[Shape, ...]]:
+    """The shapes of the icons that `tree` names: `{"lucide:cloud-rain": (("path", {...}), ...)}`.
+
+    A name that Lucide does not have is left out.
+    """
+    text = orjson.dumps(tree, default=dict)
+    if PREFIX.encode() not in text:
+        return {}
+    named = list(dict.fromkeys(_NAMED.findall(text)))[:_MOST]
+    found = {PREFIX + name.decode(): _shapes(name) for name in named}
+    return {name: shapes for name, shapes in found.items() if shapes}
+
+
+def is_icon(name: str) -> bool:
+    """Whether Lucide has an icon of that name, as `cloud-rain`."""
+    return bool(_shapes(name.encode()))
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Every icon's name, those of former releases too."""
+    return tuple(line.partition(b"\t")[0].decode() for line in _table()[:].splitlines())
+
+
+@lru_cache(maxsize=256)
+def _shapes(name: bytes) -> tuple[Shape, ...]:
+    """The shapes of the icon of that name; none where there is no such icon."""
+    table = _table()
+    low, high = 0, len(table)
+    while low < high:
+        middle = (low + high) // 2
+        start, end = table.rfind(b"\n", 0, middle) + 1, table.find(b"\n", middle)
+        found, _, drawn = table[start:end].partition(b"\t")
+        if found == name:
+            if drawn.startswith(b"="):
+                return _shapes(drawn[1:])
+            shapes = orjson.loads(drawn)
+            return tuple(("path", {"d": one}) if isinstance(one, str) else one for one in shapes)
+        if found < name:
+            low = end + 1
+        else:
+            high = start
+    return ()
+
+
+@cache
+def _table() -> mmap.mmap:
+    """A line for each icon in the order of their names: name, tab, shapes, or `=` and another name.
+
+    A path is its `d` alone.
+    """
+    with as_file(files("widgetd.view") / "lucide.txt") as path, path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
