@@ -212,7 +212,9 @@ _KINDS = {
 }
 
 
-def _size(value: Mapping[str, Any]) -> int:
+def _size(value: Mapping[str, Any] | bytes) -> int:
+    if isinstance(value, bytes):
+        return len(value)
     try:
         return len(orjson.dumps(value, default=str))
     except orjson.JSONEncodeError:  # an integer of more than 64 bits, for one

@@ -18,8 +18,9 @@ from widgetd.errors import CallError, nearest
 from widgetd.mcp.envelope import RenderMark
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import Caller, caller_in, is_elevated
-from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
+from widgetd.mcp.result import Policy, Result, profile_for, to_json, tool_result, ui
 from widgetd.store.contract import Store, StoredRender
+from widgetd.widget.actions import has_actions
 from widgetd.widget.sidecar import version_precedence
 from widgetd.widget.widget import CompiledCache, Render, Widget
 
@@ -55,7 +56,7 @@ class Rendering:
         self._observers = observers
         self._clock = clock
         self._compiled = CompiledCache()
-        self._shown: WeakKeyDictionary[Widget, tuple[Mapping[str, Any], bool, tuple[str, ...]]] = (
+        self._shown: WeakKeyDictionary[Widget, tuple[bytes, bool, tuple[str, ...]]] = (
             WeakKeyDictionary()
         )
 
@@ -170,7 +171,7 @@ class Rendering:
         known = self._shown.get(widget)
         if known is None:
             marks = (widget.tool, *definition.tags)
-            known = self._shown[widget] = ui(widget).wire(), is_elevated(widget), marks
+            known = self._shown[widget] = to_json(ui(widget).wire()), is_elevated(widget), marks
         shown, elevated, marks = known
         mark = RenderMark(
             id=f"r_{token_urlsafe(12)}",
@@ -180,21 +181,21 @@ class Rendering:
             ms=ms,
             mended=made.coerced or None,
         )
-        facts = {"uiType": shown["uiType"], "widget": widget.tool, "title": definition.title}
+        facts = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
         return StoredRender(
             id=mark.id,
             tool=widget.tool,
-            tree=made.tree,
+            tree=made.json,
+            has_actions=has_actions(made.tree),
             secret=bool(definition.sidecar.sensitive),
             elevated=elevated,
             marks=marks,
             owner=owner,
             text=text,
-            facts=facts | data,
+            facts=to_json(facts | data),
             ui=shown,
-            mark=mark.wire(),
+            mark=to_json(mark.wire()),
             created=self._clock(),
-            size_bytes=made.size_bytes,
         )
 
 

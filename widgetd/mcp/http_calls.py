@@ -10,16 +10,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from widgetd.errors import CallError
 from widgetd.mcp.auth import principal_of
 from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.middleware import call_admitted
-from widgetd.mcp.observer import observed
+from widgetd.mcp.observer import Sent, observed
 from widgetd.mcp.principal import Caller
 from widgetd.mcp.result import error_result, failure, render_uri
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
-from widgetd.widget.actions import has_actions
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]
 """Gets the arguments from whoever sends them; raises `CallError` where they are none."""
@@ -73,25 +74,25 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
 
 async def keep_shown(server: Server, render: StoredRender) -> bool:
     """Keep what a page shows where something can be done in it, and say whether it can."""
-    offered = has_actions(render.tree)
-    if offered:
+    if render.has_actions:
         owner = server.rendering.caller.principal.name
         await server.store.renders.put(replace(render, owner=owner))
-    return offered
+    return render.has_actions
 
 
 async def take_action(server: Server, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """What `widget_action` answers, as it goes to clients, to whoever looks at the page."""
     caller, tool = server.rendering.caller, "widget_action"
 
-    async def taken() -> dict[str, Any]:
+    async def taken() -> Sent:
         async with call_admitted(server, caller.principal, tool) as refusal:
             if refusal is not None:
-                return error_result(refusal)
-            return await server.call(tool, arguments)
+                result = error_result(refusal)
+            else:
+                result = await server.call(tool, arguments)
+        return Sent(result.json(), result.is_error, result.code)
 
     params = {"name": tool, "arguments": arguments}
-    answer: dict[str, Any] = await observed(
-        taken, params, caller, builtin=(tool,), observers=server.observers
-    )
+    sent = await observed(taken, params, caller, builtin=(tool,), observers=server.observers)
+    answer: dict[str, Any] = orjson.loads(sent.json)
     return answer

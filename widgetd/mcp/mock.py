@@ -8,6 +8,8 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Literal
 
+import orjson
+
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
@@ -88,7 +90,8 @@ def answer(
     rendering = Rendering(Registry(snapshot), policy, local_store(), clock=lambda: 0.0)
     render = rendering.make(widget, arguments, snapshot.generation)
     digest = blake2b(f"{widget.key} {name}".encode(), digest_size=12).digest()
-    mark = {**render.mark, "id": f"r_{urlsafe_b64encode(digest).decode()}", "ms": 0.0}
-    still = replace(render, id=mark["id"], mark=mark)
+    named = f"r_{urlsafe_b64encode(digest).decode()}"
+    mark = {**orjson.loads(render.mark), "id": named, "ms": 0.0}
+    still = replace(render, id=named, mark=orjson.dumps(mark))
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
-    return tool_result(still, profile, policy=policy, protocol="")
+    return tool_result(still, profile, policy=policy, protocol="").values()

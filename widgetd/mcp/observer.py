@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from widgetd.mcp.principal import Caller
 from widgetd.widget.widget import Widget
@@ -31,7 +31,8 @@ class Called:
         client: By which program, as it calls itself; empty where it does not say.
         client_version: That program's version.
         arguments: The widget's arguments as they came; not to be kept.
-        answer: The result as it goes out; not to be kept, and empty where it failed.
+        answer: The result as it goes out, as values or as JSON; not to be kept, and empty where it
+            failed.
     """
 
     tool: str
@@ -43,7 +44,21 @@ class Called:
     client: str = ""
     client_version: str = ""
     arguments: Mapping[str, Any]
-    answer: Mapping[str, Any]
+    answer: Mapping[str, Any] | bytes
+
+
+class Sent(NamedTuple):
+    """An answer that is JSON already, and what of it observers would have to look for.
+
+    Attributes:
+        json: The result as it goes out.
+        is_error: Whether it says why there is none.
+        code: The error's code; empty without one.
+    """
+
+    json: bytes
+    is_error: bool = False
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,28 +92,31 @@ class Observer(Protocol):
         """Clients were told of a change."""
 
 
+T = TypeVar("T")
+
+
 async def observed(
-    handler: Callable[[], Awaitable[Any]],
+    handler: Callable[[], Awaitable[T]],
     params: Mapping[str, Any],
     caller: Caller,
     *,
     builtin: Collection[str],
     observers: Collection[Observer],
-) -> Any:
+) -> T:
     """What `handler` answers to a call, once all observers know of it.
 
     Args:
-        handler: Answers.
+        handler: Answers: with `Sent`, or with the result as values.
         params: As they came, `{"name": ..., "arguments": {...}}`.
         caller: Who calls.
         builtin: The names of the tools that are no widgets.
         observers: Are told.
     """
     started_s = time.perf_counter()
-    answer: Mapping[str, Any] = {}
+    answer: Any = {}
     try:
         answer = await handler()
-        return answer
+        return answer  # type: ignore[no-any-return]  # it is what the handler gave
     finally:
         seconds = time.perf_counter() - started_s
         tool, arguments = _text(params.get("name")), _object(params.get("arguments"))
@@ -106,18 +124,22 @@ async def observed(
         if tool == "render_widget":
             name, given = _text(arguments.get("name")), _object(arguments.get("arguments"))
         widgets = caller.snapshot.widgets
-        failure = _object(_object(answer.get("_meta")).get("widgetd/error"))
+        if isinstance(answer, Sent):
+            content, is_error, code = answer
+        else:
+            content, is_error = answer, bool(answer.get("isError"))
+            code = _text(_object(_object(answer.get("_meta")).get("widgetd/error")).get("code"))
         call = Called(
             tool=tool if tool in widgets or tool in builtin else "",
             widget=widgets.get(name),
-            outcome="failed" if not answer else "error" if answer.get("isError") else "ok",
-            code=_text(failure.get("code")),
+            outcome="failed" if not content else "error" if is_error else "ok",
+            code=code,
             seconds=seconds,
             principal=caller.principal.name,
             client=caller.client,
             client_version=caller.client_version,
             arguments=given,
-            answer=answer,
+            answer=content,
         )
         for observer in observers:
             observer.called(call)

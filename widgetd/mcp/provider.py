@@ -58,7 +58,7 @@ class ServedTool(Tool):
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Answer a call that came by FastMCP's own way."""
         result = await self._answer(arguments)
-        return ToolResult.from_mcp_result(CallToolResult.model_validate(result))
+        return ToolResult.from_mcp_result(CallToolResult.model_validate(result.values()))
 
     def get_meta(self) -> dict[str, Any]:
         """Our own metadata, without the bookkeeping that FastMCP would add."""

@@ -21,6 +21,7 @@ import orjson
 from anyio import to_thread
 from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
 from fastmcp.resources.template import ResourceTemplate
+from orjson import Fragment
 from pydantic import AnyUrl
 
 from widgetd.catalog.draws import Draws
@@ -241,11 +242,11 @@ class Resources:
 def render_resource(uri: str, render: StoredRender) -> Resource:
     """A render that is kept: `{"tree", "text", "data", "ui", "render"}`."""
     content = {
-        "tree": render.tree,
+        "tree": Fragment(render.tree),
         "text": render.text,
-        "data": render.facts,
-        "ui": render.ui,
-        "render": render.mark,
+        "data": Fragment(render.facts),
+        "ui": Fragment(render.ui),
+        "render": Fragment(render.mark),
     }
     return TextResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
 

@@ -9,8 +9,10 @@ Source: MCP specification, server/tools, "Tool Result"; MCP Apps 2026-01-26.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -20,12 +22,53 @@ from widgetd.errors import CallError
 from widgetd.mcp.envelope import Failure, Ui, UiMetadata
 from widgetd.mcp.principal import Caller, placed
 from widgetd.store.contract import StoredRender
-from widgetd.widget.actions import has_actions
 from widgetd.widget.components.lucide import icons_in
 from widgetd.widget.widget import Widget
 
-Result = dict[str, Any]
-"""As it goes to clients: `{"content", "structuredContent", "isError", "_meta"}`."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a call answers, in parts that are JSON already.
+
+    Whoever sends bytes takes `json`; whoever needs objects, as FastMCP and the SDK do, takes
+    `values`, which are made of the same bytes.
+
+    Attributes:
+        content: The array of blocks, for the model.
+        structured: The object for programs; empty where there is none.
+        meta: The object for whoever shows the widget; empty where there is none.
+        is_error: Whether the call failed.
+        code: Why, as `W2002`; empty where it did not.
+    """
+
+    content: bytes
+    structured: bytes = b""
+    meta: bytes = b""
+    is_error: bool = False
+    code: str = ""
+
+    def json(self, stamp: bytes = b"") -> bytes:
+        """The result as it goes to clients; what there is not is left out.
+
+        Args:
+            stamp: In the modern era, the server's own entry in `_meta`, as
+                `"io.modelcontextprotocol/serverInfo":{...}`; the result is complete then.
+        """
+        meta = b",".join(filter(None, (self.meta[1:-1], stamp)))
+        return b'{%b"content":%b,%b"isError":%b%b}' % (
+            b'"resultType":"complete",' if stamp else b"",
+            self.content,
+            b'"structuredContent":%b,' % self.structured if self.structured else b"",
+            b"true" if self.is_error else b"false",
+            b',"_meta":{%b}' % meta if meta else b"",
+        )
+
+    def values(self) -> dict[str, Any]:
+        """The same as objects, as the legacy era has it: nothing in it says who served it."""
+        # Python's own reader, which takes integers of any length as what they are.
+        values: dict[str, Any] = json.loads(self.json())
+        return values
+
 
 Block = dict[str, Any]
 """A part of a result's content, as it goes to clients."""
@@ -156,19 +199,17 @@ def tool_result(
         In profile `split`: `structuredContent` is `{"uiType", "widget", "title", ...}`, and the
         root stands in `_meta["widgetd/widget"]` alone.
     """
-    meta: dict[str, Any] = {"widgetd/ui": render.ui, "widgetd/render": render.mark}
     # A model never sees `_meta`, and has to name the render to wait for what users do in it.
-    named = f"Render: {render.id}" if has_actions(render.tree) else ""
-    facts = {**render.facts, "renderId": render.id} if named else render.facts
-    is_inline = render.size_bytes <= policy.inline_max_bytes
+    named = f"Render: {render.id}" if render.has_actions else ""
+    is_inline = len(render.tree) <= policy.inline_max_bytes
     knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
     if is_inline and not render.secret and (policy.text == "json" or not knows_structure):
-        content = [text_block(orjson.dumps(render.tree).decode())]
+        content = [text_block(render.tree.decode())]
         if named:
             content.append(text_block(named))
     else:
         content = [text_block(f"{render.text}\n{named}" if named else render.text)]
-        priority = PRIORITIES.get(str(render.ui["uiMetadata"]["priority"]))
+        priority = _priority(render.ui)
         if priority is not None:
             content[0]["annotations"] = {"priority": priority}
     if not is_inline:
@@ -178,17 +219,27 @@ def tool_result(
                 "uri": placed(render_uri(render.id), prefix),
                 "description": "The widget, which is too large to be sent along.",
                 "mimeType": "application/json",
-                "size": render.size_bytes,
+                "size": len(render.tree),
                 "type": "resource_link",
             }
         )
-    else:
-        if profile == "split":
-            meta["widgetd/widget"] = render.tree
-        if icons := icons_in(render.tree):
-            meta["widgetd/icons"] = icons
-    structured = render.tree if is_inline and profile == "chatkit" else facts
-    return result_of(content, structured, meta=meta)
+    meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, render.mark)
+    if is_inline and profile == "split":
+        meta = b'%b,"widgetd/widget":%b}' % (meta[:-1], render.tree)
+    if is_inline and (icons := icons_in(render.tree)):
+        meta = b'%b,"widgetd/icons":%b}' % (meta[:-1], to_json(icons))
+    if is_inline and profile == "chatkit":
+        return Result(content=to_json(content), structured=render.tree, meta=meta)
+    facts = render.facts
+    if named:
+        facts = to_json({**json.loads(facts), "renderId": render.id})
+    return Result(content=to_json(content), structured=facts, meta=meta)
+
+
+@lru_cache(maxsize=1024)
+def _priority(shown: bytes) -> float | None:
+    """The annotation of a summary, of a widget that is shown so."""
+    return PRIORITIES.get(str(orjson.loads(shown)["uiMetadata"]["priority"]))
 
 
 def render_uri(render_id: str) -> str:
@@ -198,23 +249,16 @@ def render_uri(render_id: str) -> str:
 
 def structured_result(answer: dict[str, Any]) -> Result:
     """An answer for programs, and the same as text for models whose host shows only text."""
-    return result_of([text_block(orjson.dumps(answer).decode())], answer)
+    structured = to_json(answer)
+    return Result(content=to_json([text_block(structured.decode())]), structured=structured)
 
 
-def result_of(
-    content: list[Block],
-    structured: Mapping[str, Any] | None,
-    *,
-    meta: Mapping[str, Any] | None = None,
-    is_error: bool = False,
-) -> Result:
-    """A result of these parts."""
-    return {
-        "content": content,
-        "structuredContent": structured,
-        "isError": is_error,
-        "_meta": meta,
-    }
+def to_json(value: object) -> bytes:
+    """`value` as JSON; also what orjson does not write, as an integer of more than 64 bits."""
+    try:
+        return orjson.dumps(value, default=dict)
+    except orjson.JSONEncodeError:
+        return json.dumps(value, default=dict).encode()
 
 
 def text_block(text: str) -> Block:
@@ -253,5 +297,10 @@ def error_result(error: CallError, structured: dict[str, Any] | None = None) -> 
     else:
         advice = f"retry: {'yes' if error.recoverable else 'no'}"
     text = f"[{error.code}] {place}{error.message} ({advice})"
-    meta = {"widgetd/error": failure(error).wire()}
-    return result_of([text_block(text)], structured, meta=meta, is_error=True)
+    return Result(
+        content=to_json([text_block(text)]),
+        structured=b"" if structured is None else to_json(structured),
+        meta=to_json({"widgetd/error": failure(error).wire()}),
+        is_error=True,
+        code=error.code,
+    )

@@ -35,7 +35,7 @@ from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import LOCAL, Principal, SnapshotViews
 from widgetd.mcp.provider import Lifespan, WidgetProvider
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.result import Policy, Result, error_result, result_of, text_block
+from widgetd.mcp.result import Policy, Result, error_result, text_block, to_json
 from widgetd.mcp.roots import Root, add_root
 from widgetd.mcp.search import Search
 from widgetd.mcp.sessions import SessionBounds, Sessions
@@ -289,9 +289,10 @@ async def _answer_call(server: Server, _context: sdk.Context, params: CallToolRe
         result = await server.call(params.name, params.arguments or {})
     except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it
         _log.exception("call.crashed", tool=params.name)
-        result = result_of([text_block(f"Error calling tool '{params.name}'")], None, is_error=True)
+        said = to_json([text_block(f"Error calling tool '{params.name}'")])
+        result = Result(content=said, is_error=True)
     # Of what it says, the SDK drops what the caller's protocol does not know.
-    return {"resultType": "complete", **result}
+    return {"resultType": "complete", **result.values()}
 
 
 def _complete(

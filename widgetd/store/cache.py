@@ -1,7 +1,8 @@
 """Renders and remembered answers in a cache: the newest that fit, each for a while.
 
-The cache is one in this process, which keeps references and copies nothing, or one that
-replicas share, which has one of these in front of it.
+The cache is one in this process, or one that replicas share, which has one of these in front
+of it. Both keep bytes, and so know to the byte what they hold; and ten thousand renders are
+nothing that the collector of garbage would have to visit.
 """
 
 from __future__ import annotations
@@ -10,35 +11,30 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 import orjson
 
 from widgetd.store.contract import Bounds, Clock, StoredRender
 
-T = TypeVar("T")
 
-
-class Cache(Protocol[T]):
+class Cache(Protocol):
     """Values by key, bounded in number, in bytes and in time.
 
     The oldest of whoever has most makes room first, so that nobody who has less than an equal
     share loses any.
     """
 
-    async def put(self, key: str, value: T, *, size_bytes: int, owner: str) -> T:
+    async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
         """Keep `value` under `key` unless one stands there, and give the one that stands."""
 
-    async def get(self, key: str) -> T | None:
+    async def get(self, key: str) -> bytes | None:
         """What stands under `key`, if anything does."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Item(Generic[T]):
-    value: T
-    size_bytes: int
-    until: float
-    owner: str
+_Item = tuple[bytes, float, str]
+"""A value, until when it is kept, and whose it is. A plain tuple, which the collector of garbage
+forgets once it has seen that there is nothing in it to visit."""
 
 
 @dataclass(slots=True)
@@ -49,7 +45,7 @@ class _Share:
     size_bytes: int = 0
 
 
-class LocalCache(Generic[T]):
+class LocalCache:
     """Values by key, oldest first.
 
     Attributes:
@@ -63,52 +59,50 @@ class LocalCache(Generic[T]):
         self.most_bytes = most_bytes
         self.ttl_s = ttl_s
         self._clock = clock
-        self._items: OrderedDict[str, _Item[T]] = OrderedDict()
+        self._items: OrderedDict[str, _Item] = OrderedDict()
         self._shares: dict[str, _Share] = {}
         self._bytes = 0
 
-    async def put(
-        self, key: str, value: T, *, size_bytes: int, owner: str, ttl_s: float | None = None
-    ) -> T:
+    async def put(self, key: str, value: bytes, *, owner: str, ttl_s: float | None = None) -> bytes:
         """Keep `value` under `key` unless one stands there, and give the one that stands.
 
         Args:
             key: Any text.
             value: Kept as it is.
-            size_bytes: What it counts for.
             owner: Whose share of the room it takes.
             ttl_s: Where the value has lived before; the cache's own by default.
         """
         standing = self._live(key)
         if standing is not None:
-            return standing.value
-        if size_bytes > self.most_bytes:
+            return standing
+        if len(value) > self.most_bytes:
             return value
         until = self._clock() + (self.ttl_s if ttl_s is None else ttl_s)
-        self._items[key] = _Item(value, size_bytes, until, owner)
-        self._bytes += size_bytes
+        self._items[key] = (value, until, owner)
+        self._bytes += len(value)
         share = self._shares.setdefault(owner, _Share())
         share.keys[key] = None
-        share.size_bytes += size_bytes
+        share.size_bytes += len(value)
         self._make_room()
         return value
 
-    async def get(self, key: str) -> T | None:
+    async def get(self, key: str) -> bytes | None:
         """What stands under `key`, if anything does."""
-        item = self._live(key)
-        return None if item is None else item.value
+        return self._live(key)
 
-    def _live(self, key: str) -> _Item[T] | None:
-        item = self._items.get(key)
-        if item is not None and item.until <= self._clock():
+    def _live(self, key: str) -> bytes | None:
+        if key not in self._items:
+            return None
+        value, until, _ = self._items[key]
+        if until <= self._clock():
             self._drop(key)
             return None
-        return item
+        return value
 
     def _make_room(self) -> None:
         """Drop what is over at the old end, and then what there is no room for."""
         now = self._clock()
-        while self._items and self._items[oldest := next(iter(self._items))].until <= now:
+        while self._items and self._items[oldest := next(iter(self._items))][1] <= now:
             self._drop(oldest)
         # Of equals the last by name, as on a server, so that both drop the same.
         shares = self._shares.items()
@@ -120,46 +114,60 @@ class LocalCache(Generic[T]):
             self._drop(next(iter(largest.keys)))
 
     def _drop(self, key: str) -> None:
-        item = self._items.pop(key)
-        self._bytes -= item.size_bytes
-        share = self._shares[item.owner]
+        value, _, owner = self._items.pop(key)
+        self._bytes -= len(value)
+        share = self._shares[owner]
         del share.keys[key]
-        share.size_bytes -= item.size_bytes
+        share.size_bytes -= len(value)
         if not share.keys:
-            del self._shares[item.owner]
+            del self._shares[owner]
 
 
 class CachedRenders:
     """`Renders` in a cache."""
 
-    def __init__(self, cache: Cache[StoredRender]) -> None:
+    def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
     async def put(self, render: StoredRender) -> None:
         """Keep `render` for its time to live."""
-        await self._cache.put(render.id, render, size_bytes=render.size_bytes, owner=render.owner)
+        await self._cache.put(render.id, render.json(), owner=render.owner)
 
     async def get(self, render_id: str) -> StoredRender | None:
         """The render of that id, if it is still kept."""
-        return await self._cache.get(render_id)
+        kept = await self._cache.get(render_id)
+        return None if kept is None else StoredRender.read(kept)
 
 
 class CachedAnswers:
     """`Idempotency` in a cache."""
 
-    def __init__(self, cache: Cache[Mapping[str, Any]]) -> None:
+    def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
     async def remember(
         self, key: str, answer: Mapping[str, Any], *, owner: str = ""
     ) -> Mapping[str, Any]:
         """Keep `answer` if it is the first under `key`, and give the one that stands."""
-        size_bytes = len(orjson.dumps(answer))
-        return await self._cache.put(key_digest(key), answer, size_bytes=size_bytes, owner=owner)
+        kept = orjson.dumps(answer, default=dict)
+        return read_answer(await self._cache.put(key_digest(key), kept, owner=owner))
 
     async def recall(self, key: str) -> Mapping[str, Any] | None:
         """The answer that stands under `key`."""
-        return await self._cache.get(key_digest(key))
+        kept = await self._cache.get(key_digest(key))
+        return None if kept is None else read_answer(kept)
+
+
+def read_answer(kept: bytes) -> Mapping[str, Any]:
+    """The answer that is kept so.
+
+    Raises:
+        ValueError: It is none.
+    """
+    found = orjson.loads(kept)
+    if not isinstance(found, dict):
+        raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
+    return found
 
 
 def key_digest(idempotency_key: str) -> str:
@@ -167,17 +175,15 @@ def key_digest(idempotency_key: str) -> str:
     return blake2b(idempotency_key.encode(), digest_size=16).hexdigest()
 
 
-def local_caches(
-    bounds: Bounds, clock: Clock
-) -> tuple[LocalCache[StoredRender], LocalCache[Mapping[str, Any]]]:
+def local_caches(bounds: Bounds, clock: Clock) -> tuple[LocalCache, LocalCache]:
     """What this process keeps of renders, and of answers."""
-    renders = LocalCache[StoredRender](
+    renders = LocalCache(
         most=bounds.renders,
         most_bytes=bounds.render_bytes,
         ttl_s=bounds.render_ttl_s,
         clock=clock,
     )
-    answers = LocalCache[Mapping[str, Any]](
+    answers = LocalCache(
         most=bounds.answers,
         most_bytes=bounds.answer_bytes,
         ttl_s=bounds.answer_ttl_s,

@@ -6,12 +6,16 @@ a server is away: then this process keeps the promise alone, for itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import orjson
+from orjson import Fragment
+
 from widgetd.errors import CallError
+from widgetd.widget.actions import has_actions
 
 Clock = Callable[[], float]
 """Seconds since the epoch. Replicas that share a server should agree on it to a second."""
@@ -23,7 +27,7 @@ class Bounds:
 
     Attributes:
         renders: How many renders.
-        render_bytes: Their size together.
+        render_bytes: Their size together, as JSON.
         render_ttl_s: How long a render can be shown and acted on; its actions likewise.
         actions: How many unread actions of one render.
         queues: How many renders may have actions, in one process.
@@ -56,17 +60,19 @@ class Bounds:
 class StoredRender:
     """One render, as whoever shows it later needs it, whatever profile they ask for.
 
+    Its parts are JSON, as they go out: an answer is made of them, and the collector of garbage
+    has nothing to visit in them.
+
     Attributes:
         id: Not to be guessed: whoever knows it may see the render.
         tool: The widget's tool name.
-        tree: The widget root.
+        tree: The widget root, as JSON.
         text: The summary, for the model.
-        facts: What the model gets as data in the split profile.
-        ui: `_meta["widgetd/ui"]`, as on the wire.
-        mark: `_meta["widgetd/render"]`, as on the wire.
+        facts: What the model gets as data in the split profile, as JSON.
+        ui: `_meta["widgetd/ui"]`, as JSON.
+        mark: `_meta["widgetd/render"]`, as JSON.
         created: When, in seconds since the epoch.
-        size_bytes: About the size as JSON. The length of the template's output will do, and
-            whoever rendered has it; nothing is serialised to find it out.
+        has_actions: Whether anything can be done in it.
         secret: Whether the tree may hold what no model is told.
         elevated: Whether its widget was for those with a scope of their own.
         marks: The name and the tags that its widget had.
@@ -75,17 +81,88 @@ class StoredRender:
 
     id: str
     tool: str
-    tree: Mapping[str, Any]
+    tree: bytes
     created: float
-    size_bytes: int
+    has_actions: bool = False
     secret: bool = False
     elevated: bool = False
     marks: tuple[str, ...] = ()
     owner: str = ""
     text: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    ui: Mapping[str, Any] = field(default_factory=dict)
-    mark: Mapping[str, Any] = field(default_factory=dict)
+    facts: bytes = b"{}"
+    ui: bytes = b"{}"
+    mark: bytes = b"{}"
+
+    def json(self) -> bytes:
+        """The render as it is kept, in this process and on a server that replicas share."""
+        return orjson.dumps(
+            {
+                "id": self.id,
+                "tool": self.tool,
+                "created": self.created,
+                "secret": self.secret,
+                "elevated": self.elevated,
+                "marks": self.marks,
+                "owner": self.owner,
+                "text": self.text,
+                "facts": Fragment(self.facts),
+                "ui": Fragment(self.ui),
+                "mark": Fragment(self.mark),
+                # For replicas of releases that do not measure what they keep.
+                "size_bytes": len(self.tree),
+                "tree": Fragment(self.tree),
+            }
+        )
+
+    @classmethod
+    def read(cls, kept: bytes) -> StoredRender:
+        """The render that is kept so, by this release or by another that knows more or less of it.
+
+        Raises:
+            ValueError: It is none; JSON that is broken included.
+        """
+        found = orjson.loads(kept)
+        if not isinstance(found, dict):
+            raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
+        for name, kinds in _PARTS.items():
+            if type(found.get(name)) not in kinds:
+                raise ValueError(f"expected another {name}")
+        if any(type(mark) is not str for mark in found["marks"]):
+            raise ValueError("expected other marks")
+        try:
+            parts = {name: orjson.dumps(found[name]) for name in ("tree", "facts", "ui", "mark")}
+        except orjson.JSONEncodeError as error:  # it reads what nests deeper than it writes
+            raise ValueError(str(error)) from None
+        return cls(
+            id=found["id"],
+            tool=found["tool"],
+            created=found["created"],
+            has_actions=has_actions(found["tree"]),
+            secret=found["secret"],
+            elevated=found["elevated"],
+            marks=tuple(found["marks"]),
+            owner=found["owner"],
+            text=found["text"],
+            **parts,
+        )
+
+
+_PARTS: Mapping[str, Collection[type]] = {
+    "id": {str},
+    "tool": {str},
+    "tree": {dict},
+    "created": {float, int},
+    "size_bytes": {int},
+    "secret": {bool},
+    "elevated": {bool},
+    "marks": {list},
+    "owner": {str},
+    "text": {str},
+    "facts": {dict},
+    "ui": {dict},
+    "mark": {dict},
+}
+"""What a render that is kept is made of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +252,7 @@ class Renders(Protocol):
     """
 
     async def put(self, render: StoredRender) -> None:
-        """Keep `render`; in-process a reference, so its parts must not be changed any more."""
+        """Keep `render`, all that it is made of in one JSON text; its room is what that takes."""
 
     async def get(self, render_id: str) -> StoredRender | None:
         """The render, or None if there is none of that id, or none any more."""

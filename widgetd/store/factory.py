@@ -9,8 +9,8 @@ from importlib.util import find_spec
 
 from widgetd.errors import ConfigError
 from widgetd.store.actions import LocalActions, Waiters
-from widgetd.store.cache import CachedAnswers, CachedRenders, local_caches
-from widgetd.store.contract import Bounds, Clock, Store
+from widgetd.store.cache import CachedAnswers, CachedRenders, local_caches, read_answer
+from widgetd.store.contract import Bounds, Clock, Store, StoredRender
 from widgetd.store.limits import LocalLimits
 
 FORMAT = "1"
@@ -55,15 +55,22 @@ def open_store(
 async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> AsyncIterator[Store]:
     # Late, because whoever needs no server need not have redis-py.
     from widgetd.store.shared.actions import LOCAL_ORIGIN, SharedActions  # noqa: PLC0415
-    from widgetd.store.shared.cache import ANSWER, RENDER, SharedCache  # noqa: PLC0415
+    from widgetd.store.shared.cache import SharedCache  # noqa: PLC0415
     from widgetd.store.shared.connection import Connection  # noqa: PLC0415
     from widgetd.store.shared.limits import SharedLimits  # noqa: PLC0415
 
     waiters = Waiters()
     connection = Connection(url, prefix=f"{prefix}:{FORMAT}", waiters=waiters)
     local_renders, local_answers = local_caches(bounds, clock)
-    render_cache = SharedCache(connection, local_renders, name="renders", codec=RENDER)
-    answer_cache = SharedCache(connection, local_answers, name="answers", codec=ANSWER)
+    render_cache = SharedCache(
+        connection,
+        local_renders,
+        name="renders",
+        owner_of=lambda kept: StoredRender.read(kept).owner,
+    )
+    answer_cache = SharedCache(
+        connection, local_answers, name="answers", owner_of=lambda kept: ("", read_answer(kept))[0]
+    )
     renders = CachedRenders(render_cache)
     fallback = LocalActions(renders, waiters, bounds=bounds, clock=clock, origin=LOCAL_ORIGIN)
     actions = SharedActions(

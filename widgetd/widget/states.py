@@ -205,7 +205,7 @@ def _exported(preview: Mapping[str, Any], arguments: Mapping[str, Any]) -> Itera
 
 
 def _rendered(root: dict[str, Any], arguments: Mapping[str, Any]) -> Render:
-    return Render(tree=root, arguments=arguments, size_bytes=len(orjson.dumps(root)), steps=0)
+    return Render(tree=root, json=orjson.dumps(root), arguments=arguments, steps=0)
 
 
 def _is_blank(widget: Widget, seen: Shown) -> bool:

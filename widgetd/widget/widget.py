@@ -28,7 +28,7 @@ from widgetd.schema.json_text import FROM_JSX, is_jsx
 from widgetd.schema.pydantic_model import json_schema_to_pydantic, signature_of
 from widgetd.schema.validator import Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
-from widgetd.widget.components import to_chatkit, tree
+from widgetd.widget.components import to_chatkit, tree, tree_and_json
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe
 from widgetd.widget.summary import Summary, compile_summary
@@ -51,15 +51,15 @@ class Render:
 
     Attributes:
         tree: The widget root, `{"type": "Card", "children": [...]}`.
+        json: The same as JSON.
         arguments: What the template saw: coerced, with defaults filled in.
-        size_bytes: The length of the template's output, which is about that of the tree.
         steps: How many the template took, of those that a render may take.
         coerced: What was coerced, as sentences; empty where the arguments were right.
     """
 
     tree: dict[str, Any]
+    json: bytes
     arguments: Mapping[str, Any]
-    size_bytes: int
     steps: int
     coerced: tuple[str, ...] = ()
 
@@ -221,15 +221,15 @@ class Widget:
         filled = self.schema.with_defaults(checked.arguments)
         made = self.template.rendering(filled)
         try:
-            root = tree(made.text)
+            root, json = tree_and_json(made.text)
         except WidgetError as error:
             # What is wrong is shown with the text around it, and with what was sent.
             shown = "" if sensitive else f": {error}"
             raise CallError("W2004", f"the template's output is no widget{shown}") from None
         return Render(
             tree=root,
+            json=json,
             arguments=filled,
-            size_bytes=len(made.text),
             steps=made.steps,
             coerced=checked.coerced,
         )

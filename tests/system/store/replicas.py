@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
+
+import orjson
 
 from tests.system.store.server import Server
 from widgetd.store.contract import Bounds, Store, StoredRender
@@ -66,7 +68,16 @@ async def replicas(server: Server | None, **bounds: Any) -> AsyncIterator[Replic
         assert (here.mode(), there.mode()) == ("shared", "shared")
 
 
-def render(render_id: str = "r1", **facts: Any) -> StoredRender:
-    """A render of a flight."""
-    known: dict[str, Any] = {"tree": {"type": "Card"}, "created": 1_700_000_000.0, "size_bytes": 20}
-    return StoredRender(id=render_id, tool="flight_tracker", **(known | facts))
+def render(render_id: str = "r1", *, size_bytes: int = 0, **parts: Any) -> StoredRender:
+    """A render of a flight; its parts may be given as values.
+
+    Args:
+        render_id: Its id.
+        size_bytes: What it takes to keep it, made up with text; at least what the rest takes.
+        parts: Any other part of it.
+    """
+    known: dict[str, Any] = {"tree": {"type": "Card"}, "created": 1_700_000_000.0, **parts}
+    for name, part in known.items():
+        known[name] = orjson.dumps(part) if isinstance(part, dict) else part
+    made = StoredRender(id=render_id, tool="flight_tracker", **known)
+    return replace(made, text=made.text + "." * (size_bytes - len(made.json())))

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
 from widgetd.mcp.principal import CALL
@@ -37,7 +39,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if answer is not None and not await context.rendering.hides_render(render_id):
         return structured_result(dict(answer))
     render = await context.rendering.stored(render_id)
-    offered = _offered(tree_actions(render.tree), arguments["action"])
+    offered = _offered(tree_actions(orjson.loads(render.tree)), arguments["action"])
     try:
         payload = offered.accept(arguments["payload"])
     except CallError as error:

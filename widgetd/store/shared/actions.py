@@ -25,7 +25,7 @@ from widgetd.store.actions import (
     queue_full,
 )
 from widgetd.store.cache import key_digest
-from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Clock, StoredRender
+from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Clock
 from widgetd.store.shared.cache import SharedCache
 from widgetd.store.shared.connection import NOTIFY, NUMBER, Connection, Key, UnavailableError
 
@@ -116,7 +116,7 @@ class SharedActions:
         connection: Connection,
         fallback: LocalActions,
         *,
-        renders: SharedCache[StoredRender],
+        renders: SharedCache,
         waiters: Waiters,
         bounds: Bounds,
         clock: Clock,

@@ -10,17 +10,11 @@ what is gone already, never the reverse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
-
-import orjson
+from collections.abc import Callable
+from typing import Any
 
 from widgetd.store.cache import LocalCache
-from widgetd.store.contract import StoredRender
 from widgetd.store.shared.connection import NUMBER, Connection, Key, UnavailableError
-
-T = TypeVar("T")
 
 _PUT = (
     NUMBER
@@ -111,110 +105,51 @@ return value and {value, redis.call('PTTL', KEYS[1])}
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Codec(Generic[T]):
-    """How values travel.
-
-    Attributes:
-        encode: A value to bytes.
-        decode: Bytes to a value; raises `ValueError` where they are none.
-        owner: Whose share of this process's room a copy of a value takes.
-    """
-
-    encode: Callable[[T], bytes]
-    decode: Callable[[bytes], T]
-    owner: Callable[[T], str] = lambda _value: ""
-
-
-def _encode(value: StoredRender | Mapping[str, Any]) -> bytes:
-    return orjson.dumps(value, default=dict)
-
-
-def _object(sent: bytes) -> dict[str, Any]:
-    loaded = orjson.loads(sent)
-    if not isinstance(loaded, dict):
-        raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
-    return loaded
-
-
-_PARTS: Mapping[str, Collection[type]] = {
-    "id": {str},
-    "tool": {str},
-    "tree": {dict},
-    "created": {float, int},
-    "size_bytes": {int},
-    "secret": {bool},
-    "elevated": {bool},
-    "marks": {list},
-    "owner": {str},
-    "text": {str},
-    "facts": {dict},
-    "ui": {dict},
-    "mark": {dict},
-}
-"""What a render is made of; another release may know of more."""
-
-
-def _render(sent: bytes) -> StoredRender:
-    loaded = _object(sent)
-    for name, kinds in _PARTS.items():
-        if type(loaded.get(name)) not in kinds:
-            raise ValueError(f"expected another {name}")
-    if any(type(mark) is not str for mark in loaded["marks"]):
-        raise ValueError("expected other marks")
-    marks = tuple(loaded["marks"])
-    return StoredRender(**{name: loaded[name] for name in _PARTS} | {"marks": marks})
-
-
-RENDER: Codec[StoredRender] = Codec(
-    encode=_encode, decode=_render, owner=lambda render: render.owner
-)
-ANSWER: Codec[Mapping[str, Any]] = Codec(encode=_encode, decode=_object)
-
-
-class SharedCache(Generic[T]):
+class SharedCache:
     """Values by key, on the server and in this process.
 
     Args:
         connection: The way to the server.
         local: This process's own; the server's is bounded as it is.
         name: Tells the server's caches apart.
-        codec: How values travel.
+        owner_of: Whose share of this process's room a copy of a value takes; raises `ValueError`
+            where what stands on the server is none of ours.
     """
 
     def __init__(
-        self, connection: Connection, local: LocalCache[T], *, name: str, codec: Codec[T]
+        self,
+        connection: Connection,
+        local: LocalCache,
+        *,
+        name: str,
+        owner_of: Callable[[bytes], str],
     ) -> None:
         self._connection = connection
         self._local = local
         self._name = name
-        self._codec = codec
+        self._owner_of = owner_of
 
-    async def put(self, key: str, value: T, *, size_bytes: int, owner: str) -> T:
+    async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
         """Keep `value` under `key` unless one stands there, and give the one that stands."""
-        local, sent = self._local, self._codec.encode(value)
+        local = self._local
         unreadable: list[bytes] = []
         while True:
             try:
                 standing = await self._connection.run(
                     _PUT,
                     self._keys(key, owner),
-                    *(key, sent, size_bytes, local.most, local.most_bytes),
+                    *(key, value, len(value), local.most, local.most_bytes),
                     *(int(local.ttl_s * 1000), self.key("").name),
                     *(owner, self._order_of("").name),
                     *unreadable,
                 )
             except UnavailableError:
-                standing = sent
-            if standing != sent:
-                found = self._read(standing)
-                if found is None:
-                    unreadable = [standing]
-                    continue
-                value = found
-            return await local.put(key, value, size_bytes=size_bytes, owner=owner)
+                standing = value
+            if standing == value or self._owner(standing) is not None:
+                return await local.put(key, standing, owner=owner)
+            unreadable = [standing]
 
-    async def get(self, key: str) -> T | None:
+    async def get(self, key: str) -> bytes | None:
         """What stands under `key`, if anything does."""
         value = await self._local.get(key)
         if value is not None:
@@ -225,17 +160,11 @@ class SharedCache(Generic[T]):
             return None
         if found is None:
             return None
-        sent, ttl_ms = found
-        value = self._read(sent)
-        if value is None:
+        standing, ttl_ms = found
+        owner = self._owner(standing)
+        if owner is None:
             return None
-        return await self._local.put(
-            key,
-            value,
-            size_bytes=len(sent),
-            owner=self._codec.owner(value),
-            ttl_s=ttl_ms / 1000,
-        )
+        return await self._local.put(key, standing, owner=owner, ttl_s=ttl_ms / 1000)
 
     async def holds_locally(self, key: str) -> bool:
         """Whether a value stands under `key` in this process."""
@@ -245,9 +174,10 @@ class SharedCache(Generic[T]):
         """Where the server keeps the value of `key`."""
         return self._connection.key("string", self._name, "value", key)
 
-    def _read(self, sent: bytes) -> T | None:
+    def _owner(self, standing: bytes) -> str | None:
+        """Whose the value is; None, and one more to be counted, where nobody here can read it."""
         try:
-            return self._codec.decode(sent)
+            return self._owner_of(standing)
         except ValueError:
             self._connection.skip(self._name)
             return None

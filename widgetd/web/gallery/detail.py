@@ -83,13 +83,14 @@ async def preview(server: Server, widget: Widget, seen: Shown) -> Preview:
         # The page is JSON itself, and cannot repeat what none can say.
         sayable = is_json(arguments, Limits().json_depth)
         return Preview(arguments=arguments if sayable else {}, error=_error(error))
+    mark = orjson.loads(render.mark)
     results = {profile: _result(render, profile) for profile in ("chatkit", "split")}
     return Preview(
         arguments=arguments,
         result=results["split"],
         summary=render.text,
-        ms=render.mark["ms"],
-        mended=tuple(render.mark.get("mended") or ()),
+        ms=mark["ms"],
+        mended=tuple(mark.get("mended") or ()),
         tokens={profile: tokens_of(result) for profile, result in results.items()},
         render_id=render.id if await keep_shown(server, render) else "",
         note=seen.note,
@@ -184,8 +185,8 @@ def _make(server: Server, widget: Widget, seen: Shown) -> StoredRender:
 
 
 def _result(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
-    policy = Policy(inline_max_bytes=render.size_bytes)
-    return tool_result(render, profile, policy=policy, protocol="")
+    policy = Policy(inline_max_bytes=len(render.tree))
+    return tool_result(render, profile, policy=policy, protocol="").values()
 
 
 def _error(error: CallError) -> dict[str, Any]:

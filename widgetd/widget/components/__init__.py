@@ -6,7 +6,7 @@ Knows the vocabulary of the installed `chatkit.widgets`; refuses to know where a
 from __future__ import annotations
 
 from widgetd.widget.components.check import check_tree
-from widgetd.widget.components.tree import to_chatkit, tree
+from widgetd.widget.components.tree import to_chatkit, tree, tree_and_json
 from widgetd.widget.components.vocabulary import vocabulary
 
-__all__ = ["check_tree", "to_chatkit", "tree", "vocabulary"]
+__all__ = ["check_tree", "to_chatkit", "tree", "tree_and_json", "vocabulary"]

@@ -29,12 +29,15 @@ _MOST = 64
 _NAMED = re.compile(rb'"lucide:([a-z0-9-]{1,64})"')
 
 
-def icons_in(tree: Mapping[str, Any]) -> dict[str, tuple[Shape, ...]]:
+def icons_in(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
     """The shapes of the icons that `tree` names: `{"lucide:cloud-rain": (("path", {...}), ...)}`.
 
     A name that Lucide does not have is left out.
+
+    Args:
+        tree: The widget root, or its JSON.
     """
-    text = orjson.dumps(tree, default=dict)
+    text = tree if isinstance(tree, bytes) else orjson.dumps(tree, default=dict)
     if PREFIX.encode() not in text:
         return {}
     named = list(dict.fromkeys(_NAMED.findall(text)))[:_MOST]

@@ -35,6 +35,15 @@ def tree(output: str | bytes) -> dict[str, Any]:
         WidgetError: It is not JSON (W1305), or no widget root (W1306); line and column are those
             of the output.
     """
+    return tree_and_json(output)[0]
+
+
+def tree_and_json(output: str | bytes) -> tuple[dict[str, Any], bytes]:
+    """The same, and as JSON.
+
+    Raises:
+        WidgetError: as `tree` does.
+    """
     try:
         root = orjson.loads(output)
     except orjson.JSONDecodeError as error:
@@ -43,16 +52,10 @@ def tree(output: str | bytes) -> dict[str, Any]:
     if not isinstance(root, dict) or root.get("type") not in ROOTS:
         raise _no_root(root)
     _normalise(root)
-    if isinstance(output, bytes):
-        brackets = output.count(b"[") + output.count(b"{")
-    else:
-        brackets = output.count("[") + output.count("{")
-    if brackets > _MOST_LEVELS:
-        try:
-            orjson.dumps(root)
-        except orjson.JSONEncodeError:
-            raise _too_deep() from None
-    return root
+    try:
+        return root, orjson.dumps(root)
+    except orjson.JSONEncodeError:
+        raise _too_deep() from None
 
 
 def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
