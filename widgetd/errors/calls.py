@@ -16,6 +16,7 @@ CODES = (
     Code("W2008", "fault", "the body of a request is too large"),
     Code("W2009", "fault", "the body of a request is not JSON"),
     Code("W2010", "fault", "a client is too old for the widget"),
+    Code("W2011", "fault", "there are too many arguments for the schema to be decided about"),
     # W22xx: limits
     Code("W2201", "fault", "a principal calls too often"),
     Code("W2202", "fault", "a principal has too many calls running at the same time"),

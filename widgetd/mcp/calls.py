@@ -12,6 +12,9 @@ from secrets import token_urlsafe
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import anyio
+import anyio.to_thread
+
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
@@ -19,10 +22,14 @@ from widgetd.mcp.envelope import RenderMark
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import Caller, caller_in, is_elevated
 from widgetd.mcp.result import Policy, Result, profile_for, to_json, tool_result, ui
+from widgetd.schema.json_values import size
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.actions import has_actions
 from widgetd.widget.sidecar import version_precedence
 from widgetd.widget.widget import CompiledCache, Render, Widget
+
+LARGE = 4_000
+"""Arguments of more values than this are decided about and drawn beside the loop."""
 
 CLIENT_VERSION_KEY = "widgetd/clientVersion"
 """In a call's `_meta`: the version of the client that will show the widget."""
@@ -56,6 +63,8 @@ class Rendering:
         self._observers = observers
         self._clock = clock
         self._compiled = CompiledCache()
+        # They share the interpreter with the loop, so more at a time would only be in its way.
+        self._beside = anyio.CapacityLimiter(1)
         self._shown: WeakKeyDictionary[Widget, tuple[bytes, bool, tuple[str, ...]]] = (
             WeakKeyDictionary()
         )
@@ -132,9 +141,20 @@ class Rendering:
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
         """
-        render = self.make(widget, arguments, generation, owner=owner)
+        made, started_s = None, time.perf_counter()
+        if size(arguments, LARGE) > LARGE:
+            made = await anyio.to_thread.run_sync(
+                self._call, widget, arguments, limiter=self._beside
+            )
+        render = self.make(
+            widget, arguments, generation, owner=owner, made=made, started_s=started_s
+        )
         await self._store.renders.put(render)
         return render
+
+    def _call(self, widget: Widget, arguments: Mapping[str, Any]) -> Render:
+        with self.draws.of(widget.key):
+            return widget.call(arguments, strict=self._policy.strict)
 
     def make(
         self,
@@ -144,6 +164,7 @@ class Rendering:
         *,
         owner: str = "",
         made: Render | None = None,
+        started_s: float | None = None,
     ) -> StoredRender:
         """Render `widget` for somebody who looks at it now, and do not keep the render.
 
@@ -153,14 +174,15 @@ class Rendering:
             generation: Of the snapshot that it is served from.
             owner: Whose share of the room the render takes.
             made: What to show in place of what a call would make.
+            started_s: When the making of it began, by `time.perf_counter`; None for now.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
         """
         self._compiled.called(widget)
+        started_s = started_s or time.perf_counter()
+        made = made or self._call(widget, arguments)
         with self.draws.of(widget.key):
-            started_s = time.perf_counter()
-            made = made or widget.call(arguments, strict=self._policy.strict)
             ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
             data = widget.summary.data(made.arguments)

@@ -163,6 +163,29 @@ def nodes(value: Json, most: int) -> int:
     return count
 
 
+def size(value: Json, most: int) -> int:
+    """About how much there is to look through in `value`: values, and texts by 64 characters.
+
+    Counted little further than `most`, so that what holds itself has a size, too.
+    """
+    count = 0
+    level = [value]
+    while level and count <= most:
+        count += len(level)
+        within: list[Json] = []
+        for current in level:
+            kind = type(current)
+            if kind is str:
+                if len(current) > 64:
+                    count += len(current) >> 6
+            elif kind is dict:
+                within.extend(current.values())
+            elif kind is list:
+                within.extend(current)
+        level = within
+    return count
+
+
 def nulls(value: Json, most: int) -> int:
     """How many properties in `value` are null; `most` where there are more."""
     count = 0

@@ -27,11 +27,13 @@ from widgetd.schema.json_values import (
     is_json,
     not_json,
     nulls,
+    size,
     too_deep,
 )
 from widgetd.schema.sampling.sample import smallest
 from widgetd.schema.types import type_names
 from widgetd.schema.unsatisfiable import unsatisfiable
+from widgetd.schema.work import MOST, Work
 
 # What finding the alternatives that bring defaults may cost, in units of `faults.Budget`.
 FILLING = 100_000
@@ -73,15 +75,20 @@ class Schema:
         self.advertised = advertised
         self.document = document
         self._is_valid = is_valid
+        self._work = Work(document)
         self._limits = limits
         self._has_defaults = any("default" in part for part in document.subschemas())
         self._part_validators: dict[int, IsValid | None] = {}
 
     def admits(self, arguments: Json) -> bool:
-        """Whether `arguments` fit, exactly as the schema's draft says."""
+        """Whether `arguments` fit, exactly as the schema's draft says.
+
+        What could not be decided soon does not fit.
+        """
         return (
             isinstance(arguments, dict)
             and is_json(arguments, self._limits.json_depth)
+            and not self._work.is_too_much(arguments)
             and self._is_valid(arguments)
         )
 
@@ -102,11 +109,18 @@ class Schema:
             example: The author's own arguments, for an error to end with.
 
         Raises:
-            CallError: They do not fit (W2002), or nest too deeply (W2003).
+            CallError: They do not fit (W2002), nest too deeply (W2003), or are too many to be
+                held to this schema (W2011).
         """
         if self.admits(arguments):
             return Checked(arguments=arguments)
         refuse_what_is_not_json(arguments, self._limits.json_depth)
+        if self._work.is_too_much(arguments):
+            raise CallError(
+                "W2011",
+                f"the arguments hold {size(arguments, MOST):,} values, too many for a schema of "
+                f"{self.document.size:,} parts to be held to; send fewer, or shorter texts",
+            )
         if strict:
             explainer = self.explainer()
             faults = explainer.faults(self.document.root, arguments)

@@ -1,0 +1,50 @@
+"""What is large is decided about and drawn beside the loop, so that others go on being answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from tests.making import snapshot_of, widget
+from widgetd.catalog.registry import Registry
+from widgetd.errors import CallError
+from widgetd.mcp.calls import LARGE, Rendering
+from widgetd.mcp.result import Policy
+from widgetd.store.factory import local_store
+
+TABLE = {"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "integer"}}}}
+
+
+async def turns_during(arguments: dict[str, Any]) -> int:
+    """How often the loop came round while a widget was rendered with `arguments`, or refused."""
+    table = widget("Table", schema=TABLE)
+    rendering = Rendering(Registry(snapshot_of(table)), Policy(), local_store())
+    turns, done = 0, False
+
+    async def turn() -> None:
+        nonlocal turns
+        while not done:
+            turns += 1
+            await checkpoint()
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(turn)
+            await checkpoint()
+            try:
+                await rendering.render(table, arguments, "", owner="")
+            except CallError as error:
+                assert error.code == "W2002"  # noqa: PT017 - some are admitted
+            done = True
+    return turns
+
+
+@pytest.mark.parametrize("last", [7, "seven"], ids=["admitted", "refused"])
+async def test_the_loop_turns_while_what_is_large_is_decided(last: object) -> None:
+    few = await turns_during({"rows": [*range(10), last]})
+    many = await turns_during({"rows": [*range(LARGE * 10), last]})
+
+    assert few < 10 < many
