@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from widgetd.errors import ConfigError, nearest
+from widgetd.files.bundled import bundled as bundled  # noqa: PLC0414 - offered here, too
 
 FILE = "widgetd.toml"
 PREFIX = "WIDGETD_"
@@ -286,10 +287,3 @@ def folder_of(settings: Settings) -> Path:
         advice = "name the folder that it lies in"
         raise ConfigError("W0004", f"{settings.dir} is a file", advice, exit_code=3)
     return settings.dir
-
-
-def bundled() -> Path:
-    """The widgets that come with widgetd."""
-    package = Path(__file__).parent
-    shipped = package / "_widgets"
-    return shipped if shipped.is_dir() else package.parent / "widgets"

@@ -24,6 +24,7 @@ from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.checks import findings
 from widgetd.checks.renders import undrawable
 from widgetd.errors import ConfigError, Finding, WidgetError
+from widgetd.files.bundled import bundled
 from widgetd.files.folder import Folder, opened
 from widgetd.files.persistent_map import differing, missing
 from widgetd.files.scan import UNKNOWN, Scan, scan
@@ -402,7 +403,7 @@ def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -
 
 
 def discover_widgets(
-    folder: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | None = None,
     *,
     limits: Limits | None = None,
     refused: Callable[[Finding], None] | None = None,
@@ -410,7 +411,7 @@ def discover_widgets(
     """Every widget in `folder` and below, in the order of tool names.
 
     Args:
-        folder: The folder.
+        folder: The folder; by default that of the widgets that come with widgetd.
         limits: What one widget may ask for.
         refused: Told of each file that cannot be served; by default it is logged.
 
@@ -418,6 +419,7 @@ def discover_widgets(
         ConfigError: There is no such folder.
     """
     limits = limits or Limits()
+    folder = bundled() if folder is None else folder
     make = partial(load, limits=limits)
     catalog = Catalog(Path(folder), make, limit_bytes=limits.file_bytes, quiet_ms=0)
     found = catalog.scan()
@@ -432,9 +434,15 @@ def discover_widgets(
     return list(found.widgets.values())
 
 
-def get_widget(name: str, folder: str | os.PathLike[str]) -> Widget | None:
-    """The widget of `folder` that is called `name`, as a tool or by its title; None if none is."""
+def get_widget(name: str, folder: str | os.PathLike[str] | None = None) -> Widget | None:
+    """The widget that is called `name`, as a tool or by its title; None if none is.
+
+    Args:
+        name: What it is called.
+        folder: Where; by default among the widgets that come with widgetd.
+    """
     for widget in discover_widgets(folder):
         if name in (widget.tool, widget.definition.name, widget.definition.title):
+            widget.compile()
             return widget
     return None

@@ -99,7 +99,7 @@ def _written(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int
     """What in the template wrote the place of the output that `finding` is about."""
     if finding.line is None or finding.column is None:
         return None
-    arguments = widget.schema.with_defaults(dict(sample.arguments))
+    arguments = widget.filled(sample.arguments)
     made = widget.template.rendering(arguments)
     if made.mended:
         return None

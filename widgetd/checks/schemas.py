@@ -187,9 +187,9 @@ def undeclared_by_sidecar(widget: Widget, declared: DeclaredPaths) -> Iterator[F
 
 def unknown_sidecar_fields(definition: Definition, declared: DeclaredPaths) -> Iterator[Finding]:
     """Each field that the sidecar names and the schema does not declare (W1213)."""
-    for key in ("summary_fields", "sensitive"):
+    for key in ("summary_fields", "sensitive", "ids", "derived"):
         for field in getattr(definition.sidecar, key):
-            missing = declared.missing(field, through_lists=key == "sensitive")
+            missing = declared.missing(field, through_lists=key in ("sensitive", "derived"))
             if missing is not None:
                 yield _not_in_schema(definition, f"/{key}", missing)
 
@@ -212,6 +212,9 @@ def _sidecar_readers(widget: Widget) -> dict[str, Template | Expression]:
         readers["/summary"] = summary.template
     for name, expression in summary.expressions.items():
         readers[f"/summary_data{pointer(name)}"] = expression
+    for path, expression in widget.filler.derived.items():
+        if "." not in path:  # deeper ones read what is beside them, too
+            readers[f"/derived{pointer(path)}"] = expression
     return readers
 
 

@@ -55,6 +55,7 @@ def _lines(widget: Widget) -> Iterator[str]:
     yield f"summary = {_toml(f'{definition.title}: {shown}' if shown else definition.title)}"
     yield f"summary_fields = {_toml(fields[:3])}"
     yield '# sensitive = ["passport"]       # told to nobody: no text, no data, no log'
+    yield '# ids = ["orderId"]              # made by widgetd where a call leaves them out'
     yield ""
     yield '# permission = "elevated"        # callers need a scope of their own'
     yield '# version = "1.0.0"'
@@ -68,6 +69,10 @@ def _lines(widget: Widget) -> Iterator[str]:
     yield "# deprecated = true"
     yield '# migration_guide = "https://…"'
     yield ""
+    yield "# Arguments that follow from others where a call leaves them out."
+    yield "# [derived]"
+    yield "# amountText = \"amount ~ ' ' ~ currency\""
+    yield ""
     yield "# More for the model: expressions over the arguments."
     yield "# [summary_data]"
     yield '# total = "items | length"'
@@ -76,6 +81,10 @@ def _lines(widget: Widget) -> Iterator[str]:
     for action in sorted({action.type for action in widget_actions(widget)}) or ["order.send"]:
         yield f"# [actions.{_toml(action)}]"
         yield '# description = "…"'
+        yield f"# [[actions.{_toml(action)}.checks]]"
+        yield '# field = "until"'
+        yield '# holds = "payload.until > payload.from"'
+        yield '# says = "Choose a later time."'
     if widget.example is not None:
         yield ""
         yield "[[examples]]"

@@ -44,6 +44,7 @@ class Rendering:
     Args:
         registry: Where a call that came without a request finds the snapshot.
         clock: Tells the time, in seconds since the epoch.
+        new_id: Makes the id of a render; it must not be guessed.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Rendering:
         observers: Sequence[Observer] = (),
         draws: Draws | None = None,
         clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] = lambda: f"r_{token_urlsafe(12)}",
     ) -> None:
         self.draws = draws or Draws()
         self._registry = registry
@@ -62,6 +64,7 @@ class Rendering:
         self._store = store
         self._observers = observers
         self._clock = clock
+        self._new_id = new_id
         self._compiled = CompiledCache()
         # They share the interpreter with the loop, so more at a time would only be in its way.
         self._beside = anyio.CapacityLimiter(1)
@@ -154,7 +157,8 @@ class Rendering:
 
     def _call(self, widget: Widget, arguments: Mapping[str, Any]) -> Render:
         with self.draws.of(widget.key):
-            return widget.call(arguments, strict=self._policy.strict)
+            strict = self._policy.strict
+            return widget.call(arguments, strict=strict, identity=self._new_id())
 
     def make(
         self,
@@ -196,7 +200,7 @@ class Rendering:
             known = self._shown[widget] = to_json(ui(widget).wire()), is_elevated(widget), marks
         shown, elevated, marks = known
         mark = RenderMark(
-            id=f"r_{token_urlsafe(12)}",
+            id=self._new_id(),
             widget=widget.tool,
             generation=generation,
             digest=widget.key,

@@ -87,11 +87,12 @@ def answer(
     Raises:
         CallError: The arguments do not fit, or the template fails on them.
     """
-    rendering = Rendering(Registry(snapshot), policy, local_store(), clock=lambda: 0.0)
-    render = rendering.make(widget, arguments, snapshot.generation)
     digest = blake2b(f"{widget.key} {name}".encode(), digest_size=12).digest()
     named = f"r_{urlsafe_b64encode(digest).decode()}"
-    mark = {**orjson.loads(render.mark), "id": named, "ms": 0.0}
-    still = replace(render, id=named, mark=orjson.dumps(mark))
+    rendering = Rendering(
+        Registry(snapshot), policy, local_store(), clock=lambda: 0.0, new_id=lambda: named
+    )
+    render = rendering.make(widget, arguments, snapshot.generation)
+    still = replace(render, mark=orjson.dumps({**orjson.loads(render.mark), "ms": 0.0}))
     profile = profile_for(policy, widget, Caller(snapshot=snapshot))
     return tool_result(still, profile, policy=policy, protocol="").values()

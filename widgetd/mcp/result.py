@@ -209,9 +209,12 @@ def tool_result(
             content.append(text_block(named))
     else:
         content = [text_block(f"{render.text}\n{named}" if named else render.text)]
+        # People see the widget itself.
+        annotations: dict[str, Any] = {"audience": ["assistant"]}
         priority = _priority(render.ui)
         if priority is not None:
-            content[0]["annotations"] = {"priority": priority}
+            annotations["priority"] = priority
+        content[0]["annotations"] = annotations
     if not is_inline:
         content.append(
             {
@@ -220,6 +223,7 @@ def tool_result(
                 "description": "The widget, which is too large to be sent along.",
                 "mimeType": "application/json",
                 "size": len(render.tree),
+                "annotations": {"audience": ["user"]},
                 "type": "resource_link",
             }
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
@@ -62,7 +62,13 @@ class Search:
             self._indices.setdefault(audience, index)
 
     def find(
-        self, snapshot: Snapshot, query: str, limit: int, *, audience: Hashable = None
+        self,
+        snapshot: Snapshot,
+        query: str,
+        limit: int,
+        *,
+        tags: Collection[str] = (),
+        audience: Hashable = None,
     ) -> tuple[list[Hit], int]:
         """The best `limit` widgets for `query`, and how many fit at all.
 
@@ -72,19 +78,29 @@ class Search:
             snapshot: What is searched.
             query: Some words.
             limit: The most to answer with.
+            tags: Only widgets that have one of them fit; none of them leaves all.
             audience: Whose view `snapshot` is; the next one's is likely to be much the same.
         """
         widgets = snapshot.widgets
         if not query.strip():
-            first = islice(widgets.values(), limit)
-            return [Hit(widget=widget, score=0.0) for widget in first], len(widgets)
+            if not tags:
+                first = islice(widgets.values(), limit)
+                return [Hit(widget=widget, score=0.0) for widget in first], len(widgets)
+            tagged = [one for one in widgets.values() if _has_one(one, tags)]
+            return [Hit(widget=widget, score=0.0) for widget in tagged[:limit]], len(tagged)
         index = self._indices.setdefault(audience, SearchIndex(_texts))
         self._indices.move_to_end(audience)
         if len(self._indices) > MOST_AUDIENCES:
             self._indices.popitem(last=False)
         scores = index.following(widgets).scores(query)
+        if tags:
+            scores = {tool: one for tool, one in scores.items() if _has_one(widgets[tool], tags)}
         best = nsmallest(limit, scores, key=lambda tool: (-scores[tool], tool))
         return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
+
+
+def _has_one(widget: Widget, tags: Collection[str]) -> bool:
+    return any(tag in tags for tag in widget.definition.tags)
 
 
 def _texts(widget: Widget) -> Iterator[tuple[int, str]]:

@@ -67,6 +67,12 @@ class Definition(Names):
         return parsed_again(self.content)
 
     @property
+    def format_version(self) -> str:
+        """The version of Studio's format that the file says it is in."""
+        version: str = self.document.content["version"]
+        return version
+
+    @property
     def schema(self) -> Mapping[str, Any] | None:
         """The argument schema, verbatim but for characters that nobody sees; None without one."""
         return self.document.schema

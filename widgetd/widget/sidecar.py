@@ -45,10 +45,19 @@ class Example(_Part):
     arguments: Mapping[str, Any]
 
 
+class ActionCheck(_Part):
+    """What is demanded of the payload of an action, and what users read where it is not so."""
+
+    field: str = ""
+    holds: str
+    says: str
+
+
 class ActionNote(_Part):
     """What it means when the user takes an action."""
 
     description: str
+    checks: tuple[ActionCheck, ...] = ()
 
 
 class Sidecar(_Part):
@@ -73,6 +82,8 @@ class Sidecar(_Part):
     migration_guide: str | None = None
     cache: Literal["none", "session", "persistent"] = "none"
     profile: Literal["auto", "chatkit", "split"] = "auto"
+    ids: tuple[str, ...] = ()
+    derived: Mapping[str, str] = Field(default_factory=dict)
     summary_data: Mapping[str, str] = Field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     actions: Mapping[str, ActionNote] = Field(default_factory=dict)
@@ -133,7 +144,8 @@ def _unusable(text: str, error: ErrorDetails) -> WidgetError:
     loc, line = error["loc"], _line(text, error["loc"])
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if error["type"] == _UNKNOWN:
-        owner = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else ActionNote
+        inner = ActionNote if len(loc) < 5 else ActionCheck
+        owner = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else inner
         known = tuple(owner.model_fields)
         near = nearest(str(loc[-1]), known)
         advice = f"did you mean '{near}'?" if near else f"known are {', '.join(known)}"

@@ -51,7 +51,7 @@ class Summary:
         Args:
             arguments: As the widget's template saw them.
         """
-        public = _without(arguments, self.sensitive)
+        public = without(arguments, self.sensitive)
         text = ""
         if self.template is not None:
             try:
@@ -76,7 +76,7 @@ class Summary:
         Args:
             arguments: As the widget's template saw them.
         """
-        public = _without(arguments, self.sensitive)
+        public = without(arguments, self.sensitive)
         values: dict[str, Any] = {}
         for path in self.fields:
             value: Any = public
@@ -117,7 +117,7 @@ def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -
         raise error.of(definition.path + SUFFIX) from None
 
 
-def _without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
+def without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
     """The arguments without what lies at `paths`, in lists too, and in lists of lists."""
     for path in paths:
         arguments = _cut(arguments, path_names(path))

@@ -28,9 +28,11 @@ from widgetd.schema.json_text import FROM_JSX, is_jsx
 from widgetd.schema.pydantic_model import json_schema_to_pydantic, signature_of
 from widgetd.schema.validator import Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
-from widgetd.widget.components import to_chatkit, tree, tree_and_json
+from widgetd.widget.action_checks import Checks, compile_checks
+from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe
+from widgetd.widget.filling import Filler, compile_filler
 from widgetd.widget.summary import Summary, compile_summary
 
 MOST_TEMPLATES = 16
@@ -116,6 +118,16 @@ class Widget:
         """What a model reads of a render."""
         return compile_summary(self.definition, self.schema, limits=self._limits)
 
+    @cached_property
+    def filler(self) -> Filler:
+        """Fills in what calls need not say."""
+        return compile_filler(self.definition, limits=self._limits)
+
+    @cached_property
+    def checks(self) -> Checks:
+        """What is demanded of actions besides what their fields demand."""
+        return compile_checks(self.definition, limits=self._limits)
+
     @property
     def advertised(self) -> Mapping[str, Any]:
         """The schema as clients are told it; where the file has one, nothing is compiled."""
@@ -144,13 +156,21 @@ class Widget:
             WidgetError: One does; the finding says where in the file and why.
         """
         if self._proof is None:
-            _ = self.template, self.schema, self.summary
+            self.compile()
             definition, schema = self.definition, self.schema
             description = describe(definition, schema)
             listed = (self.tool, definition.title, description, schema.advertised, definition.tags)
             listing = blake2b(orjson.dumps(listed), digest_size=8).hexdigest()
             self._proof = Proof(names=definition.names, description=description, listing=listing)
         return self._proof
+
+    def compile(self) -> None:
+        """Have every part at hand, so that a call need make none.
+
+        Raises:
+            WidgetError: One cannot be made.
+        """
+        _ = self.template, self.schema, self.summary, self.filler, self.checks
 
     def admitted(self, entry: bytes) -> None:
         """Keep how it stands in a list of tools, as whoever admitted it says."""
@@ -204,12 +224,24 @@ class Widget:
         given += [] if studio is None else [dict(studio.default_state)]
         return tuple(filter(self.schema.admits, given))
 
-    def call(self, arguments: Mapping[str, Any], *, strict: bool = False) -> Render:
+    def filled(self, arguments: Mapping[str, Any], identity: str = "") -> Mapping[str, Any]:
+        """Arguments that the schema admits, as the template sees them.
+
+        Args:
+            arguments: By the schema's property names.
+            identity: What ids are made of; by default the arguments themselves.
+        """
+        return self.filler.filled(self.schema.with_defaults(dict(arguments)), identity)
+
+    def call(
+        self, arguments: Mapping[str, Any], *, strict: bool = False, identity: str = ""
+    ) -> Render:
         """Validate `arguments` and render them.
 
         Args:
             arguments: By the schema's property names.
             strict: Refuse arguments that would have to be coerced.
+            identity: What ids are made of that the arguments leave out.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
@@ -218,7 +250,7 @@ class Widget:
         checked = self.schema.check(
             dict(arguments), strict=strict, sensitive=sensitive, example=lambda: self._authors
         )
-        filled = self.schema.with_defaults(checked.arguments)
+        filled = self.filled(checked.arguments, identity)
         made = self.template.rendering(filled)
         try:
             root, json = tree_and_json(made.text)
@@ -241,7 +273,7 @@ class Widget:
             CallError: The template fails on them.
             WidgetError: Its output is no widget (W1305, W1306).
         """
-        return tree(self.template.render(self.schema.with_defaults(dict(arguments))))
+        return tree(self.template.render(self.filled(arguments)))
 
     @cached_property
     def Arguments(self) -> type[BaseModel]:  # noqa: N802 - it is a class, and named as one
@@ -268,7 +300,8 @@ class Widget:
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
         """
-        return self._keyword_call(to_chatkit, "DynamicWidgetRoot")
+        root: object = chatkit_widgets().DynamicWidgetRoot
+        return self._keyword_call(to_chatkit, root)
 
     def _keyword_call(
         self, convert: Callable[[dict[str, Any]], Any], returns: object
@@ -281,6 +314,10 @@ class Widget:
         call.__doc__ = self.description
         signature = signature_of(self.Arguments).replace(return_annotation=returns)
         call.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
+        call.__annotations__ = {
+            **{name: given.annotation for name, given in signature.parameters.items()},
+            "return": returns,
+        }
         return call
 
 

@@ -214,6 +214,46 @@ async def test_a_payload_that_does_not_fit_is_told_by_field(
     assert (await awaited(client, render_id))["status"] == "timeout"
 
 
+CHECKED = """
+[actions."order.send"]
+description = "The user sends the order."
+[[actions."order.send".checks]]
+field = "count"
+holds = "payload.count >= 2"
+says = "Order two at least."
+[[actions."order.send".checks]]
+field = "size"
+holds = "payload.size != 'M' or payload.count < 5"
+says = "There are four of these."
+"""
+
+
+@pytest.mark.parametrize(
+    ("added", "errors"),
+    [
+        ({"count": 2, "size": "M"}, {}),
+        ({"count": 1}, {"count": ["Order two at least."]}),
+        ({"count": 9, "size": "M"}, {"size": ["There are four of these."]}),
+        ({"size": "S"}, {"count": ["Order two at least."]}),
+        ({"count": "x"}, {"count": ['expected a number or null, got "x"']}),
+    ],
+)
+async def test_a_payload_has_to_pass_its_authors_checks(
+    store: Store, added: dict[str, Any], errors: dict[str, list[str]]
+) -> None:
+    server = build(Registry(snapshot_of(order(CHECKED))), store)
+    async with Client(sdk.lowlevel_of(server.mcp)) as client:
+        render_id = id_of(await client.call_tool("order", ARGUMENTS))
+        answer = await act(client, render_id, {**GIVEN, **added})
+        actions = (await awaited(client, render_id))["actions"]
+
+    assert answer.structured_content is not None
+    assert answer.structured_content.get("validationErrors", {}) == errors
+    assert len(actions) == (0 if errors else 1)
+    if errors.get("size"):
+        assert texts(answer) == ["[W2404] payload.size: There are four of these. (retry: no)"]
+
+
 async def test_a_combination_that_stands_nowhere_in_the_widget_is_refused(
     client: Client, server: Server
 ) -> None:

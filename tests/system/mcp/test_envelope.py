@@ -116,7 +116,9 @@ async def test_a_priority_is_an_annotation_of_the_content_too(client: Connection
     assert high.annotations is not None
     assert high.annotations.priority == 1.0
     assert isinstance(medium, TextContent)
-    assert medium.annotations is None
+    assert medium.annotations is not None
+    assert medium.annotations.model_dump(exclude_none=True) == {"audience": ["assistant"]}
+    assert high.annotations.audience == ["assistant"]
 
 
 async def test_a_deprecated_widget_says_so_where_models_choose(client: Connection) -> None:

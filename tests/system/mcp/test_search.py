@@ -50,6 +50,20 @@ def test_the_limit_cuts_the_answer_and_not_the_count() -> None:
     assert ([hit.widget.tool for hit in hits], total) == (["flight"], 2)
 
 
+def test_only_widgets_with_one_of_the_tags_are_found() -> None:
+    sky = widget("Sky", sidecar='tags = ["weather"]\ndescription = "Show the sky of a flight."')
+    everything = snapshot_of(FLIGHT, HOTEL, TRAVEL, sky)
+
+    def tools(query: str, *tags: str) -> list[str]:
+        hits, total = Search().find(everything, query, 10, tags=tags)
+        assert total == len(hits)
+        return [hit.widget.tool for hit in hits]
+
+    assert tools("", "weather", "travel") == ["sky", "trips"]
+    assert tools("flight", "weather") == ["sky"]
+    assert tools("flight", "cooking") == []
+
+
 CHART = widget(
     "Chart",
     sidecar='keywords = ["trend"]\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
@@ -158,10 +159,32 @@ async def test_details_take_names_however_they_are_written(client: Client, names
 
 
 @pytest.mark.parametrize("arguments", [{}, {"names": None}, {"names": ""}])
-async def test_details_of_nothing_are_nothing(client: Client, arguments: dict[str, Any]) -> None:
+async def test_details_of_nothing_name_all_there_is(
+    client: Client, registry: Registry, arguments: dict[str, Any]
+) -> None:
     details = await client.call_tool("get_widget_details", arguments)
+    named = [
+        {"name": tool, "status": "ok", "title": one.definition.title}
+        for tool, one in registry.current.widgets.items()
+    ]
 
-    assert structured(details) == {"items": []}
+    assert named
+    assert structured(details) == {"items": named}
+
+
+async def test_what_details_have_no_room_for_is_named_instead(
+    client: Client, registry: Registry
+) -> None:
+    names = [f"long_{number}" for number in range(5)]
+    registry.swap(snapshot_of(*(widget(name, description="a" * 30_000) for name in names)))
+
+    details = structured(await client.call_tool("get_widget_details", {"names": names}))
+    rest = structured(await client.call_tool("get_widget_details", {"names": details["left"]}))
+
+    assert [item["name"] for item in details["items"]] == names[:2]
+    assert details["left"] == names[2:]
+    assert len(json.dumps(details)) < 64 * 1024
+    assert [item["name"] for item in rest["items"]] == names[2:4]
 
 
 async def test_details_tell_what_is_wrong_with_a_stale_widget(

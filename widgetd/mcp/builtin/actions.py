@@ -21,6 +21,7 @@ from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
 from widgetd.store.contract import Awaited
+from widgetd.widget.action_checks import unmet
 from widgetd.widget.actions import TreeAction, tree_actions
 from widgetd.widget.actions.tree_actions import as_object
 
@@ -50,6 +51,15 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
                 f"expected {argument.expected}, got {argument.got}"
             )
         return error_result(error, {"status": "invalid", "validationErrors": errors})
+    widget = context.caller.snapshot.widgets.get(render.tool)
+    failed = () if widget is None else unmet(widget.checks, offered.type, payload)
+    if failed:
+        said: dict[str, list[str]] = {}
+        for one in failed:
+            said.setdefault(one.field, []).append(one.says)
+        place = f"payload.{failed[0].field}".rstrip(".") if len(said) == 1 else "payload"
+        refused = CallError("W2404", " ".join(one.says for one in failed), path=place)
+        return error_result(refused, {"status": "invalid", "validationErrors": said})
     accepted = await store.actions.append(render_id, offered.type, payload, idempotency_key=key)
     answer = {"status": accepted.status, "next": accepted.seq}
     owner = context.rendering.caller.principal.name

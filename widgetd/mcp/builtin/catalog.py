@@ -6,8 +6,10 @@ A widget that such a host has not heard of is found by `search_widgets`, explain
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import orjson
 
 from widgetd.errors import nearest
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
@@ -15,9 +17,13 @@ from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, structured_result
 from widgetd.widget.actions import widget_actions
+from widgetd.widget.widget import Widget
 
 MOST_HITS = 50
 """More than a model would read."""
+
+MOST_BYTES = 64 * 1024
+"""Of one answer about widgets, but for the first of them, which is told in any case."""
 
 
 async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -28,7 +34,11 @@ async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> 
     snapshot, audience = context.caller.snapshot, context.caller.principal.audience
     await context.search.prepare(snapshot, audience=audience)
     hits, total = context.search.find(
-        snapshot, arguments.get("query", ""), arguments["limit"], audience=audience
+        snapshot,
+        arguments.get("query", ""),
+        arguments["limit"],
+        tags=arguments.get("tags", ()),
+        audience=audience,
     )
     items = [
         {
@@ -49,9 +59,28 @@ async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> 
 
 
 async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"name", "status", ...}]}`, one for each name asked for, in that order."""
-    names = arguments.get("names", ())
-    return structured_result({"items": [_details(context, name) for name in names]})
+    """`{"items": [{"name", "status", ...}]}`, one for each name asked for, in that order.
+
+    Where none is asked for, every widget's name and title. What is too much for one answer is
+    not in it: `left` names what to ask for next.
+    """
+    widgets = context.caller.snapshot.widgets
+    names: Sequence[str] = arguments.get("names") or tuple(widgets)
+    briefly = not arguments.get("names")
+    items: list[dict[str, Any]] = []
+    room = MOST_BYTES
+    for at, name in enumerate(names):
+        item = _named(widgets[name]) if briefly else _details(context, name)
+        room -= len(orjson.dumps(item))
+        if room < 0 and items:
+            left = list(names[at : at + MOST_HITS])
+            return structured_result({"items": items, "left": left})
+        items.append(item)
+    return structured_result({"items": items})
+
+
+def _named(widget: Widget) -> dict[str, Any]:
+    return {"name": widget.tool, "status": "ok", "title": widget.definition.title}
 
 
 def _details(context: ToolContext, name: str) -> dict[str, Any]:
@@ -111,6 +140,12 @@ TOOLS = (
                     "default": 10,
                     "description": "How many widgets to answer with.",
                 },
+                "tags": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "maxItems": MOST_HITS,
+                    "description": "Only widgets with one of these tags.",
+                },
             },
             "additionalProperties": False,
         },
@@ -126,7 +161,8 @@ TOOLS = (
                     "type": "array",
                     "items": {"type": "string"},
                     "maxItems": MOST_HITS,
-                    "description": "Names of widgets, as search_widgets gives them.",
+                    "description": "Names of widgets, as search_widgets gives them. "
+                    "Without any, all widgets are named.",
                 },
             },
             "additionalProperties": False,

@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from widgetd.widget.components.check import check_tree
 from widgetd.widget.components.tree import to_chatkit, tree, tree_and_json
-from widgetd.widget.components.vocabulary import vocabulary
+from widgetd.widget.components.vocabulary import chatkit_widgets, vocabulary
 
-__all__ = ["check_tree", "to_chatkit", "tree", "tree_and_json", "vocabulary"]
+__all__ = ["chatkit_widgets", "check_tree", "to_chatkit", "tree", "tree_and_json", "vocabulary"]

@@ -1,0 +1,94 @@
+"""What a call leaves out is made by widgetd, where the sidecar says how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.making import widget
+from widgetd.checks import findings
+from widgetd.errors import WidgetError
+from widgetd.widget.widget import Widget
+
+TEXT = {"type": "string"}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "orderId": TEXT,
+        "amount": {"type": "number"},
+        "amountText": TEXT,
+        "currency": TEXT,
+        "pin": TEXT,
+        "lines": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"price": {}, "text": TEXT}},
+        },
+    },
+}
+TEMPLATE = '{"type":"Card","key":{{ orderId | tojson }},"size":{{ amountText | tojson }}}'
+SIDECAR = """
+ids = ["orderId"]
+sensitive = ["pin"]
+[derived]
+amountText = "'%.2f' | format(amount) ~ ' ' ~ currency"
+"lines.text" = "price ~ ' ' ~ currency"
+"""
+
+
+def made(sidecar: str = SIDECAR) -> Widget:
+    return widget("Order", schema=SCHEMA, template=TEMPLATE, sidecar=sidecar)
+
+
+def seen(**arguments: Any) -> dict[str, Any]:
+    return dict(made().call(arguments).arguments)
+
+
+def test_what_follows_from_other_arguments_is_derived() -> None:
+    assert seen(amount=12.5, currency="EUR")["amountText"] == "12.50 EUR"
+
+
+def test_what_a_call_brings_stays_as_it_is() -> None:
+    given = seen(orderId="o1", amount=12.5, currency="EUR", amountText="€12.50")
+
+    assert (given["orderId"], given["amountText"]) == ("o1", "€12.50")
+
+
+def test_in_a_list_it_follows_from_what_is_beside_and_around_it() -> None:
+    lines = seen(currency="EUR", lines=[{"price": 2}, {"price": 3, "text": "three"}])["lines"]
+
+    assert [line["text"] for line in lines] == ["2 EUR", "three"]
+
+
+def test_what_does_not_follow_stays_away() -> None:
+    assert set(seen(currency="EUR")) == {"currency", "orderId"}
+
+
+def test_an_id_is_the_same_for_the_same_arguments_and_another_in_each_render() -> None:
+    once, again, other = seen(amount=1), seen(amount=1), seen(amount=2)
+    order = made()
+    first, second = (order.call({"amount": 1}, identity=name) for name in ("r_1", "r_2"))
+
+    assert once["orderId"] == again["orderId"] != other["orderId"]
+    assert first.tree["key"] != second.tree["key"]
+
+
+def test_no_id_tells_what_is_sensitive() -> None:
+    assert seen(pin="1111")["orderId"] == seen(pin="2222")["orderId"]
+
+
+def test_an_expression_that_cannot_be_read_is_a_fault_of_the_sidecar() -> None:
+    with pytest.raises(WidgetError) as caught:
+        made('[derived]\namountText = "amount ~"').compile()
+
+    assert caught.value.finding.path == "Order.widget.toml"
+
+
+def test_what_the_schema_does_not_declare_is_a_finding() -> None:
+    sidecar = 'ids = ["orderid"]\n[derived]\namountTxt = "amuont"\n'
+
+    assert [(one.at, one.advice) for one in findings(made(sidecar)) if one.code == "W1213"] == [
+        ("/ids", "did you mean 'orderId'?"),
+        ("/derived", "did you mean 'amountText'?"),
+        ("/derived/amountTxt", "did you mean 'amount'?"),
+    ]

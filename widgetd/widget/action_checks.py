@@ -1,0 +1,70 @@
+"""What an author demands of a payload besides what its fields demand, each on its own.
+
+A check is an expression over the payload as it was accepted: `payload.until > payload.from`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from widgetd.errors import CallError, WidgetError
+from widgetd.limits import Limits
+from widgetd.template import Expression, compile_expression
+from widgetd.widget.definition import Definition
+from widgetd.widget.sidecar import SUFFIX
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One demand on the payload of one type of action.
+
+    Attributes:
+        field: The field that its sentence is shown beside; empty for the payload as a whole.
+        holds: True where the demand is met.
+        says: What the user reads where it is not.
+    """
+
+    field: str
+    holds: Expression
+    says: str
+
+    def is_met(self, payload: Mapping[str, Any]) -> bool:
+        """Whether `payload` is as demanded; what cannot be told is not."""
+        try:
+            return bool(self.holds.evaluate({"payload": payload}))
+        except CallError:
+            return False
+
+
+Checks = Mapping[str, tuple[Check, ...]]
+"""By the type of action."""
+
+
+def compile_checks(definition: Definition, *, limits: Limits) -> Checks:
+    """Prove that the sidecar's checks can be used, and make them ready.
+
+    Raises:
+        WidgetError: One cannot be parsed; the finding's path is the sidecar's.
+    """
+    try:
+        return {
+            name: tuple(
+                Check(
+                    field=check.field,
+                    holds=compile_expression(check.holds, limits=limits),
+                    says=check.says,
+                )
+                for check in note.checks
+            )
+            for name, note in definition.sidecar.actions.items()
+            if note.checks
+        }
+    except WidgetError as error:
+        raise error.of(definition.path + SUFFIX) from None
+
+
+def unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[Check, ...]:
+    """The checks that an accepted payload does not pass."""
+    return tuple(one for one in checks.get(action, ()) if not one.is_met(payload))
