@@ -25,6 +25,7 @@ from widgetd.catalog.state import StateFolder
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.loading import version_of
 from widgetd.daemon.systemd import Supervisor, supervisor
+from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import ROWS
 from widgetd.files.hints import Hints
 from widgetd.mcp.audit import Audit
@@ -173,6 +174,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         builtin=ROWS,
         toolsets=settings.toolset,
         services={Operations: operations_of(runtime)},
+        traced=is_wanted(os.environ),
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 

@@ -1,105 +1,413 @@
-"""Answer `tools/list` of a modern client from bytes that are ready.
+"""Answer the plain good request from bytes to bytes; hand every other on, untouched.
 
-The SDK would build, check and write a thousand entries again for every client,
-after every swap. Here a request passes the same checks, by the SDK's own
-functions; what is not regular in every respect is handed on untouched, so that
-the SDK says what is wrong with it. It sits inside authentication and the Host
-check, and refuses to know what a widget is.
+Half of a call is the SDK's and FastMCP's dispatch: models of the request and of the result, a
+chain of layers, the same JSON written twice. Here a request is read by hand, held against what
+the specification requires, and answered by the same handlers, behind the same admission, before
+the same observers. Nothing is refused for its shape: what is not plainly good goes the ordinary
+way before anything is admitted or counted, and that way would have given the same answers.
+
+It stands before the app, whose layers take as long as a call does, and asks its Host check and its
+authentication by themselves; a request with an Origin, which CORS is about, is not answered here.
+
+Source: MCP specification 2026-07-28, basic/index, "Per-request protocol fields"; 2025-11-25,
+basic/transports, "Session Management".
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from types import MappingProxyType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
-from mcp.shared.inbound import (
-    InboundLadderRejection,
-    classify_inbound_request,
-    find_duplicated_routing_header,
+from mcp.server.connection import Connection
+from mcp.server.streamable_http import check_accept_headers
+from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    CLIENT_INFO_META_KEY,
+    PROTOCOL_VERSION_META_KEY,
 )
-from mcp_types import JSONRPCRequest
 from mcp_types.methods import validate_client_request
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from widgetd.mcp.sdk import App, Message, Receive, Scope, Send
+from widgetd.mcp import sdk
+from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
+from widgetd.mcp.middleware import admission, caller_of, observed_call, refused
+from widgetd.mcp.observer import Sent
+from widgetd.mcp.principal import CALLER, Caller, ClientInfo
+from widgetd.mcp.result import FIRST_WITH_STRUCTURE
+from widgetd.schema.json_text import NotJsonError, parse_plain
 
-Page = Callable[[Any, str], Awaitable[bytes | None]]
-"""Who asks, and the cursor, to the JSON of the result; None if the SDK is to say why not."""
+if TYPE_CHECKING:
+    from widgetd.mcp.notifications import LegacyClient
+    from widgetd.mcp.server import Server
 
-_LONGEST_BODY = 16 * 1024
-"""A list request is a few hundred bytes; whatever is longer is something else."""
+MOST_BYTES = 64 * 1024
+"""Of a body; what is larger is looked through beside the loop."""
+
+MOST_REMEMBERED = 256
+"""Hosts that passed the check, and introductions that clients gave of themselves."""
+
+UNKNOWN = object()
+"""Somebody whom the fast path does not let in; the ordinary way says why, or does."""
+
+_ENVELOPE = (PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY)
+_KEYS = frozenset({"jsonrpc", "id", "method", "params"})
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+Params = Mapping[str, Any]
+
+Answer = Callable[["Server", Caller, Params, bytes], Awaitable[Sent]]
+"""Who asks, for what, and the server's stamp on modern results, to the result as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """What is known here of a method.
+
+    Attributes:
+        answer: Answers for whoever is calling.
+        params: Its parameters beside `_meta`, with the one type each may have here.
+        named: The parameter that must be there, and that the `Mcp-Name` header repeats.
+        modern: Whether the modern era has it.
+        known: Whether what is asked for is there, and as any other.
+    """
+
+    answer: Answer
+    params: Mapping[str, type] = field(default_factory=dict)
+    named: str = ""
+    modern: bool = True
+    known: Callable[[Server, Caller, Params], bool] = lambda _server, _caller, _params: True
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that is answered here.
+
+    Attributes:
+        id: As it is repeated.
+        method: What it asks for.
+        params: Of the method.
+        caller: Who asks.
+        session: The legacy session's id; empty in the modern era.
+    """
+
+    id: int | str
+    method: str
+    params: Mapping[str, Any]
+    caller: Caller
+    session: str
 
 
 class FastPath:
-    """An ASGI layer around the SDK's endpoint: answers regular modern requests, hands on others."""
+    """An ASGI layer: answers plain good requests to the MCP endpoint, hands all others on.
 
-    def __init__(self, app: App, page: Page) -> None:
+    Args:
+        app: What is handed on to.
+        server: What is served.
+        path: Where the endpoint is.
+        endpoint: The endpoint itself, which knows the sessions.
+        host_check: Whether a request's Host may be used.
+
+    Attributes:
+        answered: How many requests were answered here.
+    """
+
+    def __init__(
+        self,
+        app: sdk.App,
+        *,
+        server: Server,
+        path: str,
+        endpoint: sdk.App,
+        host_check: Callable[[sdk.Scope], Awaitable[bool]],
+    ) -> None:
         self.app = app
-        self._page = page
+        self.answered = 0
+        self._server = server
+        self._path = path
+        self._endpoint = endpoint
+        self._host_check = host_check
+        self._stamp = orjson.dumps(sdk.envelope(server.mcp)["_meta"])[1:-1]
+        self._hosts: dict[tuple[bytes, Any], bool] = {}
+        self._clients: dict[bytes, ClientInfo] = {}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or hand it on."""
-        if scope["type"] != "http" or scope["method"] != "POST":
-            await self.app(scope, receive, send)
+    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+        """Answer one request, or hand it on as it came."""
+        taken: list[sdk.Message] = []
+        request = await self._taken(scope, receive, taken)
+        if request is None:
+            await self.app(scope, _replayed(taken, receive) if taken else receive, send)
             return
-        pairs = [
-            (name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]
-        ]
-        headers = dict(pairs)
-        length = headers.get("content-length", "")
-        if not (
-            headers.get("mcp-method") == "tools/list"
-            and headers.get("mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
-            and "application/json" in headers.get("accept", "")
-            and length.isdecimal()
-            and int(length) <= _LONGEST_BODY
-        ):
-            await self.app(scope, receive, send)
-            return
-        first = await receive()
-        answer = None
-        if not first.get("more_body"):
-            answer = await self._answer(scope, pairs, first.get("body", b""))
-        if answer is None:
-            await self.app(scope, _replayed(first, receive), send)
-            return
-        response = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(answer)).encode()),
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": response})
-        await send({"type": "http.response.body", "body": answer})
+        self.answered += 1
+        body = await self._answered(request)
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+        if request.session:
+            headers.append((b"mcp-session-id", request.session.encode("latin-1")))
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
-    async def _answer(
-        self, scope: Scope, headers: list[tuple[str, str]], body: bytes
-    ) -> bytes | None:
+    async def _taken(
+        self, scope: sdk.Scope, receive: sdk.Receive, taken: list[sdk.Message]
+    ) -> Request | None:
+        """The request, if it is plainly good; what had to be received for that is in `taken`."""
+        if scope.get("path") != self._path or scope["method"] != "POST":
+            return None
+        headers = dict(scope["headers"])
+        if len(headers) != len(scope["headers"]) or not _is_plain(headers):
+            return None
+        user = await self._user(scope, headers)
+        if user is UNKNOWN:
+            return None
+        taken.append(await receive())
+        while taken[-1].get("more_body"):
+            taken.append(await receive())
+        return self._read(user, headers, taken)
+
+    async def _user(self, scope: sdk.Scope, headers: Mapping[bytes, bytes]) -> object:
+        """Who sends this, None where nobody need say so; `UNKNOWN` where the app is to decide."""
+        key = headers.get(b"host", b""), scope.get("server")
+        if key not in self._hosts:
+            if not await self._host_check(scope):
+                return UNKNOWN
+            _remember(self._hosts, key, True)
+        auth = self._server.mcp.auth
+        if auth is None:
+            return None
+        user = await sdk.authenticated(auth, headers.get(b"authorization", b""))
+        return UNKNOWN if user is None else user
+
+    def _read(
+        self, user: object, headers: Mapping[bytes, bytes], taken: Sequence[sdk.Message]
+    ) -> Request | None:
+        """The request, if it is plainly good; nothing is changed by looking at it."""
+        if taken[-1]["type"] != "http.request":
+            return None
         try:
-            decoded = orjson.loads(body)
-            request = JSONRPCRequest.model_validate(decoded)
-            if (
-                request.method != "tools/list"
-                or find_duplicated_routing_header(headers) is not None
-            ):
-                return None
-            verdict = classify_inbound_request(decoded, headers=dict(headers))
-            if isinstance(verdict, InboundLadderRejection):
-                return None
-            validate_client_request("tools/list", verdict.protocol_version, request.params)
-        except (ValueError, ValidationError):
+            message = parse_plain(b"".join([one.get("body", b"") for one in taken]))
+        except NotJsonError:
             return None
-        page = await self._page(scope.get("user"), (request.params or {}).get("cursor") or "")
-        if page is None:
+        if type(message) is not dict or not message.keys() <= _KEYS:
             return None
-        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (orjson.dumps(request.id), page)
+        name, params = message.get("method"), message.get("params", {})
+        if not isinstance(name, str) or name not in METHODS:
+            return None
+        method = METHODS[name]
+        if (
+            message.get("jsonrpc") != "2.0"
+            or type(message.get("id")) not in {int, str}  # a boolean is an int, but not as a type
+            or not _fit(params, method)
+        ):
+            return None
+        version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+        session = headers.get(b"mcp-session-id", b"").decode("latin-1")
+        if version in MODERN_PROTOCOL_VERSIONS:
+            client = None if session else self._modern(name, method, params, headers)
+        else:
+            client = self._legacy(version, session, user)
+        if client is None:
+            return None
+        root = self._server.roots[0]
+        meta = params.get("_meta", {})
+        caller = caller_of(self._server, root, user, client, meta)
+        if not method.known(self._server, caller, params):
+            return None
+        return Request(message["id"], name, params, caller, session)
+
+    def _modern(
+        self, name: str, method: Method, params: dict[str, Any], headers: Mapping[bytes, bytes]
+    ) -> ClientInfo | None:
+        """The client that sent this request of the modern era, if nothing is wrong with it."""
+        meta = params.get("_meta")
+        version = headers[b"mcp-protocol-version"].decode("latin-1")
+        if not method.modern or meta is None or meta.get(PROTOCOL_VERSION_META_KEY) != version:
+            return None
+        if headers.get(b"mcp-method", b"").decode("latin-1") != name:
+            return None
+        named = headers.get(b"mcp-name", b"").decode("latin-1")
+        # A name that begins so may be an encoded one.
+        if method.named and (named != params[method.named] or named.startswith("=?")):
+            return None
+        said = orjson.dumps([meta.get(key) for key in _ENVELOPE])
+        client = self._clients.get(said)
+        if client is None:
+            try:
+                validate_client_request(name, version, params)
+            except ValidationError:
+                return None
+            about = meta.get(CLIENT_INFO_META_KEY), meta[CLIENT_CAPABILITIES_META_KEY]
+            client = sdk.client_info(Connection.from_envelope(version, *about))
+            _remember(self._clients, said, client)
+        return client
+
+    def _legacy(self, version: str, session: str, user: object) -> ClientInfo | None:
+        """The client of a session that goes on, is this user's, and has shaken hands."""
+        if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+            return None
+        known = self._known(session)
+        if known is None or sdk.live_session(self._endpoint, session, user) is None:
+            return None
+        client = sdk.client_info(known.connection)
+        usable = known.connection.initialize_accepted and client.protocol >= FIRST_WITH_STRUCTURE
+        return client if usable else None
+
+    def _known(self, session: str) -> LegacyClient | None:
+        return self._server.clients.of_session(session)
+
+    async def _answered(self, request: Request) -> bytes:
+        """The response to a request; from here on it is ours."""
+        server, caller, params = self._server, request.caller, request.params
+        method, stamp = METHODS[request.method], b"" if request.session else self._stamp
+        answering = partial(method.answer, server, caller, params, stamp)
+        with self._in_use(request):
+            async with admission(server, request.method, params, caller.principal) as refusal:
+                if refusal is not None and request.method != CALLS:
+                    error = refused(refusal).error.model_dump(exclude_none=True)
+                    return _response(request.id, b"error", orjson.dumps(error))
+                token = CALLER.set(caller.refused(refusal))
+                try:
+                    if request.method == CALLS:
+                        answer = await observed_call(server, params, caller, answering)
+                    else:
+                        answer = await answering()
+                finally:
+                    CALLER.reset(token)
+        return _response(request.id, b"result", answer.json)
+
+    def _in_use(self, request: Request) -> AbstractContextManager[None]:
+        """Keep a legacy session alive, as any request in it does."""
+        known, sessions = self._known(request.session), self._server.sessions
+        if known is None or sessions is None:
+            return nullcontext()
+        known.principal = request.caller.principal
+        sdk.renew(self._endpoint, request.session)
+        return sessions.in_use(request.session, request.caller.principal)
 
 
-def _replayed(first: Message, receive: Receive) -> Receive:
-    """`receive`, with a message that was taken already before all others."""
-    taken = [first]
+def _remember(known: dict[K, V], key: K, value: V) -> None:
+    if len(known) >= MOST_REMEMBERED:
+        known.clear()
+    known[key] = value
 
-    async def again() -> Message:
-        return taken.pop() if taken else await receive()
+
+def _is_plain(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a request with these headers can be a plain good one."""
+    length = headers.get(b"content-length", b"")
+    return (
+        length.isdigit()
+        and int(length) <= MOST_BYTES
+        and b"transfer-encoding" not in headers
+        and b"origin" not in headers
+        and _is_json(headers.get(b"content-type", b""))
+        and _accepts_json(headers.get(b"accept", b""))
+    )
+
+
+@lru_cache(maxsize=64)
+def _is_json(content_type: bytes) -> bool:
+    return content_type.partition(b";")[0].strip() == b"application/json"
+
+
+@lru_cache(maxsize=64)
+def _accepts_json(accept: bytes) -> bool:
+    asked = SimpleNamespace(headers={"accept": accept.decode("latin-1")})
+    return check_accept_headers(cast("Any", asked))[0]
+
+
+def _fit(params: object, method: Method) -> bool:
+    """Whether these are parameters of the method, each plainly good, and all that must be there."""
+    if type(params) is not dict or (method.named and method.named not in params):
+        return False
+    for key, value in params.items():
+        if key == "_meta":
+            if type(value) is not dict or not all(map(_is_plain_key, value)):
+                return False
+        elif type(value) is not method.params.get(key):
+            return False
+    return True
+
+
+def _is_plain_key(key: str) -> bool:
+    """Whether a key of `_meta` is part of the envelope, or nobody's business but the handlers'.
+
+    Keys without a prefix, as `progressToken` or `traceparent`, and those that MCP reserves ask for
+    more than an answer.
+    """
+    return key in _ENVELOPE or ("/" in key and "mcp" not in key and "modelcontext" not in key)
+
+
+def _response(request_id: int | str, kind: bytes, content: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"%b":%b}' % (orjson.dumps(request_id), kind, content)
+
+
+def _replayed(taken: list[sdk.Message], receive: sdk.Receive) -> sdk.Receive:
+    """`receive`, with the messages that were taken already before all others."""
+    waiting = iter(taken)
+
+    async def again() -> sdk.Message:
+        return next(waiting, None) or await receive()
 
     return again
+
+
+async def _call(server: Server, _caller: Caller, params: Params, stamp: bytes) -> Sent:
+    result = await call_tool(server, params["name"], params.get("arguments", {}))
+    return Sent(result.json(stamp), result.is_error, result.code)
+
+
+def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
+    widget = caller.snapshot.widgets.get(params["name"])
+    if widget is not None:
+        return not server.listings.wants_headers(widget)
+    builtin = server.builtin.get(params["name"])
+    return builtin is not None and not builtin.waits
+
+
+def _page_of(name: str) -> Answer:
+    async def page(server: Server, caller: Caller, params: Params, stamp: bytes) -> Sent:
+        pages = await LISTS[name](server, caller)
+        return _cacheable(pages.ready(params.get("cursor", "")), stamp)
+
+    return page
+
+
+async def _read(server: Server, caller: Caller, params: Params, stamp: bytes) -> Sent:
+    return _cacheable(orjson.dumps(read_resource(server, caller, params["uri"])), stamp)
+
+
+def _reads_plainly(server: Server, caller: Caller, params: Params) -> bool:
+    return read_resource(server, caller, params["uri"]) is not None
+
+
+async def _pong(_server: Server, _caller: Caller, _params: Params, _stamp: bytes) -> Sent:
+    return Sent(b"{}")
+
+
+def _cacheable(result: bytes, stamp: bytes) -> Sent:
+    """A result of which the modern era says how long it may be kept."""
+    if not stamp:
+        return Sent(result)
+    hint = b',"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{%b}}'
+    return Sent(b"".join((memoryview(result)[:-1], hint % stamp)))
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        CALLS: Method(
+            answer=_call,
+            params={"name": str, "arguments": dict},
+            named="name",
+            known=_calls_plainly,
+        ),
+        **{name: Method(answer=_page_of(name), params={"cursor": str}) for name in LISTS},
+        READS: Method(answer=_read, params={"uri": str}, named="uri", known=_reads_plainly),
+        "ping": Method(answer=_pong, modern=False),
+    }
+)
+"""What is answered here; everything else is the SDK's."""

@@ -20,6 +20,7 @@ from fastmcp.resources.base import Resource
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinTools
+from widgetd.mcp.entry import HEADER_ANNOTATION
 from widgetd.mcp.principal import MOST_AUDIENCES
 from widgetd.mcp.resources import Resources
 from widgetd.widget.widget import Widget
@@ -72,12 +73,12 @@ class Pages:
                 self._pages[start] = page
         return page
 
-    def ready(self, after: str, envelope: Mapping[str, Any]) -> bytes:
-        """One page with `envelope` around it, as JSON."""
+    def ready(self, after: str) -> bytes:
+        """The same page, as JSON."""
         start = bisect_right(self._keys, after)
         ready = self._ready.get(start)
         if ready is None:
-            ready = orjson.dumps({**self._page(start, orjson.Fragment), **envelope})
+            ready = orjson.dumps(self._page(start, orjson.Fragment))
             if self._is_regular(start):
                 self._ready[start] = ready
         return ready
@@ -164,6 +165,10 @@ class ToolListings:
     def entry(self, widget: Widget) -> bytes:
         """How `widget` stands in a list, as JSON."""
         return widget.entry or self._admit(widget)
+
+    def wants_headers(self, widget: Widget) -> bool:
+        """Whether its schema asks clients to repeat arguments in HTTP headers."""
+        return HEADER_ANNOTATION in self.entry(widget)
 
     def changed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
         """Whether clients that know `before` should fetch the list again.

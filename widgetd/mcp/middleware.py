@@ -8,11 +8,10 @@ Neither takes more time than it takes to say.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp.shared.exceptions import MCPError
 from mcp_types.methods import validate_client_request
@@ -21,17 +20,16 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.auth import principal_of
+from widgetd.mcp.handlers import CALLS, LISTS
 from widgetd.mcp.observer import observed
-from widgetd.mcp.principal import CALL, CALLER, READ, UI_EXTENSION, Caller, Principal
+from widgetd.mcp.principal import CALL, CALLER, READ, Caller, ClientInfo, Principal
 from widgetd.store.contract import Decision, Limits
 
 if TYPE_CHECKING:
     from widgetd.mcp.roots import Root
     from widgetd.mcp.server import Server
 
-CALLS = "tools/call"
-TOOLS_LIST = "tools/list"
-RESOURCES_LIST = "resources/list"
+T = TypeVar("T")
 
 REFUSED = -32000
 """A server's own JSON-RPC error; the message says what to do."""
@@ -44,17 +42,20 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
     """The layer around every message that comes to `server` through `root`."""
 
     async def middleware(context: sdk.Context, call_next: sdk.Next) -> Any:
-        caller = caller_of(context, server, root)
-        async with _admission(server, context, caller.principal) as refusal:
-            if refusal is not None and context.method != CALLS:
+        method, request = context.method, context.request
+        user = None if request is None else request.scope.get("user")
+        connection = sdk.connection_of(context.session)
+        client = sdk.client_info(connection)
+        caller = caller_of(server, root, user, client, context.meta or {})
+        async with admission(server, method, context.params or {}, caller.principal) as refusal:
+            if refusal is not None and method != CALLS:
                 raise refused(refusal)
-            caller = replace(caller, refusal=refusal)
-            token = CALLER.set(caller)
+            token = CALLER.set(caller.refused(refusal))
             try:
                 answer = await _answer(server, context, call_next, caller)
                 # A client that shakes hands is told of nothing before it has its answer.
-                if context.method != "initialize":
-                    root.clients.join(sdk.connection_of(context.session))
+                if method != "initialize":
+                    root.clients.join(connection)
             finally:
                 CALLER.reset(token)
         return answer
@@ -62,37 +63,41 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
     return middleware
 
 
-def caller_of(context: sdk.Context, server: Server, root: Root) -> Caller:
-    """Who sent this message through `root`, and what they see."""
-    request = context.request
-    user = None if request is None else request.scope.get("user")
+def caller_of(
+    server: Server, root: Root, user: object, client: ClientInfo, meta: Mapping[str, Any]
+) -> Caller:
+    """Who sent a message through `root`, and what they see.
+
+    Args:
+        server: What is served.
+        root: Where they sent it.
+        user: Who sent it, as the HTTP layer found out; None where there is none.
+        client: What their program says of itself.
+        meta: The message's `_meta`.
+    """
     principal = principal_of(user, server.otherwise)
-    params = context.session.client_params
-    info = None if params is None else params.client_info
-    capabilities = context.session.client_capabilities
-    extensions = capabilities.extensions if capabilities is not None else None
     return Caller(
         snapshot=server.views.of(server.registry.current, principal.audience),
         principal=principal,
-        client="" if info is None else info.name,
-        client_version="" if info is None else info.version,
-        apps=bool(extensions) and UI_EXTENSION in (extensions or {}),
-        protocol=context.protocol_version,
-        meta=context.meta or {},
+        client=client.name,
+        client_version=client.version,
+        apps=client.apps,
+        protocol=client.protocol,
+        meta=meta,
         registry=server.registry,
         prefix=root.prefix,
         outer=CALLER.get(None),
     )
 
 
-def _admission(
-    server: Server, context: sdk.Context, principal: Principal
+def admission(
+    server: Server, method: str, params: Mapping[str, Any], principal: Principal
 ) -> AbstractAsyncContextManager[CallError | None]:
-    method = context.method
+    """`admitted`, for a message of this method, with what it costs."""
     if method in _FREE or method.startswith("notifications/"):
         return nullcontext(None)
     if method == CALLS:
-        return call_admitted(server, principal, (context.params or {}).get("name"))
+        return call_admitted(server, principal, params.get("name"))
     return admitted(principal, server.store.limits, waits=method == _LISTEN)
 
 
@@ -143,18 +148,25 @@ def refused(error: CallError) -> MCPError:
 
 async def _answer(server: Server, context: sdk.Context, call_next: sdk.Next, caller: Caller) -> Any:
     method, params = context.method, context.params or {}
-    if server.standalone and method in (TOOLS_LIST, RESOURCES_LIST):
+    if server.standalone and method in LISTS:
         validate_client_request(method, context.protocol_version, context.params)
-        if method == TOOLS_LIST:
-            pages = server.tools_for(caller.principal, caller.snapshot)
-        else:
-            pages = await server.resource_listings.of(caller.snapshot)
-        page = pages.page(params.get("cursor") or "")
+        page = (await LISTS[method](server, caller)).page(params.get("cursor") or "")
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return {**page, **sdk.modern_envelope(server.mcp)}
+            return {**page, **sdk.envelope(server.mcp)}
         return dict(page)
-    handler = partial(call_next, context)
-    if method != CALLS or not server.observers:
+    if method != CALLS or context.request_id is None:  # nobody answers a notification
+        return await call_next(context)
+    return await observed_call(server, params, caller, partial(call_next, context))
+
+
+async def observed_call(
+    server: Server,
+    params: Mapping[str, Any],
+    caller: Caller,
+    handler: Callable[[], Awaitable[T]],
+) -> T:
+    """What `handler` answers to a `tools/call`, once whoever observes calls knows of it."""
+    if not server.observers:
         return await handler()
     return await observed(
         handler, params, caller, builtin=server.builtin, observers=server.observers

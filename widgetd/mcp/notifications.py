@@ -12,7 +12,7 @@ nobody. Nobody is told of what they may not see, nor after their token ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -188,6 +188,7 @@ class Clients:
 
     def __init__(self) -> None:
         self._legacy: dict[Connection, LegacyClient] = {}
+        self._sessions: dict[str, LegacyClient] = {}  # the same, of those that came by HTTP
         self._hearing: set[str] | None = None
         self._tasks: TaskGroup | None = None
         self._streams: dict[Audience, ListenStreams] = {}
@@ -221,8 +222,14 @@ class Clients:
             return
         session, hearing = connection.session_id, self._hearing
         hears = session is None or hearing is None or session in hearing
-        self._legacy[connection] = LegacyClient(connection, principal, hears)
-        connection.exit_stack.callback(self._legacy.pop, connection, None)
+        self._legacy[connection] = client = LegacyClient(connection, principal, hears)
+        if session is not None:
+            self._sessions[session] = client
+        connection.exit_stack.callback(self._leave, connection)
+
+    def _leave(self, connection: Connection) -> None:
+        self._legacy.pop(connection, None)
+        self._sessions.pop(connection.session_id or "", None)
 
     def subscribe(self, connection: Connection, uri: str) -> None:
         """Tell this legacy client when the resource at `uri` changes.
@@ -271,21 +278,22 @@ class Clients:
         """The standing stream of a legacy session is open: send what was due before it was."""
         if self._hearing is not None:
             self._hearing.add(session)
-        for client in self._of(session):
-            # Whatever is due became so in `tell`, which has tasks. A task it must be: the SDK has
-            # its end of the stream ready one step later, and drops what is said before.
-            if client.hear() and self._tasks is not None:
-                self._tasks.start_soon(client.send)
+        client = self._sessions.get(session)
+        # Whatever is due became so in `tell`, which has tasks. A task it must be: the SDK has its
+        # end of the stream ready one step later, and drops what is said before.
+        if client is not None and client.hear() and self._tasks is not None:
+            self._tasks.start_soon(client.send)
 
     def stream_ended(self, session: str) -> None:
         """It is not open any more; what is due waits for the next one."""
         if self._hearing is not None:
             self._hearing.discard(session)
-        for client in self._of(session):
-            client.hears = False
+        if session in self._sessions:
+            self._sessions[session].hears = False
 
-    def _of(self, session: str) -> Iterator[LegacyClient]:
-        return (one for one in self._legacy.values() if one.connection.session_id == session)
+    def of_session(self, session: str) -> LegacyClient | None:
+        """The client of a legacy session, once it was heard of after its handshake."""
+        return self._sessions.get(session)
 
     def end(self, principals: Collection[Principal]) -> None:
         """Tell those who were `principals` nothing more; modern streams end with a final result.
@@ -296,7 +304,7 @@ class Clients:
             if principal in principals:
                 scope.cancel()
         for client in [one for one in self._legacy.values() if one.principal in principals]:
-            del self._legacy[client.connection]
+            self._leave(client.connection)
 
     def close(self) -> None:
         """End every listen stream gracefully; each client gets its final result."""

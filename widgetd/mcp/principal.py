@@ -14,7 +14,7 @@ from hashlib import blake2b
 from math import inf
 from secrets import token_bytes
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
@@ -182,6 +182,22 @@ UI_EXTENSION = "io.modelcontextprotocol/ui"
 """The capability by which a client says that it is an MCP Apps host."""
 
 
+class ClientInfo(NamedTuple):
+    """What a client says of itself.
+
+    Attributes:
+        name: Its name (`clientInfo.name`); empty if it gave none.
+        version: Its version, with the name.
+        apps: Whether it shows MCP Apps views.
+        protocol: The protocol version it speaks, as `2026-07-28`.
+    """
+
+    name: str
+    version: str
+    apps: bool
+    protocol: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """The client behind one request, and the snapshot that the request is answered from.
@@ -214,6 +230,10 @@ class Caller:
     registry: Registry | None = None
     prefix: str = ""
     outer: Caller | None = None
+
+    def refused(self, refusal: CallError | None) -> Caller:
+        """The same, with why their message is not let in."""
+        return self if refusal is None else replace(self, refusal=refusal)
 
 
 CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")

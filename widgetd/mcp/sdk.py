@@ -20,16 +20,26 @@ from collections.abc import (
 )
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import Any, cast
 
+import anyio
 from fastmcp import FastMCP
+from fastmcp.server.http import HostOriginGuardMiddleware
 from fastmcp.server.providers import AggregateProvider, FastMCPProvider, Provider
 from fastmcp.server.transforms import Namespace
 from mcp.server.auth.middleware.auth_context import auth_context_var
+from mcp.server.auth.middleware.bearer_auth import (
+    AuthenticatedUser,
+    BearerAuthBackend,
+    authorization_context,
+)
+from mcp.server.auth.provider import TokenVerifier
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.session import ServerSession
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import (
     SERVER_INFO_META_KEY,
@@ -43,6 +53,7 @@ from mcp_types.version import LATEST_MODERN_VERSION
 from sse_starlette.sse import AppStatus
 
 from widgetd.errors import ConfigError
+from widgetd.mcp.principal import UI_EXTENSION, ClientInfo
 
 Context = ServerRequestContext[Any, Any]
 Next = Callable[[Context], Awaitable[Any]]
@@ -82,8 +93,11 @@ def verify(server: FastMCP) -> None:
     session = ServerSession(cast("Any", None), connection)
     _require("mcp", "ServerSession._connection", hasattr(session, "_connection"))
     manager = StreamableHTTPSessionManager(lowlevel_of(server))
-    for name in ("_server_instances", "_discard_session"):
+    for name in ("_server_instances", "_session_owners", "_discard_session"):
         _require("mcp", f"StreamableHTTPSessionManager.{name}", hasattr(manager, name))
+    transport = StreamableHTTPServerTransport(None, idle_timeout=1)
+    for name in ("is_terminated", "idle_scope", "_idle_timeout"):
+        _require("mcp", f"StreamableHTTPServerTransport.{name}", hasattr(transport, name))
     drain = hasattr(AppStatus, "disable_automatic_graceful_drain")
     _require("sse-starlette", "AppStatus.disable_automatic_graceful_drain", drain)
 
@@ -214,10 +228,23 @@ def current_user() -> object:
     return auth_context_var.get()
 
 
-def modern_envelope(server: FastMCP) -> dict[str, Any]:
+def envelope(server: FastMCP) -> dict[str, Any]:
     """What every modern list result carries besides the list."""
     stamp = {SERVER_INFO_META_KEY: lowlevel_of(server).server_info_stamp}
     return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": stamp}
+
+
+def client_info(connection: Connection) -> ClientInfo:
+    """What the client at the other end of a connection said of itself."""
+    params, capabilities = connection.client_params, connection.client_capabilities
+    info = None if params is None else params.client_info
+    extensions = None if capabilities is None else capabilities.extensions
+    return ClientInfo(
+        name="" if info is None else info.name,
+        version="" if info is None else info.version,
+        apps=UI_EXTENSION in (extensions or ()),
+        protocol=connection.protocol_version,
+    )
 
 
 def wrap_endpoint(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
@@ -226,6 +253,43 @@ def wrap_endpoint(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
     while hasattr(outer.app, "app"):
         outer = outer.app
     outer.app = layer(outer.app)
+
+
+def put_before(app: Any, layer: Callable[[App], App]) -> None:
+    """Put `layer` before everything else that an HTTP app does with a request."""
+    app.middleware_stack = layer(app.build_middleware_stack())
+
+
+def endpoint_of(app: Any, path: str) -> App:
+    """The MCP endpoint at `path`, with the layers around it."""
+    return cast("App", _route(app, path).app)
+
+
+def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
+    """Whether the Host check of an app lets a request pass that has no Origin."""
+    [guard] = [one for one in app.user_middleware if one.cls is HostOriginGuardMiddleware]
+
+    async def passes(scope: Scope) -> bool:
+        passed = False
+
+        async def inside(_scope: Scope, _receive: Receive, _send: Send) -> None:
+            nonlocal passed
+            passed = True
+
+        async def unheard(_message: Message) -> None:
+            pass
+
+        await guard.cls(inside, **guard.kwargs)(scope, None, unheard)
+        return passed
+
+    return passes
+
+
+async def authenticated(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
+    """Whose bearer token an `Authorization` header holds, as the HTTP layer finds it out."""
+    said = SimpleNamespace(headers={"authorization": header.decode("latin-1")})
+    found = await BearerAuthBackend(auth).authenticate(cast("Any", said))
+    return None if found is None else found[1]
 
 
 def end_standing_streams(app: Any, path: str, sessions: Collection[str] | None = None) -> None:
@@ -260,6 +324,30 @@ def sessions_of(endpoint: Any) -> Mapping[str, Any]:
     if manager is None:  # the app never started
         return {}
     return cast("Mapping[str, Any]", manager._server_instances)  # noqa: SLF001 - as above
+
+
+def live_session(endpoint: Any, session: str, user: object) -> Any:
+    """The transport of a legacy session that goes on and is this user's; None where there is none.
+
+    As the SDK decides it: a session is for the credential alone that opened it.
+    """
+    manager = _manager(endpoint)
+    transport = sessions_of(endpoint).get(session)
+    if transport is None or transport.is_terminated:
+        return None
+    if transport.idle_scope is None or transport.idle_scope.cancel_called:
+        return None
+    owner = authorization_context(user) if isinstance(user, AuthenticatedUser) else None
+    return transport if owner == manager._session_owners.get(session) else None  # noqa: SLF001 - as above
+
+
+def renew(endpoint: Any, session: str) -> None:
+    """Let a session's idle time begin anew, as the SDK does after each request."""
+    transport = sessions_of(endpoint)[session]
+    idle_s, until = transport._idle_timeout, anyio.current_time() + transport._idle_timeout  # noqa: SLF001 - as above
+    # A timer costs more than a call can spare, and a hundredth of the time is not missed.
+    if until - transport.idle_scope.deadline > idle_s / 100:
+        transport.idle_scope.deadline = until
 
 
 def own_the_shutdown() -> None:

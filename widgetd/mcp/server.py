@@ -12,7 +12,6 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
 
-import structlog
 from fastmcp import FastMCP
 from fastmcp.server.auth import AuthProvider
 from mcp_types import CallToolRequestParams, CompletionArgument
@@ -26,16 +25,16 @@ from widgetd.mcp.auth import principal_of
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext
 from widgetd.mcp.calls import Rendering, unknown_widget
-from widgetd.mcp.entry import HEADER_ANNOTATION, tool_entry
+from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.fast_path import FastPath
+from widgetd.mcp.handlers import call_tool
 from widgetd.mcp.listing import Expose, Pages, ResourceListings, ToolListings
-from widgetd.mcp.middleware import admitted
 from widgetd.mcp.notifications import Clients, StandingStreams
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import LOCAL, Principal, SnapshotViews
 from widgetd.mcp.provider import Lifespan, WidgetProvider
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.result import Policy, Result, error_result, text_block, to_json
+from widgetd.mcp.result import Policy, Result, error_result
 from widgetd.mcp.roots import Root, add_root
 from widgetd.mcp.search import Search
 from widgetd.mcp.sessions import SessionBounds, Sessions
@@ -47,8 +46,6 @@ INSTRUCTIONS = (
     "Every tool here shows the user a widget. Call the one that fits what they should see, "
     "with the data it asks for. Tools come and go as files change: search_widgets always knows."
 )
-
-_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +64,7 @@ class ServerOptions:
         builtin: The rows of the table of built-in tools, of all toolsets.
         toolsets: Those that are switched on besides `core`.
         services: What their rows need, by type.
+        traced: Whether somebody wants a span of each request.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -80,6 +78,7 @@ class ServerOptions:
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
     toolsets: Sequence[str] = ()
     services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
+    traced: bool = False
 
 
 class Server:
@@ -89,6 +88,7 @@ class Server:
         mcp: Ready to be run on any transport.
         standalone: Whether nothing else is served, so that lists are ours to answer.
         otherwise: Who calls where no token says it.
+        traced: Whether somebody wants a span of each request.
         admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
         roots: The servers through which clients reach all this, `mcp` first.
         sessions: Whose legacy sessions are open over HTTP; None where it is not served.
@@ -113,6 +113,7 @@ class Server:
         self.resources = resources = options.resources
         self.observers = options.observers
         self.otherwise = options.otherwise
+        self.traced = options.traced
         self.rendering = Rendering(
             registry, options.policy, store, observers=options.observers, draws=options.draws
         )
@@ -189,10 +190,18 @@ class Server:
             session_idle_timeout=self.session_bounds.idle_s,
             middleware=list(middleware),
         )
-        sdk.wrap_endpoint(app, path, lambda endpoint: FastPath(endpoint, self._ready_page))
         sdk.wrap_endpoint(app, path, lambda endpoint: StandingStreams(endpoint, self.clients))
         sdk.wrap_endpoint(app, path, Unambiguous)
         sdk.wrap_endpoint(app, path, self._bounded)
+        if not self.traced:  # spans are made by what the fast path leaves out
+            fast_path = partial(
+                FastPath,
+                server=self,
+                path=path,
+                endpoint=sdk.endpoint_of(app, path),
+                host_check=sdk.host_check(app),
+            )
+            sdk.put_before(app, fast_path)
         return app
 
     def _bounded(self, endpoint: sdk.App) -> Sessions:
@@ -203,14 +212,6 @@ class Server:
             otherwise=self.otherwise,
         )
         return self.sessions
-
-    async def _ready_page(self, user: Any, after: str) -> bytes | None:
-        principal = principal_of(user, self.otherwise)
-        async with admitted(principal, self.store.limits) as refusal:
-            if refusal is not None:
-                return None
-            snapshot = self.views.of(self.registry.current, principal.audience)
-            return self.tools_for(principal, snapshot).ready(after, sdk.modern_envelope(self.mcp))
 
 
 def build(
@@ -279,19 +280,11 @@ def attach(
 
 
 async def _answer_call(server: Server, _context: sdk.Context, params: CallToolRequestParams) -> Any:
-    """Answer `tools/call` before FastMCP looks for a tool.
+    """Answer a call that the fast path did not, before FastMCP looks for a tool of that name.
 
-    FastMCP's way is made for tools that anybody may add, wrap, mount or rename, and takes as long
-    as all the rest of a call. What it promises is kept: the SDK holds the call and its answer to
-    the protocol, and what nobody foresaw tells the caller nothing of the inside.
+    Of what the result says, the SDK drops what the caller's protocol does not know.
     """
-    try:
-        result = await server.call(params.name, params.arguments or {})
-    except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it
-        _log.exception("call.crashed", tool=params.name)
-        said = to_json([text_block(f"Error calling tool '{params.name}'")])
-        result = Result(content=said, is_error=True)
-    # Of what it says, the SDK drops what the caller's protocol does not know.
+    result = await call_tool(server, params.name, params.arguments or {})
     return {"resultType": "complete", **result.values()}
 
 
@@ -310,6 +303,6 @@ def _header_schema(server: Server, name: str) -> dict[str, Any] | None:
     # Asked before anybody knows the caller; a schema would tell that there is such a widget.
     audience = principal_of(sdk.current_user(), server.otherwise).audience
     widget = server.views.of(server.registry.current, audience).widgets.get(name)
-    if widget is None or HEADER_ANNOTATION not in server.listings.entry(widget):
+    if widget is None or not server.listings.wants_headers(widget):
         return None
     return dict(widget.advertised)

@@ -9,8 +9,8 @@ Whatever is in flight, a standing stream too, keeps its session.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
@@ -116,13 +116,20 @@ class Sessions:
         receive: sdk.Receive,
         send: sdk.Send,
     ) -> None:
-        if principal.name == self._owners[session].name:
-            self._owners[session] = principal
-        self._in_flight[session] += 1
-        try:
+        with self.in_use(session, principal):
             ends = principal.until if scope["method"] == "GET" else None
             async with _until(ends, partial(sdk.end_stream, self.app, session)):
                 await self.app(scope, receive, send)
+
+    @contextmanager
+    def in_use(self, session: str, principal: Principal) -> Iterator[None]:
+        """Within it, a session that `principal` uses gives way to no other."""
+        owner = self._owners.get(session)
+        if owner is not None and principal.name == owner.name:
+            self._owners[session] = principal
+        self._in_flight[session] += 1
+        try:
+            yield
         finally:
             _less(self._in_flight, session)
             if session in self._owners:

@@ -53,6 +53,11 @@ _ESCAPE = re.compile(
 
 _JSX = re.compile(r"\s*(?:<[A-Z]|(?:import|export|const|function)\s)")
 
+_MANY_DIGITS = re.compile(rb"[0-9]{19}")
+
+_PLAIN_DEPTH = 100
+"""Levels that every parser goes down; the SDK's of the legacy era goes 200."""
+
 _TRAILING = re.compile(r",\s*[}\]]")
 
 
@@ -101,6 +106,31 @@ def parse_sent(content: bytes | str) -> Any:
         raise NotJsonError("it nests too deeply") from None
     except ValueError as error:  # in syntax, in UTF-8, or in the number of an integer's digits
         raise NotJsonError(str(error)) from None
+
+
+def parse_plain(content: bytes) -> Any:
+    """The value of JSON that every reader reads alike; quick, and no judge of the rest.
+
+    Raises:
+        NotJsonError: It is no JSON, or readers may differ: an integer may be too large, a key may
+            stand twice, it may nest deeper than some of them go. What is refused may be good.
+    """
+    if _MANY_DIGITS.search(content) is not None:
+        raise NotJsonError("a number has many digits")
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise NotJsonError(str(error)) from None
+    if content.count(b"[") + content.count(b"{") > _PLAIN_DEPTH and too_deep(value, _PLAIN_DEPTH):
+        raise NotJsonError("it nests deeply")
+    # Of a key that stands twice orjson keeps the last, so that a colon is missing when the value is
+    # written again; elsewhere colons stand in texts, which are written as they were read.
+    colons = content.count(b":")
+    if b"\\u" in content:
+        colons += content.lower().count(b"\\u003a")
+    if colons != orjson.dumps(value).count(b":"):
+        raise NotJsonError("a key may stand twice")
+    return value
 
 
 def key_twice(text: str) -> str | None:

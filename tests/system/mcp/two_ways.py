@@ -1,0 +1,384 @@
+"""The same request by the fast path and around it: two servers of one registry, without a port."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from tests.making import snapshot_of, widget
+from tests.system.mcp.acting import order
+from widgetd.catalog.registry import Registry
+from widgetd.mcp import sdk
+from widgetd.mcp.auth import Access
+from widgetd.mcp.observer import Called, Notice
+from widgetd.mcp.resources import Resources
+from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.store.contract import Bounds
+from widgetd.store.factory import local_store
+from widgetd.web.app import app as http_app
+from widgetd.widget.widget import Widget
+
+MODERN = "2026-07-28"
+HANDSHAKES = ("2025-11-25", "2025-06-18", "2025-03-26")
+PATIENCE_S = 10
+A_WHILE_S = 100_000.0
+
+ADA, KIOSK, CHIEF, GUEST = (
+    f"{name}-{name}-{name}" for name in ("adaada", "kiosk", "chief", "guest")
+)
+TOKENS = f"""
+ada    {ADA}    widgets:read widgets:call
+kiosk  {KIOSK}  widgets:read
+chief  {CHIEF}  widgets:read widgets:call widgets:elevated admin
+guest  {GUEST}  widgets:read widgets:call include=greeting exclude=order
+"""
+
+HEADER_SCHEMA = {
+    "type": "object",
+    "properties": {"who": {"type": "string", "x-mcp-header": "Who"}},
+    "required": ["who"],
+}
+
+Headers = list[tuple[bytes, bytes]]
+
+
+def snapshot() -> Any:
+    """Widgets of every kind that a call tells apart."""
+    return snapshot_of(
+        widget("Greeting", sidecar='priority = "high"\ntags = ["pinned"]'),
+        widget("Secret", sidecar='permission = "elevated"'),
+        widget("Repeated", schema=HEADER_SCHEMA),
+        widget("Grown", sidecar='min_client_version = "2.0.0"'),
+        widget("Split", sidecar='profile = "split"\nsummary = "Hello {{ who }}"'),
+        widget("Hidden", sidecar='sensitive = ["who"]'),
+        order(),
+    )
+
+
+class Recorder:
+    """Keeps what observers of calls are told, but for what differs from call to call."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def called(self, call: Called) -> None:
+        answer = call.answer
+        answer = stable(json.loads(answer) if isinstance(answer, bytes) else answer)
+        self.told.append(replace(call, seconds=0, answer=answer))
+
+    def rendered(self, widget: Widget, steps: int) -> None:
+        self.told.append((widget.tool, steps))
+
+    def notified(self, notice: Notice) -> None:
+        self.told.append(notice)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back.
+
+    Attributes:
+        status: The HTTP status.
+        headers: Those that a client acts on.
+        content: The JSON, without what no two answers share; the text, where it is none.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    content: Any
+
+
+@dataclass(kw_only=True)
+class Way:
+    """One server, and how requests reach it.
+
+    Attributes:
+        app: The whole app.
+        server: What is served.
+        recorder: What observers were told.
+        reached: The messages that came through to the app behind the fast path.
+    """
+
+    app: Any
+    server: Server
+    recorder: Recorder
+    reached: list[Any] = field(default_factory=list)
+
+    @property
+    def answered(self) -> int:
+        """How many requests the fast path answered."""
+        return int(getattr(self.app.middleware_stack, "answered", 0))
+
+    async def ask(
+        self, headers: Headers, body: Sequence[bytes], *, method: str = "POST", path: str = "/mcp"
+    ) -> tuple[int, Headers, bytes]:
+        """Send one request, its body in so many messages."""
+        waiting = [
+            {"type": "http.request", "body": part, "more_body": number < len(body)}
+            for number, part in enumerate(body, 1)
+        ]
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "root_path": "",
+            "headers": list(headers),
+            "client": ("127.0.0.1", 50_000),
+            "server": ("127.0.0.1", 8787),
+            "state": {},
+        }
+        with anyio.fail_after(PATIENCE_S):
+            await self.app(scope, receive, send)
+        start, *rest = sent
+        return start["status"], start["headers"], b"".join(one.get("body", b"") for one in rest)
+
+
+@dataclass
+class Clock:
+    """Stands still until somebody moves it."""
+
+    now_s: float = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@dataclass(kw_only=True)
+class Ways:
+    """Both ways.
+
+    Attributes:
+        fast: With the fast path.
+        around: Without it.
+        sessions: Each way's legacy sessions, by version and client.
+    """
+
+    portal: BlockingPortal
+    fast: Way
+    around: Way
+    clock: Clock
+    token: str = ""
+    sessions: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
+
+    def compare(self, request: Request) -> tuple[Reply, Reply]:
+        """What each way answers to `request`, and whether observers and layers saw the same."""
+        replies: tuple[Reply, Reply] = self.portal.call(self._compare, request)
+        return replies
+
+    async def _compare(self, request: Request) -> tuple[Reply, Reply]:
+        sessions = await self._sessions_for(request)
+        replies = []
+        for way, session in zip((self.fast, self.around), sessions, strict=True):
+            way.recorder.told.clear()
+            way.reached.clear()
+            headers = request.headers(session, self.token)
+            status, sent, content = await way.ask(headers, request.body)
+            replies.append(Reply(status=status, headers=_acted_on(sent), content=_read(content)))
+        assert self.fast.recorder.told == self.around.recorder.told
+        return replies[0], replies[1]
+
+    def end(self, request: Request) -> None:
+        """End the session that such a request is made in, as its client would."""
+        key = request.version, request.client, self.token
+        for way, session in zip((self.fast, self.around), self.sessions[key], strict=True):
+            headers = request.headers(session, self.token)
+            status, _, _ = self.portal.call(partial(way.ask, headers, [b""], method="DELETE"))
+            assert status == 200
+
+    async def _sessions_for(self, request: Request) -> tuple[str, str]:
+        if request.version == MODERN:
+            return "", ""
+        key = request.version, request.client, self.token
+        if key not in self.sessions:
+            self.clock.now_s += A_WHILE_S  # whoever has asked for too much may ask again
+            made = [
+                await _shake_hands(way, request, self.token) for way in (self.fast, self.around)
+            ]
+            self.sessions[key] = made[0], made[1]
+        return self.sessions[key]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One request.
+
+    Attributes:
+        version: The protocol version it is made for.
+        client: What the client calls itself, with `+apps` where it shows MCP Apps views.
+        fields: Its headers, in which `SESSION` stands for the session's id.
+        body: Its body, in parts.
+    """
+
+    version: str
+    client: str = "a-program"
+    fields: tuple[tuple[str, str], ...]
+    body: tuple[bytes, ...]
+
+    def headers(self, session: str, token: str) -> Headers:
+        """Its headers, in this session and with this token."""
+        bearer = [(b"authorization", b"Bearer " + token.encode())] if token else []
+        pairs = ((name, value.replace("SESSION", session)) for name, value in self.fields)
+        return [(name.encode(), value.encode("latin-1")) for name, value in pairs] + bearer
+
+
+UI: Final = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html"]}}}
+
+
+def about(client: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a client says of itself: its name and version, and what it can do."""
+    name, _, apps = client.partition("+")
+    return {"name": name, "version": "1.2"}, UI if apps else {}
+
+
+async def _shake_hands(way: Way, request: Request, token: str) -> str:
+    info, capabilities = about(request.client)
+    params = {
+        "protocolVersion": request.version,
+        "capabilities": capabilities,
+        "clientInfo": info,
+    }
+    fields = regular_fields(request.version, "")
+    bare = tuple(one for one in fields if not one[0].startswith("mcp-"))
+    session = ""
+    for message in (
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ):
+        content = json.dumps(message).encode()
+        sent = replace(request, fields=fields if session else bare, body=(content,))
+        length = [(b"content-length", str(len(content)).encode())]
+        status, headers, _ = await way.ask(sent.headers(session, token) + length, (content,))
+        assert status in {200, 202}
+        session = session or dict(headers)[b"mcp-session-id"].decode()
+    # Until its session has dealt with the notification, the client is nobody's.
+    with anyio.fail_after(PATIENCE_S):
+        while way.server.clients.of_session(session) is None:  # noqa: ASYNC110 - nobody tells
+            await anyio.sleep(0.001)
+    return session
+
+
+def regular_fields(version: str, method: str, name: str = "") -> tuple[tuple[str, str], ...]:
+    """The headers of a regular request, but for its length."""
+    common = (
+        ("host", "127.0.0.1:8787"),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", version),
+    )
+    if version != MODERN:
+        return (*common, ("mcp-session-id", "SESSION"))
+    return (*common, ("mcp-method", method), *((("mcp-name", name),) if name else ()))
+
+
+_HEADERS = {"content-type", "mcp-session-id", "www-authenticate", "allow", "retry-after", "vary"}
+_ID = re.compile(r"r_[A-Za-z0-9_-]{16}|[0-9a-f]{32}")
+"""A render's, or a session's."""
+
+
+def _acted_on(headers: Headers) -> Mapping[str, str]:
+    pairs = ((name.decode().lower(), value.decode("latin-1")) for name, value in headers)
+    return {name: _ID.sub("ID", value) for name, value in pairs if name in _HEADERS}
+
+
+def _read(content: bytes) -> Any:
+    try:
+        return stable(json.loads(content))
+    except ValueError:
+        return content
+
+
+def stable(value: Any) -> Any:
+    """`value` without what no two renders share: their ids, and how long they took."""
+    if isinstance(value, Mapping):
+        return {key: 0 if key == "ms" else stable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [stable(inner) for inner in value]
+    return _ID.sub("ID", value) if isinstance(value, str) else value
+
+
+@contextmanager
+def two_ways(
+    folder: Path, *, token: str = "", bounds: Bounds | None = None, **options: Any
+) -> Iterator[Ways]:
+    """Both ways, until the block ends.
+
+    Args:
+        folder: For a file of tokens.
+        token: Whose the requests are; empty where nobody needs one.
+        bounds: How much may be asked for, at a time that stands still.
+        options: Of both servers.
+    """
+    registry, clock = Registry(snapshot()), Clock()
+    (folder / "tokens").write_text(TOKENS)
+
+    def way(*, traced: bool) -> Way:
+        recorder = Recorder()
+        chosen = ServerOptions(
+            resources=Resources("<!doctype html>"),
+            observers=(recorder,),
+            traced=traced,
+            **options,
+        )
+        access = Access(file=folder / "tokens", made="", issuer=None) if token else None
+        server = build(registry, local_store(bounds, clock), chosen, auth=access)
+        made = Way(app=http_app(server, ()), server=server, recorder=recorder)
+        if not traced:
+            _watch(made)
+        return made
+
+    fast, around = way(traced=False), way(traced=True)
+    with start_blocking_portal() as portal:
+        ways = Ways(portal=portal, fast=fast, around=around, clock=clock, token=token)
+        with portal.wrap_async_context_manager(_running(ways)):
+            yield ways
+
+
+def _watch(way: Way) -> None:
+    """Keep what comes through the fast path, as it comes."""
+    fast = way.app.middleware_stack
+    behind = fast.app
+
+    async def watched(scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
+        async def heard() -> sdk.Message:
+            message = await receive()
+            way.reached.append(message)
+            return message
+
+        await behind(scope, heard, send)
+
+    fast.app = watched
+
+
+class _running:  # noqa: N801 - used as a function
+    def __init__(self, ways: Ways) -> None:
+        self._ways = ways
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> None:
+        for way in (self._ways.fast, self._ways.around):
+            await self._stack.enter_async_context(way.app.router.lifespan_context(way.app))
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()

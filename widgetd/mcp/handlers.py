@@ -1,0 +1,61 @@
+"""What answers the requests that widgetd answers itself, whichever door they came in by.
+
+The doors are the fast path, and what of ours stands in FastMCP's way: the middleware, and the
+provider. A handler is given who calls, and what for; it refuses nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from widgetd.mcp.listing import Pages
+from widgetd.mcp.principal import Caller
+from widgetd.mcp.resources import TextResource
+from widgetd.mcp.result import Result, text_block, to_json
+
+if TYPE_CHECKING:
+    from widgetd.mcp.server import Server
+
+CALLS = "tools/call"
+READS = "resources/read"
+
+_log = structlog.get_logger()
+
+
+async def call_tool(server: Server, name: str, arguments: Mapping[str, Any]) -> Result:
+    """The result of a call, errors included; what nobody foresaw says nothing of the inside."""
+    try:
+        return await server.call(name, arguments)
+    except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it
+        _log.exception("call.crashed", tool=name)
+        said = to_json([text_block(f"Error calling tool '{name}'")])
+        return Result(content=said, is_error=True)
+
+
+def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | None:
+    """What is read at a URI of one widget; None where that takes long, or nothing is there."""
+    if not uri.startswith(("widget://", "ui://")):
+        return None
+    found = server.resources.find(uri, caller.snapshot, caller.prefix)
+    if not isinstance(found, TextResource):
+        return None
+    content = {"uri": uri, "mimeType": found.mime_type, "text": found.content}
+    return {"contents": [{**content, "_meta": found.meta} if found.meta else content]}
+
+
+async def _tools(server: Server, caller: Caller) -> Pages:
+    return server.tools_for(caller.principal, caller.snapshot)
+
+
+async def _resources(server: Server, caller: Caller) -> Pages:
+    return await server.resource_listings.of(caller.snapshot)
+
+
+LISTS: Mapping[str, Callable[[Server, Caller], Awaitable[Pages]]] = MappingProxyType(
+    {"tools/list": _tools, "resources/list": _resources}
+)
+"""What each list is, for whoever asks."""
