@@ -7,6 +7,11 @@ DIR    ?= widgets
 # Test files that run at once; `auto` is one for each core.
 WORKERS ?= auto
 
+# uv installs in seconds what takes pip a minute, held to the same hashes; pip does it where uv cannot.
+install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
+  $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
+UV := $(shell uv --version 2>/dev/null)
+
 .PHONY: help serve test check house format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
@@ -16,12 +21,12 @@ $(VENV)/.runtime: requirements/runtime.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "widgetd needs Python 3.11 or newer; name one with PYTHON=/path/to/python3" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/runtime.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(call install,$(VENV),--require-hashes -r requirements/runtime.txt)
+	$(call install,$(VENV),--no-deps --no-build-isolation -e .)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(call install,$(VENV),--require-hashes -r requirements/dev.txt)
 	@touch $@
 
 serve: $(VENV)/.runtime ## serve widgets/ (or DIR=…) on http://127.0.0.1:8787/mcp
@@ -57,7 +62,7 @@ ADAPTERS := .venv-adapters
 
 $(ADAPTERS)/.installed: requirements/adapters.txt $(VENV)/.runtime
 	test -x $(ADAPTERS)/bin/python || $(BIN)/python -m venv $(ADAPTERS)
-	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/adapters.txt
+	$(call install,$(ADAPTERS),--require-hashes -r requirements/adapters.txt)
 	@touch $@
 
 .PHONY: example-langchain-adapters
@@ -137,6 +142,8 @@ lock: ## resolve the dependencies anew (needs uv)
 	  --no-header pyproject.toml --group build --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --upgrade --group adapters -o requirements/adapters.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --upgrade --group installer -o requirements/uv.txt
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(ADAPTERS) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
