@@ -179,6 +179,11 @@ class Settings(BaseModel):
         return Path(value).expanduser() if isinstance(value, str) else value
 
 
+def descriptions() -> Mapping[str, str]:
+    """What each setting is for, by its name."""
+    return {name: field.description or "" for name, field in Settings.model_fields.items()}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
     """Settings, and where each value came from.

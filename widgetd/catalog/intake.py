@@ -30,6 +30,7 @@ from widgetd.files.hints import Hints
 from widgetd.files.source import Source, read
 from widgetd.files.walk import walk
 from widgetd.limits import Limits
+from widgetd.widget.definition import digest
 from widgetd.widget.sidecar import SUFFIX, read_sidecar
 from widgetd.widget.widget import Widget
 
@@ -145,13 +146,22 @@ class Intake:
         self._observers = observers
         self._one = anyio.Lock()
 
-    async def take(self, writer: Writer, files: Mapping[str, bytes], *, replace: bool) -> str:
+    async def take(
+        self,
+        writer: Writer,
+        files: Mapping[str, bytes],
+        *,
+        replace: bool = False,
+        replaces: str | None = None,
+    ) -> str:
         """Put the files of one widget into the folder, and answer the tool that they make.
 
         Args:
             writer: Who brings them.
             files: By what the writer calls them: `X.widget`, `X.widget.toml`, or both.
             replace: Whether files of those names may be replaced.
+            replaces: Of which content the widget is replaced, by its digest; empty where there
+                must be none. None where `replace` says it.
 
         Raises:
             CallError: The writer comes too often.
@@ -165,7 +175,7 @@ class Intake:
             async with self._one:
                 # What has begun is finished, whether or not its writer waits.
                 with anyio.CancelScope(shield=True):
-                    tool = await self._put(writer, name, files, replace=replace)
+                    tool = await self._put(writer, name, files, replace=replace, replaces=replaces)
         except CallError as error:
             code = error.code
             raise
@@ -185,11 +195,26 @@ class Intake:
         return tool
 
     async def _put(
-        self, writer: Writer, name: str, files: Mapping[str, bytes], *, replace: bool
+        self,
+        writer: Writer,
+        name: str,
+        files: Mapping[str, bytes],
+        *,
+        replace: bool,
+        replaces: str | None,
     ) -> str:
         served = self._registry.current
         view = None if writer.sees_everything else writer.view(served)
-        putting = partial(self._place, served, view, writer.sees, name, files, replace=replace)
+        putting = partial(
+            self._place,
+            served,
+            view,
+            writer.sees,
+            name,
+            files,
+            replace=replace,
+            replaces=replaces,
+        )
         try:
             tool, key = await anyio.to_thread.run_sync(putting)
         except OSError as error:
@@ -212,6 +237,7 @@ class Intake:
         files: Mapping[str, bytes],
         *,
         replace: bool,
+        replaces: str | None,
     ) -> tuple[str, str]:
         """Put `files` into the folder, and answer their tool and the key of their entry."""
         for one, content in files.items():
@@ -233,7 +259,9 @@ class Intake:
             if tool not in (None, made.tool):
                 raise _not_yours(name)
             _demand_room(served, made)
-            _land(folder, files, replace=replace)
+            if replaces is not None:
+                _demand_known(folder, name, replaces)
+            _land(folder, files, replace=bool(replaces) or replace)
         return made.tool, key_of(source, sidecar)
 
     def _made(self, source: Source, sidecar: Source | None) -> Widget:
@@ -252,6 +280,22 @@ def _demand_room(served: Snapshot, made: Widget) -> None:
     if path not in served.entries and len(served.entries) >= MOST_FILES:
         problem = f"the folder holds {len(served.entries):,} widgets, and uploads add no more"
         raise _refused("full", path, problem, "remove some of them", code="W1011")
+
+
+def _demand_known(folder: Folder, name: str, replaces: str) -> None:
+    """Return if what stands under `name` is what the writer knows it to be."""
+    present = _source(folder, name, {})
+    now = "" if present is None else digest(present, _source(folder, name + SUFFIX, {}))
+    if now == replaces:
+        return
+    if not now:
+        raise _refused("taken", name, "there is no such file any more", _AS_NEW, code="W3005")
+    problem = f"the file there has the digest '{now}'"
+    advice = f"read it, and save again with replaces = '{now}' if yours is to take its place"
+    raise _refused("taken", name, problem, advice, code="W3005")
+
+
+_AS_NEW = "save it as a new one, without 'replaces'"
 
 
 def _land(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None:

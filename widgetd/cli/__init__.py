@@ -11,6 +11,7 @@ from cyclopts import App, CycloptsError
 
 from widgetd.cli.check import check
 from widgetd.cli.generate import codes, config, new_sidecar, types
+from widgetd.cli.guide import components, guide, reference
 from widgetd.cli.inspect import list_, mock, render, shot, shots_
 from widgetd.cli.options import complain
 from widgetd.cli.serve import dev, health, serve, settings, usage
@@ -27,6 +28,7 @@ for _commands in (
     (check, usage, codes),
     (list_, render, mock, shot, shots_),
     (types, new_sidecar, config),
+    (guide, components, reference),
 ):
     for _command in _commands:
         app.command(_command)

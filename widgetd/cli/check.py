@@ -35,7 +35,8 @@ def check(
     Exit code 1 if a file cannot be served as it stands.
 
     Args:
-        paths: Folders, or single files. Default: the folder that `serve` would serve.
+        paths: Folders, or single files; - reads one file from standard input. Default: the
+            folder that `serve` would serve.
         json: Print a JSON array.
         github: Print annotations for a pull request.
         strict: Warnings count as faults.
@@ -43,9 +44,9 @@ def check(
     """
     from widgetd.checks import report
 
-    outcome = checked(
-        paths or (folder_of(settle({}, os.environ).settings),), strict=strict, against=against
-    )
+    looked_at = paths or (folder_of(settle({}, os.environ).settings),)
+    with _standard_input(looked_at) as places:
+        outcome = checked(places, strict=strict, against=against)
     form = report.as_json if json else report.as_github if github else report.as_text
     if text := form(outcome.findings, outcome.contents):
         print(text)
@@ -54,6 +55,19 @@ def check(
         for note in outcome.notes:
             print(report.for_terminal(note))
     return 1 if outcome.faults or (strict and outcome.findings) else 0
+
+
+@contextmanager
+def _standard_input(paths: Iterable[Path]) -> Iterator[list[Path]]:
+    """`paths`, with a file that holds standard input in the place of `-`."""
+    import sys
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        draft = Path(folder, "stdin.widget")
+        if (asked := [*paths]) and Path("-") in asked:
+            draft.write_bytes(sys.stdin.buffer.read())
+        yield [draft if path == Path("-") else path for path in asked]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

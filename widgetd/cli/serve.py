@@ -14,7 +14,7 @@ from widgetd.daemon.startup import hasten
 from widgetd.errors import ConfigError
 from widgetd.settings import Settings, folder_of, settle
 
-DEV_TOOLSETS = ("operate",)
+DEV_TOOLSETS = ("author", "operate")
 """For one person on this machine."""
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio import CapacityLimiter
 
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.intake import Intake
@@ -27,7 +28,13 @@ from widgetd.daemon.loading import version_of
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import ROWS
+from widgetd.files.folder import opened
 from widgetd.files.hints import Hints
+from widgetd.files.source import read
+from widgetd.guide.drafts import Drafts
+from widgetd.guide.reference import Reference
+from widgetd.guide.toolset import Authoring
+from widgetd.limits import Limits
 from widgetd.mcp.audit import Audit
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.log_ring import LogRing
@@ -37,19 +44,23 @@ from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.mcp.sessions import SessionBounds
 from widgetd.mcp.status import STALLED_S, Vitals
 from widgetd.mcp.view import view_html
-from widgetd.settings import Settings
+from widgetd.settings import Settings, descriptions
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.delivery.forward import Forwarder
 from widgetd.store.delivery.webhook import webhook
 from widgetd.store.factory import open_store
 from widgetd.store.limits import LocalLimits
 from widgetd.web.metrics import Metrics
+from widgetd.widget.sidecar import SUFFIX
 
 if TYPE_CHECKING:
     from widgetd.web.gallery.gallery import Gallery
 
 UPLOADS = Bounds(rate_per_s=1.0, burst=100)
 """How many widgets a writer may bring: a folder of them at once, and then one a second."""
+
+DRAFTS_AT_ONCE = 1
+"""How many drafts are tried, and questions of authors answered, at the same time."""
 
 JUDGES = ("jinja2", "jsonschema-rs", "mcp")
 """The libraries that have a say in whether a file can be served, and how it is then listed."""
@@ -173,6 +184,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         draws=runtime.draws,
         builtin=ROWS,
         toolsets=settings.toolset,
+        unlisted=() if settings.allow_upload else ("save_widget",),
         services={Operations: operations_of(runtime)},
         traced=is_wanted(os.environ),
     )
@@ -205,8 +217,10 @@ def last_good_of(runtime: Runtime) -> LastGood | None:
     return None if runtime.state is None else LastGood(runtime.state, version_of(runtime.settings))
 
 
-def intake_of(runtime: Runtime, loader: Loader) -> Intake:
-    """What takes files into the folder, from whoever may write."""
+def intake_of(runtime: Runtime, loader: Loader) -> Intake | None:
+    """What takes files into the folder, from whoever may write; None where nobody may."""
+    if not runtime.settings.allow_upload:
+        return None
     limits = LocalLimits(bounds=UPLOADS, clock=time.time)
 
     async def allowance(writer: str) -> None:
@@ -222,13 +236,33 @@ def intake_of(runtime: Runtime, loader: Loader) -> Intake:
     )
 
 
-def gallery_of(runtime: Runtime, server: Server, loader: Loader, url: str) -> Gallery:
+def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Authoring:
+    """What the toolset `author` uses."""
+
+    def sidecar(path: str) -> str:
+        with suppress(OSError), opened(runtime.folder) as folder:
+            beside = read(folder, path + SUFFIX, limit_bytes=Limits().file_bytes, quiet_ms=0)
+            return beside.content.decode(errors="replace")
+        return ""
+
+    return Authoring(
+        drafts=Drafts(server.admit, draws=runtime.draws, strict=runtime.settings.strict),
+        reference=Reference(descriptions()),
+        sidecar=sidecar,
+        intake=intake,
+        registry=runtime.registry,
+        views=server.views.of,
+        at_once=CapacityLimiter(DRAFTS_AT_ONCE),
+    )
+
+
+def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:
     """The gallery of what `server` serves.
 
     Args:
         runtime: Of the daemon that shows it.
         server: Whose widgets are shown.
-        loader: Makes the widgets of files that are put there.
+        intake: Takes files that are put there; None where nobody may.
         url: Where MCP is served.
     """
     # Most daemons have no gallery, and start sooner without it.
@@ -239,7 +273,7 @@ def gallery_of(runtime: Runtime, server: Server, loader: Loader, url: str) -> Ga
     return Gallery(
         server=server,
         folder=runtime.folder,
-        intake=intake_of(runtime, loader) if settings.allow_upload else None,
+        intake=intake,
         url=url,
         image_origins=settings.image_origin,
         stop=runtime.stop,

@@ -22,12 +22,14 @@ from pathlib import Path
 import anyio
 import structlog
 
-from widgetd.catalog.loader import Loader
+from widgetd.catalog.intake import Intake
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
+    authoring_of,
     forwarding_of,
     gallery_of,
+    intake_of,
     last_good_of,
     loader_of,
     prepare,
@@ -98,6 +100,8 @@ async def serve(
         forwarding = forwarding_of(settings, store)
         server = server_of(runtime, forwarding.store if forwarding else store)
         loader = loader_of(runtime, server)
+        intake = intake_of(runtime, loader)
+        server.provide(authoring_of(runtime, server, intake))
         catalog = catalog_for(settings, folder, loader.load, last_good=last_good_of(runtime))
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)
@@ -106,7 +110,7 @@ async def serve(
             aside = settings.metrics_port
             scraped = None if aside is None else held.enter_context(bind(settings.host, aside))
             run = partial(
-                _over_http, runtime, server, loader, started, listener=listener, scraped=scraped
+                _over_http, runtime, server, intake, started, listener=listener, scraped=scraped
             )
         runtime.draws.open()
         if watched:
@@ -155,7 +159,7 @@ async def serve(
 async def _over_http(
     runtime: Runtime,
     server: Server,
-    loader: Loader,
+    intake: Intake | None,
     started: Started,
     *,
     listener: socket.socket,
@@ -169,7 +173,7 @@ async def _over_http(
     if settings.gallery:
         from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415 - most daemons have none
 
-        gallery = gallery_of(runtime, server, loader, url_of(listener) + MCP_PATH)
+        gallery = gallery_of(runtime, server, intake, url_of(listener) + MCP_PATH)
         shown += gallery_routes(gallery, guard)
     served = app(
         server, shown, allowed_hosts=settings.allowed_host, cors_origins=settings.cors_origin

@@ -6,9 +6,10 @@ a setting never renames a widget.
 
 from __future__ import annotations
 
+from widgetd.guide.toolset import TOOLS as AUTHOR_TOOLS
 from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 
-ROWS = (*CORE_TOOLS, *OPERATE_TOOLS)
+ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *AUTHOR_TOOLS)
 """Of all toolsets."""
 
 NAMES = frozenset(row.name for row in ROWS)

@@ -5,6 +5,12 @@ from __future__ import annotations
 from widgetd.errors.code import Code
 
 CODES = (
+    # W30xx: the guide, drafts and what is saved
+    Code("W3001", "fault", "the guide has no such page"),
+    Code("W3002", "fault", "there is no such component or property"),
+    Code("W3003", "fault", "too much is asked for at once"),
+    Code("W3004", "fault", "nothing may be saved here"),
+    Code("W3005", "fault", "the file to be replaced is another by now"),
     # W31xx: what the daemon did
     Code("W3101", "fault", "a pattern cannot be matched in linear time"),
     Code("W3102", "fault", "a cursor is unknown"),

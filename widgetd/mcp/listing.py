@@ -119,7 +119,7 @@ class GenerationCache(Generic[T]):
 
 
 class ToolListings:
-    """The lists of tools, one for each audience and what toolsets it may use.
+    """The lists of tools, one for each audience and the built-in tools that it is told of.
 
     Args:
         admit: The entry of a widget that nobody has admitted yet.
@@ -143,18 +143,18 @@ class ToolListings:
         self._page_size = page_size
         self._cache: GenerationCache[Pages] = GenerationCache()
 
-    def of(self, snapshot: Snapshot, toolsets: frozenset[str] = frozenset()) -> Pages:
-        """The list of `snapshot`, with the built-in tools of `toolsets`."""
-        pages = self._cache.get(snapshot, toolsets)
+    def of(self, snapshot: Snapshot, tools: frozenset[str] = frozenset()) -> Pages:
+        """The list of `snapshot`, with those of the built-in `tools`."""
+        pages = self._cache.get(snapshot, tools)
         if pages is not None:
             return pages
-        widgets, builtin = self.shown(snapshot), self._builtin.entries(toolsets)
+        widgets, builtin = self.shown(snapshot), self._builtin.entries(tools)
 
         def entry(name: str) -> bytes:
             return builtin[name] if name in builtin else self.entry(widgets[name])
 
         pages = Pages("tools", (*builtin, *widgets), entry, self._page_size)
-        return self._cache.put(snapshot, pages, toolsets)
+        return self._cache.put(snapshot, pages, tools)
 
     def shown(self, snapshot: Snapshot) -> Mapping[str, Widget]:
         """The widgets of `snapshot` that are listed; the others are found by search."""

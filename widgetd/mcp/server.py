@@ -63,6 +63,7 @@ class ServerOptions:
         draws: What is being drawn.
         builtin: The rows of the table of built-in tools, of all toolsets.
         toolsets: Those that are switched on besides `core`.
+        unlisted: Tools that would only say why they cannot be used here.
         services: What their rows need, by type.
         traced: Whether somebody wants a span of each request.
     """
@@ -77,6 +78,7 @@ class ServerOptions:
     draws: Draws | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
     toolsets: Sequence[str] = ()
+    unlisted: Sequence[str] = ()
     services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
     traced: bool = False
 
@@ -117,8 +119,8 @@ class Server:
         self.rendering = Rendering(
             registry, options.policy, store, observers=options.observers, draws=options.draws
         )
-        self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets)
-        self.services = {BuiltinTools: builtin, **options.services}
+        self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
+        self.services: dict[type, object] = {BuiltinTools: builtin, **options.services}
         self.search = Search()
         self.views = SnapshotViews()
         self.admit: Callable[[Widget], bytes] = partial(
@@ -159,9 +161,13 @@ class Server:
         except CallError as error:
             return error_result(error)
 
+    def provide(self, *services: object) -> None:
+        """Hand in what the rows of some toolsets need and can be made only now."""
+        self.services.update({type(service): service for service in services})
+
     def tools_for(self, principal: Principal, snapshot: Snapshot) -> Pages:
         """The list of tools that `principal` is given of their view of a snapshot."""
-        return self.listings.of(snapshot, self.builtin.toolsets_for(principal.scopes))
+        return self.listings.of(snapshot, self.builtin.listed_for(principal.scopes))
 
     def http_app(
         self,

@@ -119,6 +119,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     Args:
         rows: Of all toolsets.
         toolsets: Those that are switched on besides `core`.
+        unlisted: Names of tools that would only say why they cannot be used here.
 
     Attributes:
         reserved: The names of all of them, so that a setting never renames a widget.
@@ -127,7 +128,14 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         ConfigError: Two have the same name (W0031).
     """
 
-    def __init__(self, rows: Iterable[BuiltinTool], toolsets: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        rows: Iterable[BuiltinTool],
+        toolsets: Iterable[str] = (),
+        unlisted: Iterable[str] = (),
+    ) -> None:
+        self._unlisted = frozenset(unlisted)
+        self._listed: dict[frozenset[str], frozenset[str]] = {}
         self._toolsets = frozenset((CORE, *toolsets))
         named: dict[str, BuiltinTool] = {}
         for tool in rows:
@@ -156,19 +164,20 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     def __len__(self) -> int:
         return len(self._tools)
 
-    def toolsets_for(self, scopes: frozenset[str]) -> frozenset[str]:
-        """The toolsets of which a caller with these scopes may use anything, `core` in any case."""
-        return frozenset(
-            {CORE, *(tool.toolset for tool in self._tools.values() if tool.scope in scopes)}
-        )
+    def listed_for(self, scopes: frozenset[str]) -> frozenset[str]:
+        """The tools that a caller with these scopes is told of, those of `core` in any case."""
+        names = self._listed.get(scopes)
+        if names is None:
+            names = self._listed[scopes] = frozenset(
+                name
+                for name, tool in self._tools.items()
+                if tool.toolset == CORE or (tool.scope in scopes and name not in self._unlisted)
+            )
+        return names
 
-    def entries(self, toolsets: frozenset[str]) -> Mapping[str, bytes]:
-        """How the tools of these toolsets stand in a list, as JSON."""
-        return {
-            name: self._entries[name]
-            for name, tool in self._tools.items()
-            if tool.toolset in toolsets
-        }
+    def entries(self, names: frozenset[str]) -> Mapping[str, bytes]:
+        """How these tools stand in a list, as JSON."""
+        return {name: self._entries[name] for name in self._tools if name in names}
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> Result:
         """Check the arguments and answer; errors are results too."""

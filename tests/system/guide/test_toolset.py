@@ -1,0 +1,223 @@
+"""The toolset `author`, as an agent uses it over HTTP: ask, try, mend, save, call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from tests.serving import PATIENCE_S, connected, serving, widget_file
+from tests.system.mcp.test_access import listed
+from widgetd.guide.toolset import TOOLS
+
+NAMES = {tool.name for tool in TOOLS}
+SETTINGS: dict[str, Any] = {"toolset": "author", "allow_upload": True}
+PARCEL: dict[str, Any] = {
+    "version": "1.0",
+    "name": "Parcel",
+    "template": '{"type": "Card", "children": [{"type": "Text", "value": {{ status | tojson }}}]}',
+    "jsonSchema": {
+        "type": "object",
+        "properties": {"status": {"type": "string", "description": "Where it is."}},
+        "required": ["status"],
+        "additionalProperties": False,
+    },
+}
+SIDECAR = (
+    'description = "Show where a parcel is. Use it when the user asks about a delivery."\n'
+    'summary = "Parcel: {{ status }}"\n'
+)
+
+
+async def asked(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    with anyio.fail_after(PATIENCE_S):
+        result = await client.call_tool(tool, arguments)
+    assert not result.is_error, text(result)
+    return dict(result.structured_content or {})
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    with anyio.fail_after(PATIENCE_S):
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return text(result)
+
+
+def nothing_in(folder: Path) -> bool:
+    return not list(folder.iterdir())
+
+
+def text(result: CallToolResult) -> str:
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+async def test_an_agent_writes_a_widget_from_nothing_and_calls_it(tmp_path: Path) -> None:
+    broken = {**PARCEL, "template": PARCEL["template"].replace('"Text"', '"Txt"')}
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+        client = connection.client
+        guide = await asked(client, "get_guide", names=["start"])
+        component = await asked(client, "get_component_details", names="Text")
+        bad = await asked(client, "try_widget", widget=broken, sidecar=SIDECAR)
+        good = await asked(
+            client, "try_widget", widget=PARCEL, sidecar=SIDECAR, arguments={"status": "Here"}
+        )
+        told = connection.told
+        saved = await asked(
+            client, "save_widget", file="Parcel.widget", widget=PARCEL, sidecar=SIDECAR
+        )
+        await connection.told_more_than(told)
+        shown = await asked(client, "parcel", status="Here")
+
+    assert "try_widget" in guide["items"][0]["text"]
+    assert component["items"][0]["status"] == "ok"
+    assert [finding["code"] for finding in bad["findings"]] == ["W1401"]
+    assert "Text" in bad["findings"][0]["advice"] + bad["findings"][0]["problem"]
+    assert good["findings"] == []
+    assert good["summary"] == "Parcel: Here"
+    assert saved["tool"] == "parcel"
+    assert shown == good["tree"]
+    assert json.loads((tmp_path / "Parcel.widget").read_text()) == PARCEL
+    assert (tmp_path / "Parcel.widget.toml").read_text() == SIDECAR
+
+
+async def test_a_draft_leaves_no_trace(tmp_path: Path) -> None:
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+        before = await connection.tools()
+        await asked(connection.client, "try_widget", widget=PARCEL)
+        found = await asked(connection.client, "search_widgets", query="parcel")
+
+        assert await connection.tools() == before
+    assert found["items"] == []
+    assert nothing_in(tmp_path)
+
+
+async def test_what_is_served_is_read_saved_again_by_its_digest_and_never_over_another_change(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+        client = connection.client
+        first = await asked(client, "save_widget", file="Parcel.widget", widget=PARCEL)
+        read = await asked(
+            client, "read_widget", names=["parcel", "parcle"], parts="source,dependencies,sidecar"
+        )
+        other = {**PARCEL, "description": "Another."}
+        blind = await refused(client, "save_widget", file="Parcel.widget", widget=other)
+        digest = read["items"][0]["digest"]
+        second = await asked(
+            client, "save_widget", file="Parcel.widget", widget=other, replaces=digest
+        )
+        late = await refused(
+            client, "save_widget", file="Parcel.widget", widget=PARCEL, replaces=digest
+        )
+        gone = await refused(
+            client, "save_widget", file="Other.widget", widget=PARCEL, replaces=digest
+        )
+
+    assert first["digest"] == digest
+    assert read["items"][0]["parts"]["dependencies"]["components"] == ["Card", "Text"]
+    assert read["items"][0]["missing"] == ["sidecar"]
+    assert read["items"][1] == {"name": "parcle", "status": "not_found", "suggestions": ["parcel"]}
+    assert blind.startswith(f"[W3005] the file there has the digest '{digest}'")
+    assert second["digest"] != digest
+    assert late.startswith(f"[W3005] the file there has the digest '{second['digest']}'")
+    assert gone.startswith(("[W1108]", "[W3005]"))
+    assert json.loads((tmp_path / "Parcel.widget").read_text()) == other
+
+
+@pytest.mark.parametrize(
+    "file", ["../x.widget", "a/b.widget", ".x.widget", "x" * 200 + ".widget", "a\0b.widget", "x"]
+)
+async def test_a_name_that_is_none_of_a_widget_changes_nothing(tmp_path: Path, file: str) -> None:
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+        said = await refused(connection.client, "save_widget", file=file, widget=PARCEL)
+
+    assert said.startswith("[W1006]")
+    assert nothing_in(tmp_path)
+
+
+async def test_of_two_who_save_a_new_file_one_is_refused(tmp_path: Path) -> None:
+    outcomes: list[bool] = []
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+
+        async def save(word: str) -> None:
+            widget = {**PARCEL, "description": word}
+            result = await connection.client.call_tool(
+                "save_widget", {"file": "Parcel.widget", "widget": widget}
+            )
+            outcomes.append(result.is_error)
+
+        with anyio.fail_after(PATIENCE_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(save, "one")
+                tasks.start_soon(save, "two")
+
+    assert sorted(outcomes) == [False, True]
+
+
+async def test_without_uploads_nothing_is_saved_and_without_the_toolset_nothing_is_listed(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path, toolset="author") as url, connected(url, "legacy") as connection:
+        said = await refused(connection.client, "save_widget", file="A.widget", widget=PARCEL)
+        assert NAMES - await connection.tools() == {"save_widget"}
+    async with serving(tmp_path) as url, connected(url, "legacy") as connection:
+        assert NAMES.isdisjoint(await connection.tools())
+
+    assert said.startswith("[W3004] nothing may be saved here")
+
+
+async def test_whoever_may_write_widgets_is_asked_for_by_scope(tmp_path: Path) -> None:
+    widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
+    widgets.mkdir()
+    tokens.write_text(f"ada {'ada-' * 5} widgets:read author\nben {'ben-' * 5} widgets:read\n")
+    seen = {}
+    async with serving(widgets, token_file=tokens, **SETTINGS) as url:
+        for name in ("ada", "ben"):
+            seen[name] = await listed(url, f"{name}-" * 5)
+
+    assert NAMES - seen["ada"] == {"save_widget"}
+    assert NAMES.isdisjoint(seen["ben"])
+
+
+async def test_lists_are_taken_however_a_caller_writes_them_and_too_many_are_refused(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+        client = connection.client
+        answers = [
+            await asked(client, "get_guide", names=names)
+            for names in (["start", "schema"], "start,schema", '["start", "schema"]')
+        ]
+        none = [await asked(client, "get_guide"), await asked(client, "get_guide", names=None)]
+        many = await refused(client, "read_widget", names=["a"] * 9)
+        part = await refused(client, "read_widget", names=["a"], parts=["tempalte"])
+
+    assert answers[0] == answers[1] == answers[2]
+    assert none[0] == none[1]
+    assert "text" not in none[0]["items"][0]
+    assert many.startswith("[W3003]")
+    assert "did you mean 'template'?" in part
+
+
+async def test_whatever_does_not_fit_an_answer_is_named_and_comes_by_asking_again(
+    tmp_path: Path,
+) -> None:
+    for name in ("A", "B"):
+        file = json.loads(widget_file(name))
+        file["description"] = "x" * 40_000
+        (tmp_path / f"{name}.widget").write_text(json.dumps(file))
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+        both = await asked(connection.client, "read_widget", names=["a", "b"], parts=["source"])
+        rest = await asked(connection.client, "read_widget", names=["b"], parts=["source"])
+
+    assert both["left"] == ["b/source"]
+    assert len(both["items"][0]["parts"]["source"]["description"]) == 40_000
+    assert len(rest["items"][0]["parts"]["source"]["description"]) == 40_000

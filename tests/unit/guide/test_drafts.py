@@ -1,0 +1,100 @@
+"""A draft is judged as a file of the same content would be, and nothing of it stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.making import snapshot_of
+from widgetd.catalog.loader import Loader
+from widgetd.checks import findings
+from widgetd.daemon.loading import admit
+from widgetd.errors import WidgetError
+from widgetd.files.source import Source
+from widgetd.guide.drafts import DRAFT, Drafts
+
+BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.widget"))
+GOOD: dict[str, Any] = {
+    "version": "1.0",
+    "name": "Parcel",
+    "template": '{"type": "Card", "children": [{"type": "Text", "value": {{ status | tojson }}}]}',
+    "jsonSchema": {
+        "type": "object",
+        "properties": {"status": {"type": "string"}},
+        "required": ["status"],
+    },
+}
+
+
+def readable() -> list[Path]:
+    """Those that a draft can be: JSON objects."""
+    paths = []
+    for path in BAD:
+        try:
+            if isinstance(orjson.loads(path.read_bytes()), dict):
+                paths.append(path)
+        except orjson.JSONDecodeError:
+            continue
+    return paths
+
+
+@pytest.mark.parametrize("path", readable(), ids=lambda path: path.stem)
+def test_a_draft_is_told_what_a_file_of_its_content_is(path: Path) -> None:
+    content = orjson.loads(path.read_bytes())
+    beside = path.with_name(f"{path.name}.toml")
+    sidecar = beside.read_bytes() if beside.exists() else b""
+    try:
+        text = sidecar.decode()
+    except UnicodeDecodeError:
+        pytest.skip("no text can be such a sidecar")
+    source = Source.of(DRAFT, orjson.dumps(content))
+    try:
+        made = Loader(admit).load(source, Source.of(f"{DRAFT}.toml", sidecar) if sidecar else None)
+        expected = [(finding.code, finding.problem) for finding in findings(made)]
+    except WidgetError as error:
+        expected = [(error.finding.code, error.finding.problem)]
+
+    told = Drafts(admit).draft(content, text).findings
+
+    assert sorted((one.code, one.problem) for one in told) == sorted(expected)
+
+
+def test_a_good_draft_is_drawn_with_its_arguments_and_priced() -> None:
+    said = Drafts(admit).tried(GOOD, "", {"status": "Here"}, snapshot_of())
+
+    assert said["tool"] == "parcel"
+    assert said["tree"]["children"] == [{"type": "Text", "value": "Here"}]
+    assert said["tokens"]["tool"] > 0
+    assert "error" not in said
+
+
+def test_arguments_that_do_not_fit_are_told_beside_the_findings() -> None:
+    refused = Drafts(admit).tried(GOOD, "", {"status": []}, snapshot_of())
+
+    assert refused["error"].startswith("[W2002]")
+    assert refused["tool"] == "parcel"
+
+
+def test_a_slip_in_the_template_is_told_with_its_line_and_column_in_the_template() -> None:
+    broken = {**GOOD, "template": '{"type": "Card",\n  "children": [{{ status | nosuch }}]}'}
+
+    [row] = Drafts(admit).draft(broken, "").rows()
+
+    assert (row["level"], row["at"], row["line"]) == ("fault", "/template", 2)
+    assert row["file"] == "widget"
+
+
+def test_a_slip_in_the_sidecar_is_told_as_one() -> None:
+    [row] = Drafts(admit).draft(GOOD, 'description = "A."\nzzz = 1').rows()
+
+    assert (row["file"], row["code"], row["line"]) == ("sidecar", "W1112", 2)
+
+
+@pytest.mark.parametrize("widget", [{"a": 2**70}, {"a": "x" * 300_000}])
+def test_what_no_file_could_be_is_a_finding(widget: dict[str, Any]) -> None:
+    [row] = Drafts(admit).draft(widget, "").rows()
+
+    assert row["level"] == "fault"

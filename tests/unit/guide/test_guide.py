@@ -1,0 +1,106 @@
+"""The guide says nothing that does not hold: its blocks load and draw, its names exist."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from widgetd.cli import app
+from widgetd.daemon.loading import admit
+from widgetd.daemon.toolsets import NAMES
+from widgetd.errors import CODES, CallError
+from widgetd.guide.drafts import Drafts
+from widgetd.guide.guide import ORDER, page, pages
+from widgetd.schema.validator import compile_schema
+from widgetd.settings import Settings
+from widgetd.widget.components import check_tree, vocabulary
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_PLAIN: dict[str, Any] = {
+    "version": "1.0",
+    "name": "Plain",
+    "template": '{"type": "Card", "children": [{"type": "Text", "value": {{ a | tojson }}}]}',
+    "jsonSchema": {"type": "object", "properties": {"a": {"type": "string"}}},
+}
+
+
+def blocks() -> Iterator[Any]:
+    for each in pages().values():
+        found = _BLOCK.findall(each.text)
+        for number, (kind, text) in enumerate(found):
+            beside = found[number + 1][1] if found[number + 1 :] else ""
+            yield pytest.param(kind, text, beside, id=f"{each.name}-{number}-{kind}")
+
+
+def tried(widget: dict[str, Any], sidecar: str = "") -> list[dict[str, Any]]:
+    return Drafts(admit).draft(widget, sidecar).rows()
+
+
+@pytest.mark.parametrize(("kind", "text", "beside"), list(blocks()))
+def test_every_block_of_the_guide_holds(kind: str, text: str, beside: str) -> None:
+    match kind:
+        case "widget":
+            assert tried(json.loads(text), beside) == []
+        case "sidecar":
+            rows = tried(_PLAIN, text)
+            assert [row for row in rows if row["level"] == "fault"] == []
+        case "schema":
+            checked = compile_schema(json.loads(text)).check({"number": "1", "status": "Delayed"})
+            assert checked.arguments["status"] == "delayed"
+        case "tree":
+            assert list(check_tree(json.loads(text))) == []
+        case "template":
+            inner = f'{{"type": "Card", "children": [{text.strip()}]}}'
+            arguments = json.loads(beside)
+            drawn = Drafts(admit).draft(
+                {**_PLAIN, "template": inner, "jsonSchema": {"type": "object"}}, ""
+            )
+            assert drawn.widget is not None, drawn.rows()
+            assert list(check_tree(drawn.widget.tree(arguments))) == []
+        case "arguments":
+            assert isinstance(json.loads(text), dict)
+        case _:
+            pytest.fail(f"a block of {kind} is held to nothing")
+
+
+def test_whatever_a_page_names_exists() -> None:
+    text = "\n".join(each.text for each in pages().values())
+    prose = _BLOCK.sub("", text)
+    commands = set(re.findall(r"`widgetd ([a-z-]+)", prose))
+    tools = set(re.findall(r"`([a-z]+_[a-z_]+)`", prose)) - _WORDS
+    flags = set(re.findall(r"`--([a-z-]+)", prose)) - {"tokens"}
+
+    assert set(re.findall(r"\bW\d{4}\b", text)) <= CODES.keys()
+    assert commands <= set(app)
+    assert tools <= NAMES
+    assert {flag.replace("-", "_") for flag in flags} <= Settings.model_fields.keys()
+    assert set(re.findall(r"`([A-Z][A-Za-z]+)`", prose)) - {"NAME", "FILE"} <= (
+        vocabulary().components.keys() | {"Parcel"}
+    )
+
+
+_WORDS = {
+    *("summary_fields", "summary_data", "min_client_version", "migration_guide"),
+    *("ui_type", "render_mode"),
+}
+"""Keys of the sidecar, which look like tools."""
+
+
+def test_the_pages_are_short_and_say_when_to_read_them() -> None:
+    assert list(pages()) == list(ORDER)
+    for each in pages().values():
+        assert 1_000 <= len(each.text) <= 4_096, each.name
+        assert each.title
+        assert 10 < len(each.use_when) < 120
+
+
+def test_a_page_that_is_not_there_names_the_nearest() -> None:
+    with pytest.raises(CallError) as raised:
+        page("tempalte")
+
+    assert raised.value.code == "W3001"
+    assert str(raised.value) == "the guide has no page 'tempalte'; did you mean 'template'?"

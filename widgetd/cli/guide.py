@@ -1,0 +1,68 @@
+"""Commands for whoever writes widgets: read the guide, look components up, search both."""
+
+from __future__ import annotations
+
+from widgetd.cli.options import Dir, print_json, snapshot_of
+from widgetd.errors import CallError
+
+
+def guide(name: str = "") -> int:
+    """Print a page of the guide on how widgets are written; without NAME, which pages there are.
+
+    Args:
+        name: A page.
+    """
+    from widgetd.guide.guide import page, pages
+
+    if name:
+        print(page(name).text)
+        return 0
+    for each in pages().values():
+        print(f"{each.name:12}{each.title}. Read it when {each.use_when}.")
+    return 0
+
+
+def components(*names: str, dir: Dir = None) -> int:
+    """Say what a component is for and what it may say; without NAMES, all in a line each.
+
+    Args:
+        names: As Button, Button.variant, or icons.
+        dir: The folder of widgets that examples are taken from.
+    """
+    from widgetd.guide.component_details import details
+
+    items = list(details(names, snapshot_of(dir)))
+    if not names:
+        for item in items:
+            print(f"{item['name']:14}{item['use']}")
+        return 0
+    print_json(items)
+    unknown = [item["name"] for item in items if item["status"] != "ok"]
+    if unknown:
+        raise CallError("W3002", f"there is no component or property '{unknown[0]}'")
+    return 0
+
+
+def reference(query: str, *, dir: Dir = None, limit: int = 10, json: bool = False) -> int:
+    """Find pages, components, examples, settings and codes.
+
+    Args:
+        query: Some words.
+        dir: The folder of widgets that examples are taken from.
+        limit: The most to print.
+        json: Print a JSON array.
+    """
+    from widgetd.guide.reference import Reference
+    from widgetd.settings import descriptions
+
+    items, total = Reference(descriptions()).find(snapshot_of(dir), query, (), limit)
+    if json:
+        print_json(items)
+        return 0
+    for item in items:
+        print(f"{item['kind']:10} {item['title']}\n           {item['snippet'][:160]}")
+    if not total:
+        print(
+            "nothing fits these words; `widgetd guide` and `widgetd components` list what there is"
+        )
+    return 0

@@ -1,0 +1,1 @@
+"""What teaches whoever writes widgets: pages, components, a reference to search, drafts."""

@@ -1,0 +1,182 @@
+"""What a component is for, what it may say and hold, and where it is used.
+
+Read from the vocabulary of the installed `chatkit.widgets`, so that nothing here knows a
+component by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from functools import cache
+from inspect import getdoc
+from typing import Any
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError, WidgetError, nearest
+from widgetd.limits import Limits
+from widgetd.schema.describe import describe
+from widgetd.schema.document import Document, read_document
+from widgetd.widget.components import vocabulary
+from widgetd.widget.components.vocabulary import Component
+from widgetd.widget.widget import Widget
+
+ICONS = "icons"
+
+MOST_USERS = 5
+MOST_CHILDREN = 2
+DEEPEST_EXAMPLE = 3
+
+_TYPE = re.compile(r'"type"\s*:\s*"([A-Z][A-Za-z.]*)"')
+_HIDDEN = frozenset({"type", "key", "id"})
+"""What every component may say, and nobody needs to be told."""
+
+
+def details(names: Iterable[str], snapshot: Snapshot) -> Iterator[dict[str, Any]]:
+    """One item for each name, `{"name", "status", ...}`; all components in a line each for none.
+
+    Args:
+        names: `Button`, `Button.variant` or `icons`.
+        snapshot: Where examples are taken from.
+    """
+    asked = list(names)
+    components = vocabulary().components
+    if not asked:
+        for component in components.values():
+            yield {"name": component.type, "status": "ok", "use": use_of(component)}
+        yield {"name": ICONS, "status": "ok", "use": "Names for Icon and the icons of buttons."}
+    for name in asked:
+        yield _item(name, snapshot)
+
+
+def _item(name: str, snapshot: Snapshot) -> dict[str, Any]:
+    components = vocabulary().components
+    if name == ICONS:
+        more = "or lucide: and a name of that set"
+        return {"name": name, "status": "ok", "values": list(vocabulary().icons), "holds": more}
+    # `Table.Row` is a component, `Button.variant` a property of one.
+    type_, _, wanted = (name, "", "") if name in components else name.rpartition(".")
+    component = components.get(type_)
+    if component is None:
+        return _unknown(name, (*components, ICONS))
+    properties = properties_of(component)
+    if wanted:
+        found = [each for each in properties if each["name"] == wanted]
+        if not found:
+            return _unknown(name, [f"{type_}.{each['name']}" for each in properties])
+        return {**found[0], "name": name, "status": "ok"}
+    users = list(_users(type_, snapshot))
+    item: dict[str, Any] = {
+        "name": type_,
+        "status": "ok",
+        "use": use_of(component),
+        "holds": "anything" if component.holds is None else sorted(component.holds),
+        "properties": list(properties),
+        "usedBy": [widget.tool for widget in users],
+    }
+    example = next(filter(None, (_example(type_, widget) for widget in users)), None)
+    if example is not None:
+        item["example"] = example
+    return item
+
+
+def _unknown(name: str, known: Iterable[str]) -> dict[str, Any]:
+    near = nearest(name, tuple(known))
+    suggestions = [] if near is None else [near]
+    return {"name": name, "status": "not_found", "code": "W3002", "suggestions": suggestions}
+
+
+@cache
+def use_of(component: Component) -> str:
+    """What a component is for, as ChatKit's own class says it."""
+    said = getdoc(component.model) if component.model is not None else None
+    if said is None:
+        return "Studio and ChatKit's web component know it; its Python package does not."
+    return said.partition("\n\n")[0].replace("``", "`").replace("\n", " ")
+
+
+@cache
+def properties_of(component: Component) -> tuple[Mapping[str, Any], ...]:
+    """`{"name", "expected", "values"?, "required", "default"?}` for each property, in order."""
+    schema = component.schema
+    if schema is None:
+        return ()
+    document = read_document(deepcopy(dict(schema)), Limits())
+    required = schema.get("required", ())
+    found = []
+    for name, part in document.root["properties"].items():
+        if name in _HIDDEN:
+            continue
+        item = {"name": name, "expected": describe(document, part), "required": name in required}
+        values = [value for one in _reached(document, part) for value in one.get("enum", ())]
+        if set(values) >= set(vocabulary().icons):
+            item["expected"] = f"the name of an icon (ask for '{ICONS}')"
+        elif values:
+            item["values"] = values
+        fields = {
+            field: describe(document, inner)
+            for one in _reached(document, part)
+            for field, inner in one.get("properties", {}).items()
+        }
+        if fields:
+            item["fields"] = fields
+        if "default" in part:
+            item["default"] = part["default"]
+        found.append(item)
+    return tuple(found)
+
+
+def _reached(document: Document, part: Any) -> Iterator[Mapping[str, Any]]:
+    """The schemas that say what a value may be, or an element of it."""
+    if isinstance(part, Mapping):
+        yield part
+        for inner in (
+            *document.targets(part),
+            *part.get("anyOf", ()),
+            *part.get("oneOf", ()),
+            part.get("items"),
+        ):
+            yield from _reached(document, inner)
+
+
+def components_in(widget: Widget) -> frozenset[str]:
+    """The types of components that a template writes."""
+    return frozenset(_TYPE.findall(widget.definition.template)) & vocabulary().components.keys()
+
+
+def _users(type_: str, snapshot: Snapshot) -> Iterator[Widget]:
+    count = 0
+    for widget in snapshot.widgets.values():
+        # Far quicker than to read all types that a template writes.
+        if f'"{type_}"' in widget.definition.template:
+            yield widget
+            count += 1
+            if count == MOST_USERS:
+                return
+
+
+def _example(type_: str, widget: Widget) -> Any:
+    """How a served widget uses the component, cut to what shows it; None where it does not."""
+    try:
+        tree = widget.tree(widget.example or {})
+    except (CallError, WidgetError):
+        return None
+    pending: list[Any] = [tree]
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, Mapping):
+            if node.get("type") == type_:
+                return _cut(node, DEEPEST_EXAMPLE)
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
+    return None
+
+
+def _cut(node: Any, depth: int) -> Any:
+    if isinstance(node, Mapping):
+        return {key: _cut(value, depth - (key == "children")) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_cut(one, depth) for one in node[:MOST_CHILDREN]] if depth > 0 else []
+    return f"{node[:80]}…" if isinstance(node, str) and len(node) > 80 else node

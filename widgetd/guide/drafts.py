@@ -1,0 +1,164 @@
+"""Try a widget that lies in no folder: what is wrong with it, and what it draws.
+
+A draft takes the way of a file: the loader that serves, the same limits, the rules of
+`widgetd check`. Nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import orjson
+
+from widgetd.catalog.draws import Draws
+from widgetd.catalog.loader import Loader
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.checks import findings
+from widgetd.checks.report import location_of
+from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.files.source import Source
+from widgetd.limits import Limits
+from widgetd.mcp.mock import answer
+from widgetd.mcp.result import Policy
+from widgetd.mcp.tokens import tokens_of, tokens_of_tool
+from widgetd.widget.actions import widget_actions
+from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.widget import Widget
+
+DRAFT = "Draft.widget"
+
+MOST_FINDINGS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a draft came to.
+
+    Attributes:
+        findings: All that is wrong with it, faults first.
+        texts: The files that they are about.
+        widget: The widget; None where there is none that could be served.
+    """
+
+    findings: tuple[Finding, ...]
+    texts: Mapping[str, str]
+    widget: Widget | None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """`[{"level", "code", "at", "line", "column", "problem", "advice"}]`, the worst first."""
+        rows = []
+        for finding in self.findings[:MOST_FINDINGS]:
+            content = self.texts.get(finding.path)
+            place = None if content is None else location_of(finding, content)
+            rows.append(
+                {
+                    "level": finding.level,
+                    "code": finding.code,
+                    "file": "sidecar" if finding.path.endswith(SUFFIX) else "widget",
+                    "at": finding.at,
+                    # In the text that it is about: of the template, mostly.
+                    "line": finding.line or (place.line if place else None),
+                    "column": finding.column or (place.text_column if place else None),
+                    "problem": finding.problem,
+                    "advice": finding.advice,
+                }
+            )
+        return rows
+
+
+class Drafts:
+    """Tries drafts, one after the other.
+
+    Args:
+        admit: Makes a widget's entry in a list of tools.
+        draws: What is being drawn, and what must not be drawn again.
+        strict: Whether undeclared names are faults.
+    """
+
+    def __init__(
+        self,
+        admit: Callable[[Widget], bytes],
+        *,
+        draws: Draws | None = None,
+        strict: bool = False,
+    ) -> None:
+        self._loader = Loader(admit, strict=strict, draws=draws, keeps_parts=True)
+        self._strict = strict
+
+    def draft(self, widget: Mapping[str, Any], sidecar: str) -> Draft:
+        """What `widget`, the content of a file, and its sidecar come to."""
+        try:
+            content = orjson.dumps(widget, option=orjson.OPT_INDENT_2)
+        except orjson.JSONEncodeError as error:
+            fault = Finding(
+                code="W1101",
+                path=DRAFT,
+                problem=f"it is no JSON that every reader agrees on ({error})",
+                advice="nest less, and write long numbers as text",
+            )
+            return Draft(findings=(fault,), texts={}, widget=None)
+        texts = {DRAFT: content.decode(), DRAFT + SUFFIX: sidecar}
+        for path, text in texts.items():
+            if len(text.encode()) > Limits().file_bytes:
+                fault = Finding(
+                    code="W1002",
+                    path=path,
+                    problem=f"it is longer than {Limits().file_bytes:,} bytes",
+                    advice="leave out what it does not need",
+                )
+                return Draft(findings=(fault,), texts={}, widget=None)
+        beside = Source.of(DRAFT + SUFFIX, sidecar.encode()) if sidecar.strip() else None
+        try:
+            made = self._loader.load(Source.of(DRAFT, content), beside)
+        except WidgetError as error:
+            fault = replace(error.finding, path=error.finding.path or DRAFT)
+            return Draft(findings=(fault,), texts=texts, widget=None)
+        said = (replace(one, path=one.path or DRAFT) for one in findings(made, strict=self._strict))
+        ordered = sorted(said, key=lambda finding: finding.level != "fault")
+        return Draft(findings=tuple(ordered), texts=texts, widget=made)
+
+    def tried(
+        self,
+        widget: Mapping[str, Any],
+        sidecar: str,
+        arguments: Mapping[str, Any] | None,
+        snapshot: Snapshot,
+    ) -> dict[str, Any]:
+        """What `try_widget` answers.
+
+        Returns:
+            `{"findings", "tool", "tree"?, "summary"?, "data"?, "tokens"?, "steps"?, "ms"?,
+            "actions"?, "error"?}`; what follows the tool is of one call with `arguments`, by
+            default of an example.
+        """
+        draft = self.draft(widget, sidecar)
+        made = draft.widget
+        said: dict[str, Any] = {"findings": draft.rows(), "tool": made.tool if made else ""}
+        if made is None:
+            return said
+        given = (made.example or {}) if arguments is None else arguments
+        started_s = perf_counter()
+        try:
+            render = made.call(given)
+            said["ms"] = round((perf_counter() - started_s) * 1000, 2)
+            whole = answer(made, snapshot, given, policy=Policy(profile="chatkit"), name="draft")
+            split = answer(made, snapshot, given, policy=Policy(profile="split"), name="draft")
+        except CallError as error:
+            return {**said, "arguments": given, "error": f"[{error.code}] {error.message}"}
+        return {
+            **said,
+            "arguments": given,
+            "tree": render.tree,
+            "summary": split["content"][0]["text"],
+            "data": split["structuredContent"],
+            "tokens": {
+                "tool": tokens_of_tool(made),
+                "chatkit": tokens_of(whole),
+                "split": tokens_of(split),
+            },
+            "steps": render.steps,
+            "actions": [action.to_dict() for action in widget_actions(made)],
+        }

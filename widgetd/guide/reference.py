@@ -1,0 +1,198 @@
+"""Find in one search what an author may look for: the guide, components, examples, settings, codes.
+
+What comes with widgetd is read once. Examples are the served widgets that use a component, as
+whoever asks sees them; they follow what is served when somebody asks, so a save costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nlargest
+from typing import Any
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CODES
+from widgetd.guide.component_details import components_in, properties_of, use_of
+from widgetd.guide.guide import pages
+from widgetd.mcp.principal import MOST_AUDIENCES
+from widgetd.mcp.search_index import SearchIndex, words
+from widgetd.widget.components import vocabulary
+from widgetd.widget.widget import Widget
+
+KINDS = ("guide", "component", "example", "setting", "code")
+
+LONGEST = 400
+"""Characters of a snippet."""
+
+EXAMPLE = 0.8
+"""What a hit among the examples is worth beside one in what explains."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing that can be found.
+
+    Attributes:
+        kind: One of `KINDS`.
+        name: As it can be asked for elsewhere: a page, a component, a tool, a setting, a code.
+        title: For people.
+        text: What it says.
+        at: Where it is, if that is not its name.
+        keywords: What it is called, weighed most.
+    """
+
+    kind: str
+    name: str
+    title: str
+    text: str
+    at: str = ""
+    keywords: str = ""
+
+    def hit(self, score: float) -> dict[str, Any]:
+        """`{"kind", "name", "title", "snippet", "at"?, "score"}`."""
+        snippet = " ".join(self.text.split())
+        cut = snippet if len(snippet) <= LONGEST else f"{snippet[: LONGEST - 1]}…"
+        place = {"at": self.at} if self.at else {}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "title": self.title,
+            "snippet": cut,
+            **place,
+            "score": round(score, 3),
+        }
+
+
+class Reference:
+    """Searches; remembers the examples of what each audience sees.
+
+    Args:
+        settings: What each setting is for, by its name.
+    """
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._examples: OrderedDict[Hashable, SearchIndex[Widget]] = OrderedDict()
+
+    @cached_property
+    def _shipped(self) -> Mapping[str, Entry]:
+        entries = (*_entries(), *_of_settings(self._settings))
+        return {f"{entry.kind} {entry.name} {entry.title}": entry for entry in entries}
+
+    @cached_property
+    def _index(self) -> SearchIndex[Entry]:
+        return SearchIndex(_texts_of_entry).following(self._shipped)
+
+    def find(
+        self,
+        snapshot: Snapshot,
+        query: str,
+        kinds: Collection[str],
+        limit: int,
+        *,
+        audience: Hashable = None,
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The best `limit` hits, and how many there are.
+
+        Args:
+            snapshot: Where examples are.
+            query: Some words.
+            kinds: Which to look for; none stands for all.
+            limit: The most to answer with.
+            audience: Whose view `snapshot` is.
+        """
+        wanted = frozenset(kinds or KINDS)
+        scores: list[tuple[float, Entry]] = [
+            (score, entry)
+            for key, score in self._index.scores(query).items()
+            if (entry := self._shipped[key]).kind in wanted
+        ]
+        if "example" in wanted:
+            index = self._examples.setdefault(audience, SearchIndex(_texts_of_widget))
+            self._examples.move_to_end(audience)
+            if len(self._examples) > MOST_AUDIENCES:
+                self._examples.popitem(last=False)
+            found = index.following(snapshot.widgets).scores(query)
+            best = nlargest(limit, found.items(), key=lambda item: item[1])
+            asked = frozenset(words(query))
+            worth = 1 / EXAMPLE if "exampl" in asked else EXAMPLE
+            scores += [
+                (score * worth, _example(snapshot.widgets[tool], asked)) for tool, score in best
+            ]
+            total = len(scores) - len(best) + len(found)
+        else:
+            total = len(scores)
+        ordered = sorted(scores, key=lambda item: (-item[0], item[1].name))
+        return [entry.hit(score) for score, entry in ordered[:limit]], total
+
+
+def _entries() -> Iterator[Entry]:
+    for page in pages().values():
+        for heading, text in page.sections().items():
+            yield Entry(
+                kind="guide",
+                name=page.name,
+                title=heading,
+                text=text,
+                at=f"widgetd://guide/{page.name}",
+                keywords=f"{page.name} {heading}",
+            )
+    for component in vocabulary().components.values():
+        properties = properties_of(component)
+        yield Entry(
+            kind="component",
+            name=component.type,
+            title=component.type,
+            text=f"{use_of(component)} {', '.join(each['name'] for each in properties)}",
+            keywords=component.type,
+        )
+        for each in properties:
+            yield Entry(
+                kind="component",
+                name=f"{component.type}.{each['name']}",
+                title=f"{component.type}.{each['name']}",
+                text=f"{each['name']} of {component.type}: {each['expected']}",
+            )
+    for code in CODES.values():
+        yield Entry(
+            kind="code", name=code.code, title=code.code, text=code.meaning, keywords=code.code
+        )
+
+
+def _of_settings(settings: Mapping[str, str]) -> Iterator[Entry]:
+    for name, description in settings.items():
+        flag = f"--{name.replace('_', '-')}"
+        yield Entry(kind="setting", name=name, title=flag, text=description, keywords=name)
+
+
+def _texts_of_entry(entry: Entry) -> Iterator[tuple[int, str]]:
+    yield 4, entry.keywords
+    yield 2, entry.title
+    yield 1, entry.text
+
+
+def _texts_of_widget(widget: Widget) -> Iterator[tuple[int, str]]:
+    yield 3, " ".join(components_in(widget))
+    yield 3, f"{widget.tool} {widget.definition.title}"
+    yield 1, " ".join(widget.definition.tags)
+    yield 1, "example template"
+
+
+def _example(widget: Widget, asked: frozenset[str]) -> Entry:
+    """The place in a template that shows what was asked for, else its beginning."""
+    types = sorted(components_in(widget))
+    wanted = next((type_ for type_ in types if not asked.isdisjoint(words(type_))), None)
+    template = widget.definition.template
+    start = template.find(f'"{wanted}"') if wanted else 0
+    line = template.count("\n", 0, max(start, 0)) + 1
+    begin = max(start - 40, 0)
+    return Entry(
+        kind="example",
+        name=widget.tool,
+        title=f"{widget.definition.title}: {wanted}" if wanted else widget.definition.title,
+        text=template[begin : begin + LONGEST],
+        at=f"{widget.definition.path}#/template line {line}",
+    )
