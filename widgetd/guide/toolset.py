@@ -19,8 +19,8 @@ from widgetd.guide.drafts import Drafts
 from widgetd.guide.guide import ORDER, page
 from widgetd.guide.reference import KINDS, Reference
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.parts import JSON, PARTS
 from widgetd.mcp.principal import AUTHOR, WRITE
-from widgetd.mcp.resources import PARTS
 from widgetd.mcp.result import Result, structured_result
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.sidecar import SUFFIX
@@ -159,7 +159,7 @@ def _part(part: str, widget: Widget, snapshot: Snapshot, authoring: Authoring) -
         return own(widget, authoring)
     mime_type, read = PARTS[part]
     text = read(widget, snapshot)
-    return orjson.loads(text) if text and mime_type == "application/json" else text
+    return orjson.loads(text) if text and mime_type == JSON else text
 
 
 def _dependencies(widget: Widget, _authoring: Authoring) -> dict[str, Any]:

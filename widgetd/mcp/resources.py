@@ -14,10 +14,9 @@ not exist: reading it is an error, not an empty answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import orjson
 from anyio import to_thread
 from fastmcp.resources.base import Resource, ResourceContent, ResourceResult
 from fastmcp.resources.template import ResourceTemplate
@@ -26,13 +25,12 @@ from pydantic import AnyUrl
 
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import findings
 from widgetd.mcp.entry import view_uri
 from widgetd.mcp.envelope import envelope_schema
+from widgetd.mcp.parts import JSON, PARTS, json_text
 from widgetd.mcp.principal import placed
 from widgetd.mcp.result import ui
 from widgetd.store.contract import StoredRender
-from widgetd.widget.actions import widget_actions
 from widgetd.widget.widget import Widget
 
 VIEW = "text/html;profile=mcp-app"
@@ -41,48 +39,9 @@ VIEW = "text/html;profile=mcp-app"
 UI_TYPES = "widgetd://ui-types"
 RESULT_SCHEMA = "widgetd://schemas/result"
 
-JSON = "application/json"
-TEXT = "text/plain"
-
 _WIDGET = re.compile(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
 _VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
 
-
-def json_text(value: object) -> str:
-    """`value` as JSON."""
-    return orjson.dumps(value, default=dict).decode()
-
-
-def _json(value: object) -> str | None:
-    return None if value is None else json_text(value)
-
-
-def _view(widget: Widget, _snapshot: Snapshot) -> str | None:
-    studio = widget.definition.studio
-    return None if studio is None else studio.view
-
-
-def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
-    fault = snapshot.faults.get(widget.definition.path)
-    problems = ([fault] if fault else []) + list(findings(widget))
-    return json_text([{"level": f.level, "code": f.code, "text": str(f)} for f in problems])
-
-
-PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
-    "template": (TEXT, lambda widget, _: widget.definition.template),
-    "encoded": (TEXT, lambda widget, _: widget.definition.document.encoded),
-    "schema": (JSON, lambda widget, _: json_text(widget.schema.advertised)),
-    "preview": (JSON, lambda widget, _: _json(widget.definition.document.preview)),
-    "example": (JSON, lambda widget, _: _json(widget.example)),
-    "source": (JSON, lambda widget, _: widget.definition.content.decode()),
-    "view": (TEXT, _view),
-    "actions": (
-        JSON,
-        lambda widget, _: _json([action.to_dict() for action in widget_actions(widget)] or None),
-    ),
-    "problems": (JSON, _problems),
-}
-"""What can be read of a widget, by name: its type, and how it is found; None where it lacks it."""
 
 _LISTED = ("template", "encoded")
 

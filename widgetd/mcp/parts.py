@@ -1,0 +1,55 @@
+"""The parts of a widget that can be read by themselves: its files, what they say, what is wrong.
+
+A part that a widget lacks does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import orjson
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.checks import findings
+from widgetd.widget.actions import widget_actions
+from widgetd.widget.widget import Widget
+
+JSON = "application/json"
+TEXT = "text/plain"
+
+
+def json_text(value: object) -> str:
+    """`value` as JSON."""
+    return orjson.dumps(value, default=dict).decode()
+
+
+def _json(value: object) -> str | None:
+    return None if value is None else json_text(value)
+
+
+def _view(widget: Widget, _snapshot: Snapshot) -> str | None:
+    studio = widget.definition.studio
+    return None if studio is None else studio.view
+
+
+def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
+    fault = snapshot.faults.get(widget.definition.path)
+    problems = ([fault] if fault else []) + list(findings(widget))
+    return json_text([{"level": f.level, "code": f.code, "text": str(f)} for f in problems])
+
+
+PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
+    "template": (TEXT, lambda widget, _: widget.definition.template),
+    "encoded": (TEXT, lambda widget, _: widget.definition.document.encoded),
+    "schema": (JSON, lambda widget, _: json_text(widget.schema.advertised)),
+    "preview": (JSON, lambda widget, _: _json(widget.definition.document.preview)),
+    "example": (JSON, lambda widget, _: _json(widget.example)),
+    "source": (JSON, lambda widget, _: widget.definition.content.decode()),
+    "view": (TEXT, _view),
+    "actions": (
+        JSON,
+        lambda widget, _: _json([action.to_dict() for action in widget_actions(widget)] or None),
+    ),
+    "problems": (JSON, _problems),
+}
+"""What can be read of a widget, by name: its type, and how it is found; None where it lacks it."""
