@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -47,15 +48,29 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
 
     import anyio
 
-    from widgetd.daemon import telemetry
-    from widgetd.daemon.serve import serve as serve_folder
+    from widgetd.daemon import telemetry, watchdog
+    from widgetd.daemon.loading import loading_of
+    from widgetd.daemon.parallel_proof import proving_in_parallel
     from widgetd.mcp.log_ring import LogRing
 
     log = LogRing() if "operate" in settings.toolset else None
     telemetry.configure(settings.log_level, readable=readable, also=log)
-    welcome = partial(_welcome, folder, gallery=settings.gallery, token=settings.made_token)
-    serving = partial(serve_folder, settings, folder, started=welcome, watched=True, log=log)
-    anyio.run(serving, backend="asyncio")
+    loading = loading_of(settings, folder)
+    prove, known = loading.loader.prove, loading.loader.known
+    with proving_in_parallel(folder, prove, known=known, renew=watchdog.renew) as proofs:
+        # Half of a start is this import; meanwhile the folder is proven.
+        from widgetd.daemon.serve import serve as serve_folder
+
+        serving = partial(
+            serve_folder,
+            settings,
+            folder,
+            started=partial(_welcome, folder, gallery=settings.gallery, token=settings.made_token),
+            loading=replace(loading, proofs=proofs),
+            watched=True,
+            log=log,
+        )
+        anyio.run(serving, backend="asyncio")
     return 0
 
 

@@ -9,22 +9,16 @@ import os
 import time
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio import CapacityLimiter
 
-from widgetd.catalog.draws import Draws
 from widgetd.catalog.intake import Intake
-from widgetd.catalog.last_good import LastGood
-from widgetd.catalog.loader import Loader
-from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.registry import Registry
-from widgetd.catalog.state import StateFolder
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
-from widgetd.daemon.loading import version_of
+from widgetd.daemon.loading import Loading
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import ROWS
@@ -62,9 +56,6 @@ UPLOADS = Bounds(rate_per_s=1.0, burst=100)
 DRAFTS_AT_ONCE = 1
 """How many drafts are tried, and questions of authors answered, at the same time."""
 
-JUDGES = ("jinja2", "jsonschema-rs", "mcp")
-"""The libraries that have a say in whether a file can be served, and how it is then listed."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
@@ -75,8 +66,7 @@ class Runtime:
         folder: The widgets folder; it exists.
         hints: Where the folder may have changed.
         registry: What is being served.
-        state: What is known of the folder from earlier processes; None where nothing is kept.
-        draws: What is being drawn, and what must not be drawn again.
+        loading: What makes the widgets, and what is known of them from earlier processes.
         vitals: What the daemon knows of itself.
         metrics: Counts what happens.
         access_policy: Who may come in.
@@ -90,8 +80,7 @@ class Runtime:
     folder: Path
     hints: Hints
     registry: Registry
-    state: StateFolder | None
-    draws: Draws
+    loading: Loading
     vitals: Vitals
     metrics: Metrics
     access_policy: AccessPolicy
@@ -109,12 +98,15 @@ class Runtime:
         )
 
 
-def prepare(settings: Settings, folder: Path, stop: anyio.Event, log: LogRing) -> Runtime:
+def prepare(
+    settings: Settings, folder: Path, loading: Loading, stop: anyio.Event, log: LogRing
+) -> Runtime:
     """The parts of a daemon that serves `folder`.
 
     Args:
         settings: What the operator chose.
         folder: The widgets folder; it exists.
+        loading: What makes its widgets.
         stop: Set to end everything.
         log: The latest log events.
 
@@ -126,14 +118,12 @@ def prepare(settings: Settings, folder: Path, stop: anyio.Event, log: LogRing) -
     if settings.audit is not None:
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
     vitals = Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
-    state = None if settings.state_dir is None else StateFolder.of(settings.state_dir, folder)
     return Runtime(
         settings=settings,
         folder=folder,
         hints=Hints(),
         registry=registry,
-        state=state,
-        draws=Draws(state, version_of(settings)),
+        loading=loading,
         vitals=vitals,
         metrics=Metrics(registry, vitals),
         access_policy=access_policy(settings),
@@ -177,11 +167,11 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         ),
         expose=settings.expose,
         page_size=settings.page_size,
-        resources=Resources(view_html(), settings.image_origin, runtime.draws),
+        resources=Resources(view_html(), settings.image_origin, runtime.loading.draws),
         observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
         otherwise=runtime.access_policy.otherwise,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
-        draws=runtime.draws,
+        draws=runtime.loading.draws,
         builtin=ROWS,
         toolsets=settings.toolset,
         unlisted=() if settings.allow_upload else ("save_widget",),
@@ -203,21 +193,7 @@ def operations_of(runtime: Runtime) -> Operations:
     )
 
 
-def loader_of(runtime: Runtime, server: Server) -> Loader:
-    """What makes widgets that `server` can list, and remembers what it has proven."""
-    settings, proofs = runtime.settings, None
-    if runtime.state is not None:
-        judges = (f"{name}={version(name)}" for name in JUDGES)
-        proofs = ProofCache(runtime.state, " ".join([version_of(settings), *judges]))
-    return Loader(server.admit, strict=settings.strict, proofs=proofs, draws=runtime.draws)
-
-
-def last_good_of(runtime: Runtime) -> LastGood | None:
-    """What was served before, where there is a folder to keep it in."""
-    return None if runtime.state is None else LastGood(runtime.state, version_of(runtime.settings))
-
-
-def intake_of(runtime: Runtime, loader: Loader) -> Intake | None:
+def intake_of(runtime: Runtime) -> Intake | None:
     """What takes files into the folder, from whoever may write; None where nobody may."""
     if not runtime.settings.allow_upload:
         return None
@@ -228,7 +204,7 @@ def intake_of(runtime: Runtime, loader: Loader) -> Intake | None:
 
     return Intake(
         folder=runtime.folder,
-        load=loader.load,
+        load=runtime.loading.loader.load,
         registry=runtime.registry,
         hints=runtime.hints,
         allowance=allowance,
@@ -246,7 +222,7 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
         return ""
 
     return Authoring(
-        drafts=Drafts(server.admit, draws=runtime.draws, strict=runtime.settings.strict),
+        drafts=Drafts(server.admit, draws=runtime.loading.draws, strict=runtime.settings.strict),
         reference=Reference(descriptions()),
         sidecar=sidecar,
         intake=intake,
@@ -277,5 +253,5 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
         url=url,
         image_origins=settings.image_origin,
         stop=runtime.stop,
-        problems=Problems(runtime.folder, runtime.draws),
+        problems=Problems(runtime.folder, runtime.loading.draws),
     )

@@ -6,23 +6,62 @@ look. It needs no MCP server, so those commands start at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from widgetd.catalog.loader import Catalog, Load
+from widgetd.catalog.draws import Draws
+from widgetd.catalog.last_good import LastGood
+from widgetd.catalog.loader import Catalog, Load, Loader
+from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.snapshot import Selection
+from widgetd.catalog.state import StateFolder
+from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.daemon.toolsets import NAMES
 from widgetd.files.stamp import QUIET_MS
 from widgetd.mcp.entry import tool_entry
 from widgetd.settings import Settings
 
-if TYPE_CHECKING:
-    from widgetd.catalog.last_good import LastGood
+JUDGES = ("jinja2", "jsonschema-rs", "mcp")
+"""The libraries that have a say in whether a file can be served, and how it is then listed."""
 
 admit = partial(tool_entry, reserved=NAMES)
 """Makes a widget's entry in a list of tools, for those who serve nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loading:
+    """What makes the widgets of a daemon, and what it knows of them from earlier processes.
+
+    Attributes:
+        loader: Makes them, and remembers what it has proven.
+        state: What is known of the folder from earlier processes; None where nothing is kept.
+        draws: What is being drawn, and what must not be drawn again.
+        last_good: What was served before; None where nothing is kept.
+        proofs: What other processes are proving for the first scan; None without any.
+    """
+
+    loader: Loader
+    state: StateFolder | None
+    draws: Draws
+    last_good: LastGood | None
+    proofs: ParallelProofs | None = None
+
+
+def loading_of(settings: Settings, folder: Path) -> Loading:
+    """What makes the widgets of `folder` for a daemon; nothing is read of it yet."""
+    version_now, state, last_good, proofs = version_of(settings), None, None, None
+    if settings.state_dir is not None:
+        state = StateFolder.of(settings.state_dir, folder)
+        judges = (f"{name}={version(name)}" for name in JUDGES)
+        proofs = ProofCache(state, " ".join([version_now, *judges]))
+        last_good = LastGood(state, version_now)
+    draws = Draws(state, version_now)
+    # A daemon has the page that draws results.
+    listed = partial(admit, has_view=True)
+    loader = Loader(listed, strict=settings.strict, proofs=proofs, draws=draws)
+    return Loading(loader=loader, state=state, draws=draws, last_good=last_good)
 
 
 def catalog_for(

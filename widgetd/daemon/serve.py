@@ -30,14 +30,11 @@ from widgetd.daemon.assembly import (
     forwarding_of,
     gallery_of,
     intake_of,
-    last_good_of,
-    loader_of,
     prepare,
     server_of,
     store_of,
 )
-from widgetd.daemon.loading import catalog_for
-from widgetd.daemon.parallel_proof import proving_in_parallel
+from widgetd.daemon.loading import Loading, catalog_for, loading_of
 from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
@@ -73,6 +70,7 @@ async def serve(
     folder: Path,
     *,
     started: Started,
+    loading: Loading | None = None,
     stop: anyio.Event | None = None,
     watched: bool = False,
     log: LogRing | None = None,
@@ -83,6 +81,7 @@ async def serve(
         settings: What the operator chose.
         folder: The widgets folder; it exists.
         started: Told once, when clients can come.
+        loading: What makes the widgets, if it is there already.
         stop: Set it to end the daemon as a signal would.
         watched: Whether the process is ours to end where its loop stands still.
         log: The latest log events, where somebody keeps them.
@@ -92,17 +91,19 @@ async def serve(
             library is not the one tested.
     """
     sys.setswitchinterval(SWITCH_S)
-    runtime = prepare(settings, folder, stop or anyio.Event(), LogRing() if log is None else log)
+    loading = loading or loading_of(settings, folder)
+    log = LogRing() if log is None else log
+    runtime = prepare(settings, folder, loading, stop or anyio.Event(), log)
     async with AsyncExitStack() as held:
         held.enter_context(tracing(os.environ))
         # Whatever may be refused is refused before anything runs.
         store = await held.enter_async_context(store_of(settings))
         forwarding = forwarding_of(settings, store)
         server = server_of(runtime, forwarding.store if forwarding else store)
-        loader = loader_of(runtime, server)
-        intake = intake_of(runtime, loader)
+        load = loading.loader.load
+        intake = intake_of(runtime)
         server.provide(authoring_of(runtime, server, intake))
-        catalog = catalog_for(settings, folder, loader.load, last_good=last_good_of(runtime))
+        catalog = catalog_for(settings, folder, load, last_good=loading.last_good)
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)
         else:
@@ -112,10 +113,10 @@ async def serve(
             run = partial(
                 _over_http, runtime, server, intake, started, listener=listener, scraped=scraped
             )
-        runtime.draws.open()
+        loading.draws.open()
         if watched:
             held.enter_context(watchdog.armed())
-            _log.info("watchdog.armed", remembers=runtime.state is not None)
+            _log.info("watchdog.armed", remembers=loading.state is not None)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, runtime)
             if watched:
@@ -126,16 +127,10 @@ async def serve(
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
             async with AsyncExitStack() as alive:
+                proofs = loading.proofs
                 with (
                     collecting_seldom(),
-                    # The first scan of a large folder takes two processes.
-                    proving_in_parallel(
-                        folder,
-                        loader.prove,
-                        known=loader.known,
-                        renew=watchdog.renew if watched else None,
-                    ) as proofs,
-                    loader.using_proofs(proofs.take if proofs else None),
+                    loading.loader.using_proofs(proofs.take if proofs else None),
                 ):
                     await alive.enter_async_context(
                         reloading(
@@ -148,6 +143,8 @@ async def serve(
                             observer=runtime.metrics,
                         )
                     )
+                if proofs is not None:
+                    proofs.end()
                 await run()
             if forwarding is not None:
                 with anyio.move_on_after(TOLD_S):

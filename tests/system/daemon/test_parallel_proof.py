@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import anyio
 import pytest
@@ -13,10 +14,15 @@ import pytest
 from tests.making import source
 from tests.process import daemon_process
 from tests.serving import widget_file
-from widgetd.catalog.loader import Loader
+from widgetd.catalog.loader import Loader, load
 from widgetd.catalog.proof_cache import Proven, line
+from widgetd.daemon.assembly import prepare, server_of, store_of
+from widgetd.daemon.loading import loading_of
 from widgetd.daemon.parallel_proof import MANY, ParallelProofs
+from widgetd.limits import Limits
 from widgetd.mcp.entry import tool_entry
+from widgetd.mcp.log_ring import LogRing
+from widgetd.settings import Settings
 from widgetd.widget.widget import Proof
 
 TEXT = widget_file()
@@ -80,7 +86,7 @@ def test_a_file_that_cannot_be_served_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_small_folder_is_proven_alone(tmp_path: Path) -> None:
-    fill(tmp_path, 16)
+    fill(tmp_path, MANY - 1)
 
     assert told(tmp_path, "w000.widget") == "alone"
 
@@ -96,18 +102,99 @@ async def test_once_everything_was_looked_at_the_other_process_is_gone(tmp_path:
 
 
 def test_what_was_told_is_believed_for_the_same_content_alone() -> None:
-    reading, writing = os.pipe()
-    proofs, known = ParallelProofs(reading), proof()
-    proven = Proven(version="", path="Greeting.widget", digest="d1", proof=known)
-    text = line(proven)
+    with TemporaryFile(buffering=0) as file:
+        proofs, known = ParallelProofs([os.dup(file.fileno())]), proof()
+        proven = Proven(version="", path="Greeting.widget", digest="d1", proof=known)
+        text = line(proven)
 
-    assert proofs.take("Greeting.widget", "d1") is None
-    os.write(writing, text[:20])
-    assert proofs.take("Greeting.widget", "d1") is None
-    os.write(writing, text[20:] + text + b"cut short")
-    assert proofs.take("Greeting.widget", "d1") == known
-    os.write(writing, b"\n" + text)
-    os.close(writing)
-    assert proofs.take("Greeting.widget", "d2") is None
-    assert proofs.take("Greeting.widget", "d1") is None
-    os.close(reading)
+        assert proofs.take("Greeting.widget", "d1") is None
+        file.write(text[:20])
+        assert proofs.take("Greeting.widget", "d1") is None
+        file.write(text[20:] + text + b"cut short")
+        assert proofs.take("Greeting.widget", "d1") == known
+        file.write(b"\n" + text)
+        assert proofs.take("Greeting.widget", "d2") is None
+        assert proofs.take("Greeting.widget", "d1") is None
+        proofs.end()
+        assert proofs.take("Greeting.widget", "d1") is None
+
+
+@needs_two_processors
+def test_of_several_processes_each_proves_its_share(
+    tmp_path: Path,
+) -> None:
+    fill(tmp_path, MANY)
+    script = f"""
+import os, sys, time
+from pathlib import Path
+
+from widgetd.catalog.loader import Loader
+from widgetd.daemon import parallel_proof
+from widgetd.mcp.entry import tool_entry
+
+os.sched_getaffinity = lambda _: range(4)
+parallel_proof.EACH = 2
+loader = Loader(tool_entry)
+
+def prove(source, sidecar):
+    proof = loader.prove(source, sidecar)
+    os.write(1, " ".join([str(os.getpid()), source.path, os.linesep]).encode())
+    while True:
+        time.sleep(1)
+
+with parallel_proof.proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0) as proofs:
+    assert proofs is not None
+    sys.stdin.read()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline().split() for _ in range(3)]
+        process.communicate(timeout=60)
+
+    assert process.returncode == 0
+    assert sorted(path for _, path in said) == [f"w{MANY - n:03}.widget" for n in (3, 2, 1)]
+    assert len({pid for pid, _ in said}) == 3
+
+
+@needs_two_processors
+def test_the_other_processes_end_when_the_first_is_killed(tmp_path: Path) -> None:
+    fill(tmp_path, MANY)
+    script = f"""
+import os, sys, time
+from pathlib import Path
+
+from widgetd.daemon.parallel_proof import proving_in_parallel
+from widgetd.files.source import Unsettled
+
+def prove(source, sidecar):
+    os.write(1, b"proving\\n")
+    time.sleep(0.05)
+    raise Unsettled(0)
+
+with proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0):
+    sys.stdin.read()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.kill()
+        # Its end of the pipe is closed by the last process that has it.
+        said = process.stdout.read()
+
+    assert said.count("\n") < MANY
+
+
+async def test_what_is_proven_ahead_is_listed_as_the_server_would_list_it(tmp_path: Path) -> None:
+    settings = Settings(dir=tmp_path, port=0)
+    loading = loading_of(settings, tmp_path)
+    runtime = prepare(settings, tmp_path, loading, anyio.Event(), LogRing())
+    widget = load(source("Greeting.widget", TEXT), None, limits=Limits())
+
+    async with store_of(settings) as store:
+        listed = server_of(runtime, store).admit(widget)
+
+    assert loading.loader.prove(source("Greeting.widget", TEXT), None).entry == listed
