@@ -11,7 +11,7 @@ from typing import Literal
 import orjson
 
 from widgetd.cli.options import Flags, complain, print_json, settled_by
-from widgetd.daemon.startup import hasten
+from widgetd.daemon.startup import hasten, importing, without
 from widgetd.errors import ConfigError
 from widgetd.settings import Settings, folder_of, settle
 
@@ -44,14 +44,14 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
     folder = folder_of(settings)
-    hasten()
+    # structlog would have rich make tracebacks, which ours are not made with.
+    with importing(), without("rich"):
+        import anyio
 
-    import anyio
-
-    from widgetd.daemon import telemetry, watchdog
-    from widgetd.daemon.loading import loading_of
-    from widgetd.daemon.parallel_proof import proving_in_parallel
-    from widgetd.mcp.log_ring import LogRing
+        from widgetd.daemon import telemetry, watchdog
+        from widgetd.daemon.loading import loading_of
+        from widgetd.daemon.parallel_proof import proving_in_parallel
+        from widgetd.mcp.log_ring import LogRing
 
     log = LogRing() if "operate" in settings.toolset else None
     telemetry.configure(settings.log_level, readable=readable, also=log)
@@ -59,6 +59,7 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
     prove, known = loading.loader.prove, loading.loader.known
     with proving_in_parallel(folder, prove, known=known, renew=watchdog.renew) as proofs:
         # Half of a start is this import; meanwhile the folder is proven.
+        hasten()
         from widgetd.daemon.serve import serve as serve_folder
 
         serving = partial(

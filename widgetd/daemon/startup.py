@@ -7,6 +7,7 @@ looking for garbage among them finds little.
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -26,10 +27,24 @@ def importing() -> Iterator[None]:
         gc.enable()
 
 
+@contextmanager
+def without(package: str) -> Iterator[None]:
+    """Within the block, a library that looks whether `package` is there finds that it is not."""
+    if package in sys.modules:
+        yield
+        return
+    # As the import system says that there is none; mypy's stubs know modules only.
+    sys.modules[package] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[package]
+
+
 def hasten() -> None:
     """Collect no garbage until `collecting_seldom`, and build MCP's models at their first use.
 
-    To be called before `mcp` is imported; what was imported before is as it is.
+    To be called before `mcp` and `fastmcp` are imported; what was imported before is as it is.
     """
     gc.disable()
     build_on_demand()

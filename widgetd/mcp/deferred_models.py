@@ -1,4 +1,4 @@
-"""Build the models of MCP's versions when they are first used.
+"""Build the models of MCP's versions, and of FastMCP's parts, when they are first used.
 
 There are hundreds, of which a daemon uses a few dozen, and building all of them is
 a seventh of its start.
@@ -10,9 +10,14 @@ from contextlib import suppress
 
 
 def build_on_demand() -> None:
-    """Have it so for what is imported from now on, so before `mcp` is."""
-    # A release that does not have this base any more starts as slowly as it would by itself.
+    """Have it so for what is imported from now on, so before `mcp` and `fastmcp` are."""
+    # A release that does not have these bases any more starts as slowly as it would by itself.
     with suppress(ImportError):
         from mcp_types._wire_base import WireModel  # noqa: PLC0415 - here is where it begins
 
         WireModel.model_config["defer_build"] = True
+
+    with suppress(ImportError):
+        from fastmcp.utilities.types import FastMCPBaseModel  # noqa: PLC0415 - here, as well
+
+        FastMCPBaseModel.model_config["defer_build"] = True
