@@ -120,13 +120,18 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
         ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
     """
     from widgetd.mcp.tokens import tokens_of_tool
+    from widgetd.widget.sidecar import SUFFIX
 
     found: list[Finding] = []
     contents: dict[str, str] = {}
     needs: dict[str, list[str]] = {}
     files = tokens = 0
     for path in paths:
-        folder, only = _folder_and_file(path)
+        if not (path.is_dir() or path.is_file()):
+            problem = f"there is nothing at {path}"
+            raise ConfigError("W0003", problem, "name another path", exit_code=3)
+        folder, only = (path, "") if path.is_dir() else (path.parent, path.name)
+        only = only.removesuffix(SUFFIX)
         said: dict[str, tuple[Finding, ...]] = {}
         snapshot = _scanned(folder, said, only, strict=strict, needs=needs)
         entries = _entries(snapshot, only)
@@ -148,25 +153,13 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
             if str(place) not in contents:
                 with suppress(OSError):
                     contents[str(place)] = place.read_text(encoding="utf-8", errors="replace")
-    notes = tuple(_note(need, *files) for need, files in needs.items())
+    notes = []
+    for need, (first, *others) in needs.items():
+        more = f" and {_counted(len(others), 'file')} more" if others else ""
+        notes.append(f"note, for {first}{more}: {need}")
     return Checked(
-        findings=tuple(found), contents=contents, files=files, notes=notes, tokens=tokens
+        findings=tuple(found), contents=contents, files=files, notes=tuple(notes), tokens=tokens
     )
-
-
-def _note(need: str, first: str, *others: str) -> str:
-    more = f" and {_counted(len(others), 'file')} more" if others else ""
-    return f"note, for {first}{more}: {need}"
-
-
-def _folder_and_file(path: Path) -> tuple[Path, str]:
-    from widgetd.widget.sidecar import SUFFIX
-
-    if path.is_dir():
-        return path, ""
-    if path.is_file():
-        return path.parent, path.name.removesuffix(SUFFIX)
-    raise ConfigError("W0003", f"there is nothing at {path}", "name another path", exit_code=3)
 
 
 def _scanned(
@@ -286,6 +279,7 @@ def _breaking(
 @contextmanager
 def _as_folder(folder: Path, against: str) -> Iterator[Path]:
     """The folder `against`, or `folder` as it was at the git revision `against`."""
+    import subprocess
     import tarfile
     from io import BytesIO
     from tempfile import TemporaryDirectory
@@ -293,21 +287,16 @@ def _as_folder(folder: Path, against: str) -> Iterator[Path]:
     if Path(against).is_dir():
         yield Path(against)
         return
-    with TemporaryDirectory() as temporary:
-        with tarfile.open(fileobj=BytesIO(_archive(folder, against))) as archive:
-            archive.extractall(temporary, filter="data")
-        yield Path(temporary)
-
-
-def _archive(folder: Path, revision: str) -> bytes:
-    import subprocess
-
-    problem = f"--against {revision} is no folder, and no git revision of {folder}"
+    problem = f"--against {against} is no folder, and no git revision of {folder}"
     unknown = ConfigError("W0002", problem, "name a folder, a branch, a tag or a commit")
-    if revision.startswith("-"):
+    if against.startswith("-"):
         raise unknown
-    command = ["git", "-C", str(folder), "archive", "--format=tar", revision, "."]
+    command = ["git", "-C", str(folder), "archive", "--format=tar", against, "."]
     try:
-        return subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603 - a fixed command
+        content = subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603 - a fixed command
     except (OSError, subprocess.CalledProcessError):
         raise unknown from None
+    with TemporaryDirectory() as temporary:
+        with tarfile.open(fileobj=BytesIO(content)) as archive:
+            archive.extractall(temporary, filter="data")
+        yield Path(temporary)

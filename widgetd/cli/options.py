@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from widgetd.widget.widget import Widget
 
 
-def _flags() -> type:
-    """A flag for each setting, so that the two can never differ."""
-    return make_dataclass(
+def _flag_type(annotation: Any) -> Any:
+    return list[str] | None if get_origin(annotation) is tuple else annotation | None
+
+
+Flags = Parameter(name="*")(
+    make_dataclass(
         "Flags",
         [
             (
@@ -40,13 +43,9 @@ def _flags() -> type:
         kw_only=True,
         namespace={"__module__": __name__},
     )
+)
+"""A flag for each setting, so that the two can never differ."""
 
-
-def _flag_type(annotation: Any) -> Any:
-    return list[str] | None if get_origin(annotation) is tuple else annotation | None
-
-
-Flags = Parameter(name="*")(_flags())
 Dir = Annotated[Path | None, Parameter(name="--dir", help="The folder of widgets.")]
 Arguments = Annotated[
     str,

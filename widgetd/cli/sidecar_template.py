@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,52 @@ from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
 _SCALARS = ("string", "number", "integer", "boolean")
+
+_SIDECAR = """\
+# What this widget shows, and when a model should use it.
+description = {description}
+title = {title}
+tags = []                       # "pinned" keeps it listed where others are searched for
+keywords = []                   # what people call it who search for it
+ui_type = {ui_type}
+
+# What the model reads of a result, and what it gets as data in the split profile.
+summary = {summary}
+summary_fields = {summary_fields}
+# sensitive = ["passport"]       # told to nobody: no text, no data, no log
+# ids = ["orderId"]              # made by widgetd where a call leaves them out
+
+# permission = "elevated"        # callers need a scope of their own
+# version = "1.0.0"
+# provider = "flights"
+# priority = "medium"            # high, medium or low
+# render_mode = "immediate"      # immediate, lazy or progressive
+# preload = true
+# min_client_version = "1.5.0"   # clients that say they are older are refused
+# cache = "none"                 # none, session or persistent
+# profile = "auto"               # auto, chatkit or split
+# deprecated = true
+# migration_guide = "https://…"
+
+# Arguments that follow from others where a call leaves them out.
+# [derived]
+# amountText = "amount ~ ' ' ~ currency"
+
+# More for the model: expressions over the arguments.
+# [summary_data]
+# total = "items | length"
+
+# What it means when the user takes an action.
+{actions}"""
+
+_ACTION = """\
+# [actions.{type}]
+# description = "…"
+# [[actions.{type}.checks]]
+# field = "until"
+# holds = "payload.until > payload.from"
+# says = "Choose a later time."
+"""
 
 
 def write_sidecar(path: Path, widget: Widget) -> Path:
@@ -37,71 +83,29 @@ def write_sidecar(path: Path, widget: Widget) -> Path:
 
 def sidecar_text(widget: Widget) -> str:
     """A sidecar in which everything stands, and only what was made needs to be changed."""
-    return "\n".join(_lines(widget)) + "\n"
-
-
-def _lines(widget: Widget) -> Iterator[str]:
-    definition = widget.definition
-    fields = _fields(widget.schema.advertised)
-    yield "# What this widget shows, and when a model should use it."
-    yield f"description = {_toml(widget.description)}"
-    yield f"title = {_toml(definition.title)}"
-    yield 'tags = []                       # "pinned" keeps it listed where others are searched for'
-    yield "keywords = []                   # what people call it who search for it"
-    yield f"ui_type = {_toml(definition.ui_type)}"
-    yield ""
-    yield "# What the model reads of a result, and what it gets as data in the split profile."
-    shown = ", ".join(f"{name} {{{{ {name} }}}}" for name in fields[:3])
-    yield f"summary = {_toml(f'{definition.title}: {shown}' if shown else definition.title)}"
-    yield f"summary_fields = {_toml(fields[:3])}"
-    yield '# sensitive = ["passport"]       # told to nobody: no text, no data, no log'
-    yield '# ids = ["orderId"]              # made by widgetd where a call leaves them out'
-    yield ""
-    yield '# permission = "elevated"        # callers need a scope of their own'
-    yield '# version = "1.0.0"'
-    yield '# provider = "flights"'
-    yield '# priority = "medium"            # high, medium or low'
-    yield '# render_mode = "immediate"      # immediate, lazy or progressive'
-    yield "# preload = true"
-    yield '# min_client_version = "1.5.0"   # clients that say they are older are refused'
-    yield '# cache = "none"                 # none, session or persistent'
-    yield '# profile = "auto"               # auto, chatkit or split'
-    yield "# deprecated = true"
-    yield '# migration_guide = "https://…"'
-    yield ""
-    yield "# Arguments that follow from others where a call leaves them out."
-    yield "# [derived]"
-    yield "# amountText = \"amount ~ ' ' ~ currency\""
-    yield ""
-    yield "# More for the model: expressions over the arguments."
-    yield "# [summary_data]"
-    yield '# total = "items | length"'
-    yield ""
-    yield "# What it means when the user takes an action."
-    for action in sorted({action.type for action in widget_actions(widget)}) or ["order.send"]:
-        yield f"# [actions.{_toml(action)}]"
-        yield '# description = "…"'
-        yield f"# [[actions.{_toml(action)}.checks]]"
-        yield '# field = "until"'
-        yield '# holds = "payload.until > payload.from"'
-        yield '# says = "Choose a later time."'
-    if widget.example is not None:
-        yield ""
-        yield "[[examples]]"
-        yield 'name = "sample"'
-        yield f"arguments = {_toml(_without_nulls(widget.example))}"
-
-
-def _fields(schema: Mapping[str, Any]) -> list[str]:
-    """The required arguments that can be told in a sentence."""
-    properties = schema["properties"]
-    return [
+    definition, schema = widget.definition, widget.schema.advertised
+    # The required arguments that can be told in a sentence.
+    fields = [
         name
         for name in schema.get("required", ())
         if name.isidentifier()
-        and isinstance(properties.get(name), Mapping)
-        and properties[name].get("type") in _SCALARS
-    ]
+        and isinstance(argument := schema["properties"].get(name), Mapping)
+        and argument.get("type") in _SCALARS
+    ][:3]
+    shown = ", ".join(f"{name} {{{{ {name} }}}}" for name in fields)
+    types = sorted({action.type for action in widget_actions(widget)}) or ["order.send"]
+    text = _SIDECAR.format(
+        description=_toml(widget.description),
+        title=_toml(definition.title),
+        ui_type=_toml(definition.ui_type),
+        summary=_toml(f"{definition.title}: {shown}" if shown else definition.title),
+        summary_fields=_toml(fields),
+        actions="".join(_ACTION.format(type=_toml(one)) for one in types),
+    )
+    if widget.example is None:
+        return text
+    example = _toml(_without_nulls(widget.example))
+    return f'{text}\n[[examples]]\nname = "sample"\narguments = {example}\n'
 
 
 def _without_nulls(value: Any) -> Any:

@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from widgetd.cli.client_config import HOSTS, snippet
+from widgetd.cli.generate import HOSTS, snippet
 from widgetd.errors import ConfigError
 
 URL = "http://127.0.0.1:9/mcp"
