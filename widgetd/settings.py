@@ -210,20 +210,30 @@ def settle(
     Raises:
         ConfigError: A setting is unknown (W0001) or its value cannot be used (W0002).
     """
+    layers = [_file_layer(file)]
+    for variable, value in environ.items():
+        if variable.startswith(PREFIX):
+            name = variable.removeprefix(PREFIX).lower()
+            _demand_known(name, variable)
+            layers.append((variable, {name: value}))
+    layers.append(("flag", {name: value for name, value in flags.items() if value is not None}))
     values: dict[str, Any] = {}
     origins = dict.fromkeys(Settings.model_fields, "default")
-    for origin, layer in (
-        _file_layer(file),
-        *_environment_layers(environ),
-        ("flag", {name: value for name, value in flags.items() if value is not None}),
-    ):
-        for name, value in layer.items():
-            values[name] = value
-            origins[name] = origin
+    for origin, layer in layers:
+        values |= layer
+        origins |= dict.fromkeys(layer, origin)
     try:
         return Settled(settings=Settings(**values), origins=origins)
     except ValidationError as error:
-        raise _unusable(error, origins) from None
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        shown = origin = origins[name]
+        if origin == "flag":
+            shown = f"--{name.replace('_', '-')}"
+        elif origin.endswith(".toml"):
+            shown = f"{origin}: {name}"
+        advice = first["msg"].lower().replace("input ", "it ")
+        raise ConfigError("W0002", f"{shown} cannot be {first['input']!r}", advice) from None
 
 
 def _file_layer(file: Path | None) -> tuple[str, dict[str, Any]]:
@@ -239,40 +249,17 @@ def _file_layer(file: Path | None) -> tuple[str, dict[str, Any]]:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("W0002", f"{path} is not TOML ({error})", "mend that line") from None
     for name in layer:
-        _known(name, f"{path}: '{name}'")
+        _demand_known(name, f"{path}: '{name}'")
     return path.name, layer
 
 
-def _environment_layers(environ: Mapping[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    layers = []
-    for variable, value in environ.items():
-        if variable.startswith(PREFIX):
-            name = variable.removeprefix(PREFIX).lower()
-            _known(name, variable)
-            layers.append((variable, {name: value}))
-    return layers
-
-
-def _known(name: str, shown: str) -> None:
+def _demand_known(name: str, shown: str) -> None:
     if name in Settings.model_fields:
         return
     match = nearest(name, tuple(Settings.model_fields))
     like = shown.replace(name, match or "").replace(name.upper(), (match or "").upper())
     advice = f"did you mean {like}?" if match else "`widgetd settings` lists all of them"
     raise ConfigError("W0001", f"{shown} is not a setting", advice)
-
-
-def _unusable(error: ValidationError, origins: Mapping[str, str]) -> ConfigError:
-    first = error.errors(include_url=False)[0]
-    name = str(first["loc"][0])
-    origin = origins[name]
-    shown = f"--{name.replace('_', '-')}" if origin == "flag" else origin
-    if origin.endswith(".toml"):
-        shown = f"{origin}: {name}"
-    given = first["input"]
-    return ConfigError(
-        "W0002", f"{shown} cannot be {given!r}", first["msg"].lower().replace("input ", "it ")
-    )
 
 
 def folder_of(settings: Settings) -> Path:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from widgetd.catalog.set_hash import SetHash
 from widgetd.errors import Finding
 from widgetd.files.persistent_map import patched
 from widgetd.widget.naming import by_preference
@@ -21,6 +21,8 @@ from widgetd.widget.widget import Widget
 
 Claims = Mapping[str, tuple[str, ...]]
 """By tool name, the paths of the files that claim it, the owner's first."""
+
+_HASH_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,38 @@ class Entry:
     def may_have_sidecar(self) -> bool:
         """Whether a sidecar stands beside the file; where they cannot be read, nobody knows."""
         return not self.key or "+" in self.key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetHash:
+    """The hash of a set of lines, which is brought up to date and not made anew.
+
+    It is the sum of the lines' own hashes, so their order does not matter, and a line comes and
+    goes at the price of that line. It tells whether two replicas see the same; it is no proof
+    against somebody who makes lines up.
+
+    Source: Bellare and Micciancio, "A New Paradigm for Collision-Free Hashing" (AdHash).
+
+    Attributes:
+        settings: Part of the hash besides the lines, and never changed.
+        total: The sum of the lines' hashes.
+    """
+
+    settings: str = ""
+    total: int = 0
+
+    def changed(self, *, added: Iterable[str], taken: Iterable[str]) -> SetHash:
+        """The hash with some lines more, and without some that it has."""
+        total = self.total + sum(map(_hash, added)) - sum(map(_hash, taken))
+        return replace(self, total=total % (1 << 8 * _HASH_BYTES))
+
+    def __str__(self) -> str:
+        said = self.settings.encode() + self.total.to_bytes(_HASH_BYTES, "big")
+        return blake2b(said, digest_size=8).hexdigest()
+
+
+def _hash(line: str) -> int:
+    return int.from_bytes(blake2b(line.encode(), digest_size=_HASH_BYTES).digest(), "big")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,7 +110,13 @@ def _fields(
 
 def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
     """What `after` no longer admits, as what can be said of the field."""
-    yield from _narrower_types(before, after)
+    types, now_types = type_names(before), type_names(after)
+    number = {"integer"} if "number" in now_types else set()
+    gone = [one for one in types if one not in number.union(now_types)]
+    if now_types and gone:
+        yield f"is {alternatives(now_types)} now, no longer {alternatives(gone)}"
+    elif now_types and not types and "enum" not in before and "const" not in before:
+        yield f"is {alternatives(now_types)} now, where it was anything"
     yield from _narrower_choices(before, after)
     for keyword, direction in _BOUNDS.items():
         was, now = before.get(keyword), after.get(keyword)
@@ -125,15 +131,6 @@ def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterat
         and before.get("additionalProperties") is not False
     ):
         yield "admits no further fields now"
-
-
-def _narrower_types(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
-    was, now = type_names(before), type_names(after)
-    gone = [one for one in was if one not in now and not (one == "integer" and "number" in now)]
-    if now and gone:
-        yield f"is {alternatives(now)} now, no longer {alternatives(gone)}"
-    elif now and not was and "enum" not in before and "const" not in before:
-        yield f"is {alternatives(now)} now, where it was anything"
 
 
 def _narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:

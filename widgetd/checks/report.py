@@ -58,9 +58,15 @@ def location_of(finding: Finding, content: str) -> Location:
         return Location(line=line, column=column, text=text, text_column=column)
     place = locate(content, finding.at) if finding.at else None
     if finding.line is not None and place is not None:
-        inner = _value_line(content, finding.at, finding.line)
-        if inner is not None:
+        # The line is one of the text at the pointer, which is a template mostly.
+        try:
+            value = pointed(orjson.loads(content), finding.at)
+        except orjson.JSONDecodeError:
+            value = None
+        lines = value.splitlines() if isinstance(value, str) else []
+        if finding.line <= len(lines):
             line, column = place
+            inner = lines[finding.line - 1]
             at = finding.column or _first(inner)
             return Location(line=line, column=column, text=inner, text_column=at)
     line, column = place or (finding.line or 1, finding.column or 1)
@@ -70,16 +76,6 @@ def location_of(finding: Finding, content: str) -> Location:
 def _line(content: str, line: int) -> str:
     lines = content.splitlines() or [""]
     return lines[min(line, len(lines)) - 1]
-
-
-def _value_line(content: str, at: str, line: int) -> str | None:
-    """A line of the text at the pointer `at`, which is a template mostly."""
-    try:
-        value = pointed(orjson.loads(content), at)
-    except orjson.JSONDecodeError:
-        return None
-    lines = value.splitlines() if isinstance(value, str) else []
-    return lines[line - 1] if line <= len(lines) else None
 
 
 def _first(line: str) -> int:

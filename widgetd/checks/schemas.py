@@ -13,7 +13,7 @@ from itertools import islice
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
 from widgetd.checks.renders import Outcome, shows
-from widgetd.errors import CallError, Finding, InvalidArgument
+from widgetd.errors import CallError, Finding
 from widgetd.schema.describe import FORMATS
 from widgetd.schema.engine import has_format
 from widgetd.schema.faults import MISSING
@@ -139,7 +139,13 @@ def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding
                 if len(error.invalid_arguments) > 1
                 else ""
             )
-            no_host = any(_lacks_host(argument) for argument in error.invalid_arguments)
+            no_host = any(
+                argument.expected.startswith((FORMATS["uri"], FORMATS["iri"]))
+                # A slash, because every word is a relative reference.
+                and "/" in argument.got
+                and _is_reference(argument.got.strip('"'))
+                for argument in error.invalid_arguments
+            )
             yield Finding(
                 code="W1211",
                 path=sample.path,
@@ -147,12 +153,6 @@ def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding
                 problem=f"{sample.name} does not fit the schema: {reason}{more}",
                 advice=_NO_HOST if no_host else "correct the sample, or the schema",
             )
-
-
-def _lacks_host(argument: InvalidArgument) -> bool:
-    is_address = argument.expected.startswith((FORMATS["uri"], FORMATS["iri"]))
-    # A slash, because every word is a relative reference.
-    return is_address and "/" in argument.got and _is_reference(argument.got.strip('"'))
 
 
 def _is_reference(value: object) -> bool:

@@ -76,7 +76,7 @@ def parse(content: bytes, limits: Limits) -> dict[str, Any]:
         value = orjson.loads(content)
         if too_deep(value, limits.json_depth):
             _explain(decode(content), limits)
-        _UNIQUE.decode(content.decode())
+        _EXACT.decode(content.decode())
     except (orjson.JSONDecodeError, _TwiceError):
         _explain(decode(content), limits)
     if not isinstance(value, dict):
@@ -136,7 +136,7 @@ def parse_plain(content: bytes) -> Any:
 def key_twice(text: str) -> str | None:
     """The JSON pointer of a key that stands twice; None where `text` has none, or is no JSON."""
     try:
-        _UNIQUE.decode(text)
+        _EXACT.decode(text)
     except _TwiceError:
         return next(place.pointer for place in places(text) if place.earlier is not None)
     except (ValueError, RecursionError):
@@ -189,21 +189,14 @@ class _TwiceError(Exception):
     """Some object has a key twice; which one is told by `_explain`."""
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> None:
-    if len({key for key, _ in pairs}) != len(pairs):
-        raise _TwiceError
-
-
-def _exact(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise _TwiceError
     return value
 
 
-_EXACT = json.JSONDecoder(object_pairs_hook=_exact)
-
-_UNIQUE = json.JSONDecoder(object_pairs_hook=_unique)
+_EXACT = json.JSONDecoder(object_pairs_hook=_once)
 """The one parser at hand that shows every key it reads; orjson keeps the last of two in silence."""
 
 

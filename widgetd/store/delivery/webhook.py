@@ -12,6 +12,7 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -58,7 +59,7 @@ class Webhook:
 
 
 def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
-    """The webhook that an operator set.
+    """The webhook that an operator set; the secret is `whsec_` and base64, or any text as it is.
 
     Raises:
         ConfigError: The URL or the secret cannot be used (W0002).
@@ -80,17 +81,11 @@ def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
             f"the webhook's secret is shorter than {SHORTEST_SECRET} characters",
             "set WIDGETD_WEBHOOK_SECRET to a long random text",
         )
-    return Webhook(url=parsed, secret=_key(secret), allow_private=allow_private)
-
-
-def _key(secret: str) -> bytes:
-    """The key that a secret stands for: `whsec_` and base64, or any text as it is."""
+    key = secret.encode()
     if secret.startswith("whsec_"):
-        try:
-            return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-        except binascii.Error:
-            pass
-    return secret.encode()
+        with suppress(binascii.Error):
+            key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    return Webhook(url=parsed, secret=key, allow_private=allow_private)
 
 
 def signed(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[str, str]:
