@@ -345,6 +345,12 @@ def _tool_to_keep(folder: Folder, served: Snapshot, view: Snapshot, name: str) -
     return known.tool
 
 
+def is_widget_name(name: str) -> bool:
+    """Whether a file may be called so that is a widget: a plain name, in the folder itself."""
+    match = _NAME.fullmatch(name)
+    return match is not None and match[2] is None
+
+
 def _widget_of(files: Mapping[str, bytes]) -> str:
     """The name of the one widget that all `files` belong to."""
     names = {match[1] for name in files if (match := _NAME.fullmatch(name))}

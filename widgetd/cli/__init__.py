@@ -13,6 +13,7 @@ from widgetd.cli.check import check
 from widgetd.cli.generate import codes, config, new_sidecar, types
 from widgetd.cli.guide import components, guide, reference
 from widgetd.cli.inspect import list_, mock, render, shot, shots_
+from widgetd.cli.new import new, schema
 from widgetd.cli.options import complain
 from widgetd.cli.serve import dev, health, serve, settings, usage
 from widgetd.errors import CallError, ConfigError, WidgetError
@@ -27,7 +28,7 @@ for _commands in (
     (serve, dev, health, settings),
     (check, usage, codes),
     (list_, render, mock, shot, shots_),
-    (types, new_sidecar, config),
+    (new, new_sidecar, schema, types, config),
     (guide, components, reference),
 ):
     for _command in _commands:

@@ -37,7 +37,7 @@ READ_BY_MODELS = frozenset({"title", "description"})
 MOST_PARSED = 16
 """So many files stay parsed: one is looked into several times in a row, and then for long not."""
 
-_TYPES: Mapping[str, tuple[type, str]] = {
+SHAPES: Mapping[str, tuple[type, str]] = {
     "version": (str, "a string"),
     "name": (str, "a string"),
     "template": (str, "a string"),
@@ -193,7 +193,7 @@ def read_document(content: bytes, limits: Limits) -> Document:
             near = nearest(key, tuple(other for other in file if other not in KNOWN))
             advice = f"rename '{near}' to it" if near else f"add it: {_ADDED[key]}"
             raise error_at("W1105", "", f"the key '{key}' is missing", advice)
-    for key, (expected, name) in _TYPES.items():
+    for key, (expected, name) in SHAPES.items():
         value = file.get(key)
         if not isinstance(value, expected) and not (value is None and key in OPTIONAL):
             raise error_at("W1106", f"/{key}", f"this is {kind(value)}", f"write {name}")

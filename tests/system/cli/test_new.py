@@ -1,0 +1,123 @@
+"""`widgetd new` begins a widget that serves at once; `widgetd schema` says what files may be."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from widgetd.cli import main
+from widgetd.cli.schemas import SCHEMA_OF, document_schema, settings_schema, sidecar_schema
+from widgetd.settings import Settings, bundled
+
+BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.txt"))
+SHAPE = ("W1105", "W1106", "W1107", "W1111", "W1112", "W1113")
+MISSHAPEN = [path for path in BAD if path.read_text().startswith(SHAPE)]
+
+
+@pytest.mark.parametrize("more", [[], ["--from", "flight_tracker"], ["--from", "lead_form"]])
+def test_what_it_writes_is_clean_under_the_strictest_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    assert main(["new", "Parcel Tracker", "--dir", str(tmp_path), *more]) == 0
+    code = main(["check", "--strict", str(tmp_path)])
+
+    said = capsys.readouterr().out
+    assert code == 0, said
+    assert "1 file: 0 faults, 0 warnings" in said
+    assert main(["list", "--dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("parcel_tracker")
+
+
+def test_it_goes_where_the_widgets_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "A"]) == 0
+    (tmp_path / "widgets").mkdir()
+    assert main(["new", "A"]) == 0
+
+    assert (tmp_path / "A.widget").exists()
+    assert (tmp_path / "widgets" / "A.widget").exists()
+
+
+@pytest.mark.parametrize("taken", ["A.widget", "A.widget.toml"])
+def test_it_never_writes_over_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], taken: str
+) -> None:
+    (tmp_path / taken).write_text("mine")
+
+    assert main(["new", "A", "--dir", str(tmp_path)]) == 2
+    assert (tmp_path / taken).read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.glob("A*")) == [taken]
+    assert "is there already; take another name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["../A"], "'../A' is no name for a widget"),
+        (["A", "--dir", "nowhere"], "there is no folder nowhere"),
+        (["A", "--from", "flight_traker"], "did you mean 'flight_tracker'?"),
+    ],
+)
+def test_what_it_cannot_do_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["new", *arguments]) in (2, 3)
+    assert sentence in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def _toml(text: str) -> Any:
+    return json.loads(json.dumps(tomllib.loads(text), default=str))
+
+
+@pytest.mark.parametrize("path", MISSHAPEN, ids=lambda path: path.stem)
+def test_the_schemas_refuse_what_the_readers_refuse_for_its_shape(path: Path) -> None:
+    widget = path.with_suffix(".widget")
+    beside = path.with_name(f"{path.stem}.widget.toml")
+    if path.read_text().startswith(("W1111", "W1112", "W1113")):
+        try:
+            value = _toml(beside.read_text())
+        except tomllib.TOMLDecodeError:
+            return
+        refused = not jsonschema_rs.is_valid(sidecar_schema(), value)
+    else:
+        refused = not jsonschema_rs.is_valid(document_schema(), json.loads(widget.read_bytes()))
+
+    assert refused
+
+
+@pytest.mark.parametrize("path", sorted(bundled().glob("*.widget")), ids=lambda path: path.stem)
+def test_the_schemas_admit_every_bundled_widget(path: Path) -> None:
+    beside = path.with_name(f"{path.name}.toml")
+
+    assert jsonschema_rs.is_valid(document_schema(), json.loads(path.read_bytes()))
+    assert jsonschema_rs.is_valid(sidecar_schema(), _toml(beside.read_text()))
+
+
+def test_the_schema_of_the_settings_knows_each_of_them_and_takes_words_as_a_text() -> None:
+    schema = settings_schema()
+
+    assert set(schema["properties"]) == set(Settings.model_fields)
+    assert jsonschema_rs.is_valid(schema, {"port": 1, "image_origin": "https://a.example, b"})
+    assert jsonschema_rs.is_valid(schema, {"image_origin": ["https://a.example"]})
+    assert not jsonschema_rs.is_valid(schema, {"prot": 1})
+
+
+@pytest.mark.parametrize("what", sorted(SCHEMA_OF))
+def test_a_schema_is_printed(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", what]) == 0
+
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads(json.dumps(SCHEMA_OF[what](), default=str))
+    assert jsonschema_rs.meta.is_valid(printed)

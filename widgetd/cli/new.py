@@ -1,0 +1,164 @@
+"""Commands that begin a widget, and that help an editor with its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from widgetd.cli.options import print_json
+from widgetd.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from widgetd.widget.widget import Widget
+
+SCHEMAS = ".schemas"
+"""The folder, hidden from the scan, in which an editor finds what the files beside it may say."""
+
+_TEMPLATE = """{
+  "type": "Card",
+  "size": "sm",
+  "children": [
+    {"type": "Title", "value": {{ title | tojson }}, "size": "sm"}
+    {%- if text %},
+    {"type": "Text", "value": {{ text | tojson }}}
+    {%- endif %}
+    {%- for item in items %},
+    {"type": "Row", "gap": 2, "children": [
+      {"type": "Icon", "name": "check", "color": "success"},
+      {"type": "Text", "value": {{ item | tojson }}}
+    ]}
+    {%- endfor %}
+  ]
+}"""
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "description": "The heading, in a few words."},
+        "text": {"type": "string", "default": "", "description": "What it is about."},
+        "items": {
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": 10,
+            "default": [],
+            "description": "The points, a few words each.",
+        },
+    },
+    "required": ["title"],
+    "additionalProperties": False,
+}
+
+_SIDECAR = '''#:schema ./{schemas}/sidecar.json
+# What the widget shows, and when a model should use it.
+description = """
+Show a heading with a text and a list of short points. Use it to sum something up in a card."""
+tags = []
+keywords = ["summary", "checklist"]
+
+# What the model reads of a result.
+summary = "{name}: {{{{ title }}}}"
+
+[[examples]]
+name = "sample"
+arguments = {{ title = "Ready for Friday", text = "So far.", items = ["Room booked", "Food"] }}
+'''
+
+
+def new(
+    name: str,
+    *,
+    dir: Path | None = None,
+    from_: Annotated[str, Parameter(name="--from")] = "",
+) -> int:
+    """Begin a widget: write NAME.widget and its sidecar, which serve at once.
+
+    No file is ever replaced.
+
+    Args:
+        name: What people call it, as "Parcel Tracker".
+        dir: Where to. Default: ./widgets where there is one, else the current folder.
+        from_: A bundled widget to begin with, by its tool's name.
+    """
+    from widgetd.catalog.intake import is_widget_name
+    from widgetd.cli.schemas import document_schema, sidecar_schema
+    from widgetd.widget.sidecar import SUFFIX
+
+    if not is_widget_name(f"{name}.widget"):
+        problem = f"'{name}' is no name for a widget"
+        raise ConfigError("W0002", problem, "take letters, digits and spaces, as 'Parcel Tracker'")
+    folder = dir or (Path("widgets") if Path("widgets").is_dir() else Path())
+    if not folder.is_dir():
+        raise ConfigError("W0003", f"there is no folder {folder}", "make it first", exit_code=3)
+    file, sidecar = _copied(from_, name) if from_ else _begun(name)
+    path = folder / f"{name}.widget"
+    written = {path: json.dumps(file, indent=2, ensure_ascii=False) + "\n"}
+    written[path.with_name(path.name + SUFFIX)] = sidecar
+    for each in written:
+        if each.exists():
+            raise ConfigError("W0002", f"{each} is there already", "take another name")
+    schemas = folder / SCHEMAS
+    schemas.mkdir(exist_ok=True)
+    for kind, schema in (("widget", document_schema()), ("sidecar", sidecar_schema())):
+        (schemas / f"{kind}.json").write_text(json.dumps(schema, indent=2), encoding="utf-8")
+    # The widget last: a sidecar alone is nothing yet.
+    for each, text in reversed(written.items()):
+        with each.open("x", encoding="utf-8") as target:
+            target.write(text)
+        print(each)
+    return 0
+
+
+def _begun(name: str) -> tuple[Mapping[str, Any], str]:
+    file = {
+        "$schema": f"./{SCHEMAS}/widget.json",
+        "version": "1.0",
+        "name": name,
+        "template": _TEMPLATE,
+        "jsonSchema": _SCHEMA,
+    }
+    return file, _SIDECAR.format(name=name, schemas=SCHEMAS)
+
+
+def _copied(tool: str, name: str) -> tuple[Mapping[str, Any], str]:
+    widget = _bundled(tool)
+    from widgetd.settings import bundled
+    from widgetd.widget.sidecar import SUFFIX
+
+    beside = bundled() / f"{widget.definition.path}{SUFFIX}"
+    head, table, rest = beside.read_text(encoding="utf-8").partition("\n[")
+    # The title is the new name's, and what it was called before says nothing here.
+    lines = head.splitlines()
+    kept = [line for line in lines if not line.startswith(("title =", "ui_type =", "#:schema"))]
+    content = {"$schema": f"./{SCHEMAS}/widget.json", **widget.definition.document.content}
+    content["name"] = name
+    content.pop("encodedWidget", None)
+    said = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *kept])
+    return content, f"{said}{table}{rest}"
+
+
+def _bundled(tool: str) -> Widget:
+    from widgetd.cli.options import snapshot_of
+    from widgetd.settings import bundled
+
+    widgets = snapshot_of(bundled()).widgets
+    if tool not in widgets:
+        near = nearest(tool, tuple(widgets))
+        advice = f"did you mean '{near}'?" if near else f"there are {', '.join(widgets)}"
+        raise ConfigError("W0002", f"no bundled widget is called '{tool}'", advice)
+    return widgets[tool]
+
+
+def schema(what: Literal["widget", "sidecar", "settings"]) -> int:
+    """Print the JSON Schema of a kind of file, for editors: .widget, .widget.toml, widgetd.toml.
+
+    Args:
+        what: Of which.
+    """
+    from widgetd.cli.schemas import SCHEMA_OF
+
+    print_json(SCHEMA_OF[what]())
+    return 0
