@@ -1,5 +1,6 @@
 /** Draws a View. */
 
+import type { CSSProperties } from "preact";
 import { Glyph } from "../components/Glyph";
 import { REGISTRY } from "../components/registry";
 import { SurroundingsContext } from "../tree/component";
@@ -27,7 +28,12 @@ export function Page({ view, stage }: { view: View; stage: Stage }) {
 /** Stands where the widget will be. */
 function Skeleton() {
   return (
-    <div class="framed-root" role="status" aria-label="Loading" style={{ maxWidth: "440px" }}>
+    <div
+      class="framed-root"
+      role="status"
+      aria-label="Loading"
+      style={{ "--widest": "440px" } as CSSProperties}
+    >
       <div class="card skeleton">
         <div class="bone" style={{ width: "55%" }} />
         <div class="bone" style={{ width: "90%" }} />

@@ -57,13 +57,16 @@ function Plot(props: ChartProps & { model: ChartModel }) {
   const [at, setAt] = useState<number>();
   const frame = frameOf(props, size, locale);
   const { left, bands } = frame;
+  const empty = isEmpty(props.model);
 
   const follow = (event: PointerEvent): void => {
     const from = ref.current?.getBoundingClientRect().left ?? 0;
     setAt(Math.floor((event.clientX - from - left) / bands.step));
   };
   const hovered =
-    props.showTooltip && at !== undefined && at in props.model.categories ? at : undefined;
+    props.showTooltip && !empty && at !== undefined && at in props.model.categories
+      ? at
+      : undefined;
   return (
     <div
       class="plot"
@@ -72,11 +75,15 @@ function Plot(props: ChartProps & { model: ChartModel }) {
       onPointerDown={follow}
       onPointerLeave={() => setAt(undefined)}
     >
-      <svg width={size.width} height={size.height} aria-hidden="true">
-        <g transform={`translate(${left},${TOP_PX})`}>
-          <Drawing {...props} frame={frame} hovered={hovered} />
-        </g>
-      </svg>
+      {empty ? (
+        <p class="no-data">No data</p>
+      ) : (
+        <svg width={size.width} height={size.height} aria-hidden="true">
+          <g transform={`translate(${left},${TOP_PX})`}>
+            <Drawing {...props} frame={frame} hovered={hovered} />
+          </g>
+        </svg>
+      )}
       {hovered !== undefined && (
         <Tooltip
           model={props.model}
@@ -88,6 +95,9 @@ function Plot(props: ChartProps & { model: ChartModel }) {
     </div>
   );
 }
+
+const isEmpty = ({ series }: ChartModel) =>
+  !series.some(({ values }) => values.some((value) => value !== undefined));
 
 interface DrawingProps extends ChartProps {
   readonly model: ChartModel;

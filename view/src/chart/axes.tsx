@@ -2,7 +2,9 @@
 
 import type { Bands, Scale } from "./scale";
 
-/** About the width of a digit or letter at the axis' size of 12 pixels. */
+/** As in the stylesheet. */
+const SIZE_PX = 12;
+/** About the width of a digit or letter at that size, where there is no page to measure it on. */
 const LETTER_PX = 6.5;
 
 export function Grid({ y, width }: { y: Scale; width: number }) {
@@ -40,18 +42,45 @@ export function CategoryAxis(props: { bands: Bands; labels: readonly string[]; t
     <g class="axis" text-anchor="middle">
       {props.labels.map((label, index) =>
         index % every === 0 ? (
-          <text x={props.bands.centers[index]} y={props.top}>
-            {cut(label, props.bands.step * every)}
-          </text>
+          <CategoryLabel
+            words={cut(label, props.bands.step * every)}
+            x={props.bands.centers[index] ?? 0}
+            top={props.top}
+            room={props.bands.step * props.labels.length}
+          />
         ) : null,
       )}
     </g>
   );
 }
 
+/** Stands under its category, and at an edge as near to it as the whole of it can be seen. */
+function CategoryLabel(props: { words: string; x: number; top: number; room: number }) {
+  const half = widest([props.words]) / 2;
+  const x = Math.max(Math.min(props.x, props.room - half), Math.min(half, props.room / 2));
+  return (
+    <text x={x} y={props.top}>
+      {props.words}
+    </text>
+  );
+}
+
 /** Returns how wide the longest of the labels is, in pixels. */
 export function widest(labels: readonly string[]): number {
-  return Math.max(0, ...labels.map((label) => [...label].length)) * LETTER_PX;
+  const ink = pen();
+  const width = (label: string) =>
+    ink ? ink.measureText(label).width : [...label].length * LETTER_PX;
+  return Math.max(0, ...labels.map(width));
+}
+
+let canvas: CanvasRenderingContext2D | null | undefined;
+
+function pen(): CanvasRenderingContext2D | null {
+  if (typeof document === "undefined") return null;
+  canvas ??= document.createElement("canvas").getContext("2d");
+  const { fontFamily } = getComputedStyle(document.documentElement);
+  if (canvas) canvas.font = `${SIZE_PX}px ${fontFamily}`;
+  return canvas ?? null;
 }
 
 /** Returns n where only every n-th label has room. */
@@ -62,6 +91,6 @@ export function stride(labels: readonly string[], step: number): number {
 
 function cut(label: string, room: number): string {
   const letters = [...label];
-  const fit = Math.max(3, Math.floor(room / LETTER_PX));
+  const fit = Math.max(3, Math.floor((room / widest([label])) * letters.length));
   return letters.length > fit ? `${letters.slice(0, fit - 1).join("")}…` : label;
 }

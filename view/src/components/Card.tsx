@@ -43,7 +43,7 @@ function Card(props: CardProps) {
       <div
         class="framed-root"
         data-theme={props.theme}
-        style={{ maxWidth: DEFAULTS.cardWidth[props.size] }}
+        style={{ "--widest": DEFAULTS.cardWidth[props.size] } as CSSProperties}
       >
         {props.status && <Status {...props.status} />}
         <div class="card" style={cardStyle(props)} {...container.attributes}>

@@ -65,7 +65,9 @@ function DatePicker(props: Props<typeof schema>) {
             {...nameWith(field, words)}
             onClick={() => setOpen(!open)}
           >
-            <Glyph name="calendar" />
+            <span class="date-sign">
+              <Glyph name="calendar" />
+            </span>
             <span class="truncated">{words ?? "Choose a date"}</span>
           </button>
           {props.clearable && value && !disabled ? (

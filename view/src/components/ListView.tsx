@@ -1,3 +1,4 @@
+import type { CSSProperties } from "preact";
 import { useState } from "preact/hooks";
 import { action } from "../actions/action";
 import { useContainer } from "../actions/busy";
@@ -37,7 +38,11 @@ function ListView({ children, limit, status, theme }: Props<typeof listSchema>) 
   const hidden = children.length - shown.length;
   return (
     <Themed theme={theme}>
-      <div class="framed-root" data-theme={theme} style={{ maxWidth: DEFAULTS.listView.width }}>
+      <div
+        class="framed-root"
+        data-theme={theme}
+        style={{ "--widest": DEFAULTS.listView.width } as CSSProperties}
+      >
         {status && <Status {...status} />}
         <div class="card list" {...container.attributes}>
           <ul>{container.wrap(<Nodes of={shown} />)}</ul>

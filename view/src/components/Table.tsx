@@ -1,7 +1,7 @@
 /** Table, with its rows and cells: known to ChatKit's TypeScript types only. */
 
-import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { createContext, type RefObject } from "preact";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sides } from "../style/box";
 import { aligned } from "../style/direction";
 import { insets, pixels } from "../style/units";
@@ -32,8 +32,20 @@ const HeaderContext = createContext(false);
 function Table({ children }: Props<typeof tableSchema>) {
   const heads = children.filter(({ header }) => header === true);
   const rows = children.filter(({ header }) => header !== true);
+  const scroller = useRef<HTMLDivElement>(null);
+  const hidden = useHidden(scroller);
   return (
-    <div class="table-scroll">
+    <div
+      ref={scroller}
+      class="table-scroll"
+      data-before={hidden.before || undefined}
+      data-after={hidden.after || undefined}
+      {...((hidden.before || hidden.after) && {
+        tabIndex: 0,
+        role: "region",
+        "aria-label": "Table",
+      })}
+    >
       <table class="table">
         {heads.length > 0 && (
           <thead>
@@ -46,6 +58,36 @@ function Table({ children }: Props<typeof tableSchema>) {
       </table>
     </div>
   );
+}
+
+interface Hidden {
+  readonly before: boolean;
+  readonly after: boolean;
+}
+
+/** Tells beyond which edges of a scroller there is more of its content. */
+function useHidden(scroller: RefObject<HTMLElement>): Hidden {
+  const [hidden, setHidden] = useState<Hidden>({ before: false, after: false });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const look = (): void => {
+      // Scrolled to the right is positive, and to the left, where lines begin at the right, negative.
+      const before = Math.abs(element.scrollLeft);
+      const after = element.scrollWidth - element.clientWidth - before;
+      const now = { before: before > 1, after: after > 1 };
+      setHidden((old) => (old.before === now.before && old.after === now.after ? old : now));
+    };
+    look();
+    const observer = new ResizeObserver(look);
+    for (const watched of [element, ...element.children]) observer.observe(watched);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, [scroller]);
+  return hidden;
 }
 
 function Row({ children, header }: Props<typeof rowSchema>) {

@@ -90,7 +90,7 @@ function Image(props: Props<typeof imageSchema>) {
     return (
       <div
         class={`${classes.join(" ")} missing`}
-        style={style}
+        style={{ ...style, background: undefined }}
         role="img"
         aria-label={props.alt || "Image"}
         title={props.alt}

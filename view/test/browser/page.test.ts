@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser).each(THEMES)("in the %s theme", (theme) => {
       const { page, errors, show } = await blank(browser, width);
       for (const { name, widget } of [...BUNDLED, ...CORPUS]) {
         await show({ widget, theme });
-        expect(await page.locator("#stage > :not(h1)").count(), name).toBeGreaterThan(0);
+        expect(await page.locator("#stage > :not(h1, .notices)").count(), name).toBeGreaterThan(0);
         expect(await page.locator(".unknown").count(), name).toBe(0);
         expect(await overflows(page), name).toBe(false);
         expect(errors.splice(0), name).toEqual([]);

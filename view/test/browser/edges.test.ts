@@ -1,0 +1,173 @@
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { blank, hasBrowser, launch } from "./browser";
+import { EVERYTHING } from "./everything";
+
+let browser: Browser;
+beforeAll(async () => {
+  if (hasBrowser) browser = await launch();
+});
+afterAll(() => browser?.close());
+
+const card = (...children: unknown[]) => ({ type: "Card", children });
+const chart = (data: unknown[], more = {}) => ({
+  type: "Chart",
+  data,
+  series: [{ type: "bar", dataKey: "v" }],
+  xAxis: { dataKey: "x" },
+  ...more,
+});
+const cell = (value: string) => ({ type: "Table.Cell", children: [{ type: "Text", value }] });
+const wideTable = {
+  type: "Table",
+  children: ["one", "two"].map((row) => ({
+    type: "Table.Row",
+    children: Array.from({ length: 9 }, (_, n) => cell(`${row}-column-${n}`)),
+  })),
+};
+
+/** Whether anything is drawn otherwise once `change` was done to the control. */
+async function changes(page: Page, control: Locator, change: () => Promise<void>) {
+  await page.mouse.move(0, 0);
+  const box = await control.boundingBox();
+  if (!box) throw new Error("it is nowhere");
+  const clip = { x: box.x - 6, y: box.y - 6, width: box.width + 12, height: box.height + 12 };
+  const look = () => page.screenshot({ clip, fullPage: true, animations: "disabled" });
+  const before = await look();
+  await change();
+  return !before.equals(await look());
+}
+
+describe.skipIf(!hasBrowser)("at its edges", () => {
+  test.each([
+    ["no rows", []],
+    ["rows without numbers", [{ x: "a" }, { x: "b", v: "n/a" }]],
+  ])("a chart of %s says so in its plot", async (_what, data) => {
+    const { page, show } = await blank(browser);
+    await show(card(chart(data)));
+    expect(await page.locator(".plot").innerText()).toBe("No data");
+    const { height } = (await page.locator(".plot").boundingBox()) ?? { height: 0 };
+    expect(height).toBeGreaterThan(100);
+    await page.close();
+  });
+
+  test.each([true, false])(
+    "no label of a chart is cut off, with a y axis: %s",
+    async (showYAxis) => {
+      const { page, show } = await blank(browser, 320);
+      const months = ["September", "October", "November", "December"];
+      const data = months.map((x, v) => ({ x: `${x} 2026`, v }));
+      await show(card(chart(data, { showYAxis })));
+      const plot = await page.locator(".plot").boundingBox();
+      for (const label of await page.locator(".plot .axis text").all()) {
+        const box = await label.boundingBox();
+        expect(box?.x).toBeGreaterThanOrEqual((plot?.x ?? 0) - 1);
+        expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(
+          (plot?.x ?? 0) + (plot?.width ?? 0) + 1,
+        );
+      }
+      await page.close();
+    },
+  );
+
+  test.each(["en", "ar"])(
+    "a table shows where it goes on, and scrolls by keys, in %s",
+    async (locale) => {
+      const { page, show } = await blank(browser, 320);
+      await show({ widget: card(wideTable), locale });
+      const table = page.getByRole("region", { name: "Table" });
+      const edges = () =>
+        table.evaluate((element) =>
+          [...element.getAttributeNames()].filter((n) => /^data-/.test(n)),
+        );
+      expect(await edges()).toEqual(["data-after"]);
+      await page.keyboard.press("Tab");
+      expect(await table.evaluate((element) => element === document.activeElement)).toBe(true);
+      await page.keyboard.press(locale === "ar" ? "ArrowLeft" : "ArrowRight");
+      await expect.poll(edges).toContain("data-before");
+      await table.evaluate(
+        (element, sign) => element.scrollTo(sign * 1e4, 0),
+        locale === "ar" ? -1 : 1,
+      );
+      await expect.poll(edges).toEqual(["data-before"]);
+      await page.close();
+    },
+  );
+
+  test("a table that fits is no stop for the keyboard, and fades nowhere", async () => {
+    const { page, show } = await blank(browser, 320);
+    await show(card({ ...wideTable, children: [{ type: "Table.Row", children: [cell("one")] }] }));
+    const attributes = await page
+      .locator(".table-scroll")
+      .evaluate((element) => element.getAttributeNames());
+    expect(attributes).toEqual(["class"]);
+    await page.close();
+  });
+
+  test.each(["light", "dark"])(
+    "a picture that is not there has a place of its own in the %s theme, on whatever colour",
+    async (theme) => {
+      const { page, show } = await blank(browser);
+      const image = { type: "Image", src: "https://example.org/x.png", size: 60 };
+      const bands = ["#000", "#fff", "blue-500", "linear-gradient(90deg, #fef, #cdf)"];
+      const boxes = bands.map((background) => ({ type: "Box", background, children: [image] }));
+      await show({ widget: card(...boxes, { ...image, background: bands[3] }), theme });
+      await expect.poll(() => page.locator(".missing").count()).toBe(5);
+      for (const place of await page.locator(".missing").all()) {
+        const { color, edge, image } = await place.evaluate((element) => {
+          const { backgroundColor, outlineWidth, backgroundImage } = getComputedStyle(element);
+          return { color: backgroundColor, edge: outlineWidth, image: backgroundImage };
+        });
+        const [red = 0] = color.match(/\d+/g)?.map(Number) ?? [];
+        expect(color).toMatch(/^rgb\(/);
+        expect(theme === "dark" ? 255 - red : red).toBeGreaterThan(200);
+        expect(edge).toBe("1px");
+        expect(image).toContain("repeating-linear-gradient");
+      }
+      await page.close();
+    },
+  );
+
+  test.each([
+    [390, 390],
+    [600, 360],
+  ])("a small card in %d pixels is %d wide", async (width, wanted) => {
+    const { page, show } = await blank(browser, width);
+    await show({ ...card({ type: "Text", value: "x" }), size: "sm" });
+    expect((await page.locator(".card").boundingBox())?.width).toBe(wanted);
+    await page.close();
+  });
+
+  test("a date in a narrow column is read to its end", async () => {
+    const { page, show } = await blank(browser, 320);
+    const date = { type: "DatePicker", name: "due", defaultValue: "2026-03-20", block: true };
+    const columns = [date, { type: "Select", name: "s", options: [], block: true }];
+    await show(
+      card({
+        type: "Row",
+        children: columns.map((each) => ({ type: "Col", flex: 1, children: [each] })),
+      }),
+    );
+    const cut = await page
+      .locator(".date .truncated")
+      .evaluate((words) => words.scrollWidth > words.clientWidth);
+    expect(cut).toBe(false);
+    await page.close();
+  });
+
+  test.each(EVERYTHING)(
+    "whatever can be pressed in $name says so when pointed at, and when reached",
+    async ({ widget }) => {
+      const { page, show } = await blank(browser);
+      await show({ widget });
+      const controls = page.locator("button:enabled:visible, a[href]:visible");
+      for (const control of await controls.all()) {
+        const name = await control.evaluate((element) => element.outerHTML.slice(0, 120));
+        expect(await changes(page, control, () => control.hover({ force: true })), name).toBe(true);
+        await page.keyboard.press("Shift");
+        expect(await changes(page, control, () => control.focus()), name).toBe(true);
+      }
+      await page.close();
+    },
+  );
+});
