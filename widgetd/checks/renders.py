@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import orjson
 from widgetd.checks.declared_paths import steps
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.describe import alternatives, shown
-from widgetd.schema.json_values import pointer
+from widgetd.schema.json_values import pointed, pointer
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
 from widgetd.widget.document import Studio
@@ -145,13 +146,23 @@ def _failure(outcome: Outcome, code: str, arguments: str) -> Finding:
     )
 
 
-def unknown_words(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
-    """What the trees say that ChatKit does not know, each once (W14xx)."""
+def unknown_words(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator[Finding]:
+    """What the trees say that ChatKit does not know, each once (W14xx).
+
+    Of a tree that generated arguments made, only what does not come from them.
+
+    Args:
+        outcomes: What drawing came to.
+        texts: What the author wrote that the trees are made by.
+    """
     known: set[tuple[str, str]] = set()
     for one in outcomes:
         for finding in check_tree(one.tree or {"type": "Basic"}):
-            is_new = (finding.code, finding.problem) not in known
-            if is_new and (one.sample.authored or finding.code in _STRUCTURAL):
+            if (finding.code, finding.problem) not in known and (
+                one.sample.authored
+                or finding.code in _STRUCTURAL
+                or _is_written(pointed(one.tree, finding.at), one.sample.arguments, texts)
+            ):
                 known.add((finding.code, finding.problem))
                 yield Finding(
                     code=finding.code,
@@ -159,6 +170,24 @@ def unknown_words(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
                     problem=f"{finding.problem} (at {finding.at or '/'} of the tree)",
                     advice=finding.advice,
                 )
+
+
+def _is_written(value: Any, arguments: Mapping[str, Any], texts: Sequence[str]) -> bool:
+    """Whether `value`, a text or a boolean, is the author's own and part of no argument."""
+    if isinstance(value, str):
+        written = json.dumps(value, ensure_ascii=False)
+        if not any(written in text or f"'{written[1:-1]}'" in text for text in texts):
+            return False
+    # A number, a list or an object may be computed of arguments in many ways.
+    return isinstance(value, (str, bool)) and not _holds(arguments, value)
+
+
+def _holds(holder: Any, value: Any) -> bool:
+    """Whether a text or a boolean is, or stands in, `holder`."""
+    if isinstance(holder, (Mapping, list)):
+        inside = holder.values() if isinstance(holder, Mapping) else holder
+        return any(_holds(each, value) for each in inside)
+    return type(holder) is type(value) and bool(holder == value)
 
 
 def hidden_fields(actions: Collection[WidgetAction]) -> Iterator[Finding]:

@@ -52,7 +52,7 @@ RULES = (
     Rule(("W1211",), ("schema",), schemas.unfit_defaults),
     Rule(("W1211",), ("widget", "authored"), schemas.unfit_samples),
     Rule(("W1305", "W1306", "W1310", "W1322"), ("outcomes",), renders.failures),
-    Rule(tuple(f"W140{n}" for n in range(1, 8)), ("outcomes",), renders.unknown_words),
+    Rule(tuple(f"W140{n}" for n in range(1, 8)), ("outcomes", "texts"), renders.unknown_words),
     Rule(("W1323",), ("widget", "studio", "preview"), renders.preview_differences),
     Rule(("W1408",), ("actions",), renders.hidden_fields),
     Rule(("W1214",), ("definition", "actions"), texts.described_in_vain),
@@ -90,6 +90,12 @@ class Subject:
     def template(self) -> str | None:
         """The Jinja text, which was compiled."""
         return None if self.widget is None else self.definition.template
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What the author wrote that a tree is made by: the Jinja text, and the JSX."""
+        view = () if self.studio is None else (self.studio.view,)
+        return (self.definition.template, *view)
 
     @property
     def studio(self) -> Studio | None:

@@ -337,3 +337,52 @@ def test_an_action_whose_type_an_argument_says_may_be_described() -> None:
     )
 
     assert said(made) == []
+
+
+@pytest.mark.parametrize(
+    ("child", "expected"),
+    [
+        (
+            '{"type":"Icon","name":"map"}',
+            [
+                (
+                    "W1404 parcel.widget#/template: 'name' of 'Icon' cannot be 'map', which is no "
+                    "icon (at /children/0/name of the tree); did you mean 'maps'?"
+                ),
+            ],
+        ),
+        (
+            '{"type":"Icon","name":{{ (\'map\' if km else \'star\') | tojson }}}',
+            [
+                (
+                    "W1404 parcel.widget#/template: 'name' of 'Icon' cannot be 'map', which is no "
+                    "icon (at /children/0/name of the tree); did you mean 'maps'?"
+                ),
+            ],
+        ),
+        (
+            '{"type":"Text","value":true}',
+            [
+                (
+                    "W1405 parcel.widget#/template: 'value' of 'Text' cannot be a boolean "
+                    "(at /children/0/value of the tree); use a string"
+                ),
+            ],
+        ),
+        ('{"type":"Icon","name":{{ icon | tojson }}}', []),
+        ('{"type":"Icon","name":"{{ icon }}-{{ km }}"}', []),
+        ('{"type":"Text","value":{{ km | tojson }}}', []),
+    ],
+)
+def test_what_does_not_come_from_arguments_is_held_against_the_vocabulary_without_a_sample(
+    child: str, expected: list[str]
+) -> None:
+    template = f'{{"type":"Card","padding":{{{{ km | tojson }}}},"children":[{child}]}}'
+    properties: dict[str, Any] = {
+        "km": {"type": "integer"},
+        "icon": {"enum": ["nothing", "at-all"]},
+    }
+
+    told = said(widget(template, **properties))
+
+    assert [one for one in told if one.startswith(("W1403", "W1404", "W1405"))] == expected
