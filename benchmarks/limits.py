@@ -17,13 +17,14 @@ from typing import Any
 from hypothesis import Phase, given, seed, settings
 
 from tests.unit.schema import test_schema_safety as of_schemas
-from tests.unit.template import matrix
+from tests.unit.template import jsx_attacks, matrix
 from tests.unit.template import test_prices as of_prices
 from tests.unit.template import test_safety as of_templates
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.template import compile_template
+from widgetd.template.jsx import compile_view
 
 ATTACK_MS, ATTACK_MB, UNION_MS = 250, 64, 50
 RUNS = 5
@@ -107,6 +108,16 @@ def schemas() -> Iterator[Callable[[], object]]:
         yield partial(compile_schema, schema)
 
 
+def views(texts: list[str]) -> Iterator[Callable[[], object]]:
+    """Compile each of `texts` as a widget's JSX, and render it."""
+    for text in texts:
+        yield partial(_drawn, text)
+
+
+def _drawn(text: str) -> str:
+    return compile_view(text, limits=Limits()).render(jsx_attacks.ARGUMENTS)
+
+
 def much_data() -> Iterator[Callable[[], object]]:
     """Explain what is wrong with 50,000 values."""
     for keywords, value in of_schemas.LARGE.values():
@@ -148,6 +159,10 @@ def main() -> None:
         ("the same, never reached", templates(never), ATTACK_MS, RUNS),
         ("every builtin, the worst in every place", builtins(), ATTACK_MS, 1),
         ("random templates", random_templates(), ATTACK_MS, RUNS),
+        ("JSX that nests deeply", views(jsx_attacks.DEEP), ATTACK_MS, RUNS),
+        ("JSX of thousands of parts", views(jsx_attacks.WIDE), ATTACK_MS, RUNS),
+        ("JSX that is none, and is never closed", views(jsx_attacks.STRAY), ATTACK_MS, RUNS),
+        ("JSX that makes too much", views(jsx_attacks.COSTLY), ATTACK_MS, RUNS),
         ("schemas that go round, laugh or explode", schemas(), ATTACK_MS, RUNS),
         ("much data, explained", much_data(), ATTACK_MS, RUNS),
         ("deep recursive unions, decided and explained", unions(), UNION_MS, RUNS),

@@ -65,6 +65,10 @@ CODES = (
     Code("W1322", "warning", "the template fails on arguments that the schema admits"),
     Code("W1323", "warning", "a sample renders otherwise than the preview shows"),
     Code("W1324", "warning", "the exporter made components of what is data"),
+    Code("W1325", "warning", "the file has no template that can be drawn, so its JSX is"),
+    Code("W1326", "warning", "the template was changed after the export"),
+    Code("W1327", "fault", "the JSX cannot be compiled"),
+    Code("W1328", "warning", "other readers of widgets understand the template otherwise, or not"),
     # W14xx: the tree of components
     Code("W1401", "warning", "a component is unknown"),
     Code("W1402", "warning", "a property is unknown"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
@@ -95,13 +95,25 @@ def javascript_number(value: float) -> str:
     """
     if not math.isfinite(value):
         return "NaN" if value != value else f"{'-' * (value < 0)}Infinity"  # noqa: PLR0124 - NaN
-    if value.is_integer() and abs(value) < _MAX_PLAIN:
+    if value.is_integer() and abs(value) < MAX_EXACT:
         return str(int(value))
     if _MIN_PLAIN <= abs(value) < _MAX_PLAIN:
         return f"{Decimal(repr(value)):f}"
     digits, _, exponent = repr(value).partition("e")
     return f"{digits}e{int(exponent):+d}"
 
+
+def fixed(budget: Budget, value: float, digits: int) -> str:
+    """A number with so many digits behind the point, as JavaScript's `toFixed` prints it."""
+    if not abs(value) < _MAX_PLAIN:
+        return javascript_number(value)
+    budget.text(digits)
+    exact = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _EXACT)
+    return f"{exact:f}"
+
+
+# 21 digits before the point and 100 behind it.
+_EXACT = Context(prec=128)
 
 _MIN_PLAIN, _MAX_PLAIN = 1e-6, 1e21
 """Between these a number is printed without an exponent."""

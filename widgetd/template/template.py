@@ -137,8 +137,8 @@ class Template:
             CallError: as `render` does.
         """
         out: list[str] = []
-        frame = _frame(self._slots, self._size, arguments, self._limits)
-        _guarded(self._text, lambda: self._body(frame, out))
+        frame = frame_of(self._slots, self._size, arguments, self._limits)
+        guarded(self._text, lambda: self._body(frame, out))
         text, budget = "".join(out), frame[BUDGET]
         steps = budget.limits.steps - budget.steps
         if self._loose and not dialect.is_json(text):
@@ -160,9 +160,9 @@ class Template:
         parsed = self._parsed()
         layout = Layout(self._context(parsed), traced=True)
         body = _compiled(parsed.tree.body, layout)
-        frame = _frame(tuple(layout.arguments.items()), layout.size, arguments, self._limits)
+        frame = frame_of(tuple(layout.arguments.items()), layout.size, arguments, self._limits)
         out: list[str] = []
-        _guarded(self._text, lambda: body(frame, out))
+        guarded(self._text, lambda: body(frame, out))
         place = end = 0
         for piece in out:
             within = min(offset - end, len(piece))
@@ -220,11 +220,12 @@ class Expression:
         Raises:
             CallError: as `Template.render` does.
         """
-        frame = _frame(self._slots, self._size, arguments, self._limits)
-        return _guarded(self._text, lambda: plain(frame[BUDGET], self._value(frame)))
+        frame = frame_of(self._slots, self._size, arguments, self._limits)
+        return guarded(self._text, lambda: plain(frame[BUDGET], self._value(frame)))
 
 
-def _frame(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Limits) -> Frame:
+def frame_of(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Limits) -> Frame:
+    """A frame in which each argument has its place, with a budget of its own."""
     frame: Frame = [ABSENT] * size
     frame[BUDGET] = Budget(limits)
     for name, slot in slots:
@@ -239,7 +240,12 @@ def _compiled(body: list[nodes.Node], layout: Layout) -> Execute:
     return block(body, scope)
 
 
-def _guarded(text: str, run: Callable[[], Value]) -> Value:
+def guarded(text: str, run: Callable[[], Value]) -> Value:
+    """What `run` comes to; where it fails, with the line of `text`.
+
+    Raises:
+        CallError: It failed.
+    """
     try:
         return run()
     except Failure as failure:

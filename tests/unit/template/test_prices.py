@@ -40,7 +40,7 @@ from widgetd.template.builtins.operators import BINARY, COMPARISONS
 from widgetd.template.loops import LOOP_METHODS
 from widgetd.template.parser import every, parse
 from widgetd.template.scope import BUDGET
-from widgetd.template.template import Template, _frame
+from widgetd.template.template import Template, frame_of
 from widgetd.template.values import Made, MadeDict, MadeTuple, Namespace
 
 PACKAGE = Path(widgetd.template.__file__).parent
@@ -248,6 +248,12 @@ OTHER_TEXTS = {
     ("calls", "method"),
     ("expressions", "_arguments"),
     ("expressions", "applied"),
+    *(("jsx.evaluate", name) for name in ("binary", "body", "call", "children", "entries_of")),
+    *(("jsx.evaluate", name) for name in ("expression", "function", "number", "only", "unary")),
+    *(("jsx.evaluate", name) for name in ("", "_bound")),
+    *(("jsx.parse", name) for name in ("_mistake", "_too_many", "parse", "start", "text")),
+    *(("jsx.references", name) for name in ("call", "path", "_bound")),
+    ("jsx.view", "root"),
     ("lexer", "_pattern"),
     ("lexer", "_known_escape"),
     ("lexer", "_unescaped"),
@@ -259,13 +265,22 @@ OTHER_TEXTS = {
     ("references", "_filtered"),
     ("references", "_member"),
     ("references", "loop"),
-    ("template", "_guarded"),
+    ("template", "guarded"),
     ("template", "_indexes"),
 }
 
 TEXTS = {
     ("serialise", name)
-    for name in ("text", "integer", "number", "javascript_number", "_show", "tojson", "_slowly")
+    for name in (
+        "text",
+        "integer",
+        "number",
+        "javascript_number",
+        "fixed",
+        "_show",
+        "tojson",
+        "_slowly",
+    )
 }
 
 # What a message may name: kinds, counts, limits, and what the template's author wrote.
@@ -550,7 +565,7 @@ class Run:
     def __init__(self, source: str) -> None:
         self.template = Template(source, SMALL, writes_json=False)
         self.nodes = len(every(parse(source, SMALL).tree))
-        self.frame = _frame(self.template._slots, self.template._size, ARGUMENTS, SMALL)
+        self.frame = frame_of(self.template._slots, self.template._size, ARGUMENTS, SMALL)
         self.budget: Budget = self.frame[BUDGET]
         self.calls = 0
 

@@ -1,0 +1,136 @@
+"""Texts that are no view, or far too much of one; `main` compiles each in a process with limits.
+
+A timer of the kernel ends that process where one text takes too long, whatever holds
+the interpreter then, and it can have only so much memory.
+"""
+# ruff: noqa: E501 - a table reads best with one row to a line
+
+from __future__ import annotations
+
+import gc
+import resource
+import signal
+import sys
+from typing import Final
+
+from tests.unit.template.matrix import BAR_BYTES, BAR_S
+from widgetd.errors import CallError, WidgetError
+from widgetd.limits import Limits
+from widgetd.template.jsx import compile_twin, compile_view
+
+SIZE: Final = 65_536
+
+
+def much(piece: str, before: str = "", after: str = "") -> str:
+    """As much of `piece` as a view may be long."""
+    room = SIZE - len(before.encode()) - len(after.encode())
+    return before + piece * (room // len(piece.encode())) + after
+
+
+DEEP: Final = [
+    much(piece)
+    for piece in (
+        *("(", "[", "{", "<", "!", "-", "~", "<A>", "<></>", "<A b={", "<A>{", "`${", "({a:", "({[a]("),
+        *("a?(", "a?b:", "a=>", "x.map(a=>", "a=>{return ", "async(", "(a,b", "(<A ", "new ", "typeof "),
+        *("await ", "yield ", "class a{", "function*(){", "if(a){", "=>{", "a<b>(", "...a", "a??"),
+    )
+] + [
+    much("<A>", after="</A>"),
+    "<A>" * 8_000 + "</A>" * 8_000,
+    *(f"{'(' * depth}a{')' * depth}" for depth in (60, 100, 30_000)),
+    *(much(piece, "a") for piece in (".a", "[0]", "()", ".map(a => a)", "?.a", "+a", "&&a", "??a", "?a:a", "===a", "*a", ",a")),
+]  # fmt: skip
+
+WIDE: Final = [
+    much("b ", "<A ", "/>"),
+    "<A " + " ".join(f"a{n}={{{n}}}" for n in range(10_000)) + "/>",
+    much("<B/>", "<A>", "</A>"),
+    much("{a}", "<A>", "</A>"),
+    much("{/* a */}", "<A>", "</A>"),
+    much("&amp;", "<A>", "</A>"),
+    much("a,", "[", "]"),
+    much("a:1,", "({", "})"),
+    much("...a,", "[", "]"),
+    much("a,", "f(", ")"),
+    much("a,", "(", "b) => 1"),
+    much("${a}", "`", "`"),
+    much("<A b='1'/>", "<></>"),
+]
+
+STRAY: Final = [
+    much(piece)
+    for piece in (
+        *('"', "'", "`", "\\", "&", "/", "/*", "//", "\n", "\0", "a b ", '"" ', 'a "" ', "'a'b", '`a`"b"', 'x"'),
+        *('<"', '"<', '</"', "</", "`${a}`", "/a", "=>", "é", "\u2028", "{{", "}}", "{% if %}", "#", "@"),
+    )
+] + [much("f", '<A b="\\u{', '"/>'), much("f", "<A b={'\\u{", "}'}/>"), much("9", "1e"), much("0"), much("9", "0x")]  # fmt: skip
+
+SHARED: Final = "".join(f"const a{n + 1} = [a{n}, a{n}];" for n in range(50))
+
+COSTLY: Final = [
+    f"<A b={{[1].map(a0 => {{ {SHARED} return a50 }})}}/>",
+    f"<A>{{[1].map(a0 => {{ {SHARED} return a50 }})}}</A>",
+    f"<A b={{`${{[1].map(a0 => {{ {SHARED} return a50 }})}}`}}/>",
+    f"<A b={{[1].map(a0 => {{ {SHARED} return a50.join('x').length }})}}/>",
+    f"<A b={{[1].some(a0 => {{ {SHARED} return a50.includes(1) }})}}/>",
+    f"<A b={{[1].map(a0 => {{ {SHARED.replace('[a', '{l: a').replace(', a', ', r: a').replace(']', '}')} return a50 }})}}/>",
+    "<A b={" + "xs.map(a => " * 6 + "1" + ")" * 6 + "}/>",
+    "<A>{" + "xs.map(a => <B>{" * 6 + "1" + "}</B>)" * 6 + "}</A>",
+    "<A b={xs.map(a => text + text)}/>",
+    "<A b={xs.map(a => `${text}${text}`)}/>",
+    "<A b={xs.map(a => text.toUpperCase())}/>",
+    "<A b={xs.filter(a => text.includes(text.slice(1)))}/>",
+    "<A b={xs.filter(a => text + 1 === text + 2)}/>",
+    "<A b={xs.map(a => xs.join(text))}/>",
+    "<A b={xs.map(a => xs.slice(0))}/>",
+    "<A b={xs.map(a => [...xs, ...xs])}/>",
+    "<A b={xs.map(a => ({...o, ...o}))}/>",
+    "<A b={xs.map(a => o[text])}/>",
+    "<A b={xs.map(a => Number(text))}/>",
+    "<A b={xs.map(a => (1e300 * 1e300).toFixed(100))}/>",
+    "<A b={(1e20 / 3).toFixed(100)} c={-1e999} d={0 / 0} e={[1 / 0]}/>",
+    "<A b={9007199254740993 * 9007199254740993 * big * big}/>",
+]  # fmt: skip
+
+ATTACKS: Final = [*DEEP, *WIDE, *STRAY, *COSTLY]
+
+ARGUMENTS: Final = {
+    "xs": list(range(5_000)),
+    "text": "x-" * 100_000,
+    "o": {f"k{n}": n for n in range(5_000)},
+    "a": [1, "b", None],
+    "big": 2**63,
+}
+
+
+def attacked(text: str) -> str:
+    """What compiling and rendering a text as a view, and as its twin, comes to."""
+    said = []
+    for compiled in (compile_view, compile_twin):
+        try:
+            said.append(compiled(text, limits=Limits()).render(ARGUMENTS)[:20])
+        except (WidgetError, CallError) as error:
+            said.append(str(error))
+    return said[0]
+
+
+def main() -> None:
+    """Try every text within ten times the bar, and say the number of each before it begins."""
+    attacked("<A/>")
+    gc.collect()
+    with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - a file of the kernel
+        size = int(statm.read().split()[0]) * resource.getpagesize()
+    most = size + 10 * BAR_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    for number, text in enumerate(ATTACKS):
+        sys.stdout.write(f"{number}\n")
+        sys.stdout.flush()
+        signal.setitimer(signal.ITIMER_VIRTUAL, 10 * BAR_S)
+        attacked(text)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    sys.stdout.write("done\n")
+
+
+if __name__ == "__main__":
+    main()

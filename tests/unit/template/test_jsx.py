@@ -1,0 +1,301 @@
+"""JSX means what JavaScript says, as far as it is available; what is not is named with its place."""
+# ruff: noqa: E501 - a table reads best with one case to a line
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.template import jsx_attacks
+from widgetd.errors import CallError, WidgetError
+from widgetd.limits import Limits
+from widgetd.template.jsx import compile_twin, compile_view
+from widgetd.template.jsx.parse import MAX_DEPTH
+
+LIMITS = Limits()
+ARGUMENTS: dict[str, Any] = {
+    "n": 3,
+    "f": 2.5,
+    "s": "a b",
+    "yes": True,
+    "no": False,
+    "z": None,
+    "xs": [3, "b", None],
+    "empty": [],
+    "o": {"a": 1, "length": 9},
+    "rows": [{"id": "x", "n": 1}, {"id": "y", "n": 2}],
+    "huge": 2**63,
+    "tiny": 1e-7,
+}
+
+
+def drawn(view: str, arguments: dict[str, Any] | None = None) -> Any:
+    made = compile_view(view, limits=LIMITS)
+    return json.loads(made.render(ARGUMENTS if arguments is None else arguments))
+
+
+def value(expression: str) -> Any:
+    """What an attribute comes to; `nothing` where it is left out."""
+    return drawn(f"<A v={{{expression}}}/>").get("v", "nothing")
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        # literals
+        ("1", 1), ("1.5", 1.5), ("1_000", 1000), ("0x1F", 31), ("1e3", 1000), (".5", 0.5),
+        ("'a'", "a"), ('"a\\n\\u0041\\x42\\u{1F600}\\\'"', "a\nAB😀'"), ("null", None),
+        ("true", True), ("undefined", "nothing"), ("[1, undefined, 'a']", [1, None, "a"]),
+        ("({a: 1, 'b c': 2, [s]: 3, n, ...o, g: undefined})", {"a": 1, "b c": 2, "a b": 3, "n": 3, "length": 9}),
+        ("[...xs, ...empty, 1]", [3, "b", None, 1]), ("[...missing]", []), ("({...missing})", {}),
+        ("`${n} of ${xs.length}\\n`", "3 of 3\n"), ("`a`", "a"), ("`${n}`", "3"),
+        # how values read in a text
+        ("`${yes} ${z} ${missing} ${xs} ${o} ${f} ${3.0} ${tiny} ${1e21} ${0.1 + 0.2}`", "true null  3,b, [object Object] 2.5 3 1e-7 1e+21 0.30000000000000004"),
+        ("'' + 1e-6 + ' ' + -0.0000015 + ' ' + 123456789012345680000", "0.000001 -0.0000015 123456789012345680000"),
+        ("String(n) + String(z) + String()", "3null"), ("n + 'a'", "3a"), ("'a' + n + 1", "a31"), ("n + 1 + 'a'", "4a"),
+        ("'a' + missing", "a"), ("[] + 1", "1"), ("yes + 1", 2), ("z + 1", 1), ("missing + 1", "nothing"),
+        # numbers
+        ("7 / 2", 3.5), ("6 / 2", 3), ("n % 2", 1), ("-n % 2", -1), ("-s", None), ("+'12'", 12), ("+' '", 0), ("+'1_0'", None),
+        ("1 / 0", None), ("0 / 0", None), ("n - '1'", 2), ("'3' * '4'", 12), ("9007199254740993 * 1", 9007199254740992),
+        ("Math.round(2.5)", 3), ("Math.round(-2.5)", -2), ("Math.floor(-0.5)", -1), ("Math.ceil(f)", 3), ("Math.abs(-n)", 3),
+        ("Math.min(n, 2)", 2), ("Math.max(n, f, '9')", 9), ("Math.round(missing)", "nothing"), ("Math.max()", "nothing"),
+        ("f.toFixed(0)", "3"), ("n.toFixed(2)", "3.00"), ("(1.005).toFixed(2)", "1.00"), ("(0.5).toFixed()", "1"), ("(-2.5).toFixed(0)", "-3"), ("missing.toFixed(2)", "nothing"),
+        ("Number('1.50')", 1.5), ("Number(s)", None), ("Number(yes)", 1), ("Number(missing)", "nothing"),
+        # truth, equality, order
+        ("empty && 1", 1), ("({}) && 1", 1), ("'' || 2", 2), ("0 || 2", 2), ("0 ?? 2", 0), ("z ?? 2", 2), ("missing ?? 2", 2),
+        ("(0 / 0) || 2", 2), ("n && s", "a b"), ("no && 1", False), ("!empty", False), ("!missing", True), ("!!s", True), ("Boolean(empty)", True), ("Boolean()", False),
+        ("n === 3", True), ("n === '3'", False), ("n == '3'", True), ("yes === 1", False), ("yes == 1", True), ("z === missing", False), ("z == missing", True),
+        ("missing === undefined", True), ("z === null", True), ("n !== 3", False), ("n != '4'", True), ("empty === empty", True), ("[] === []", False), ("[3] == 3", True), ("0 == ''", True), ("0 == null", False), ("(0/0) === (0/0)", False),
+        ("n > 2", True), ("'b' > 'a'", True), ("'10' > 9", True), ("missing > 1", False), ("z < 1", True), ("n >= 3", True), ("n <= 2", False), ("s < 1", False),
+        ("n > 2 ? 'a' : 'b'", "a"), ("empty ? 1 : 2", 1),
+        # what values hold
+        ("o.a", 1), ("o.length", 9), ("xs.length", 3), ("s.length", 3), ("missing.a.b", "nothing"), ("z.a", "nothing"), ("o?.a", 1), ("missing?.a?.b", "nothing"),
+        ("xs[1]", "b"), ("xs[-1]", "nothing"), ("xs[9]", "nothing"), ("o['a']", 1), ("s[0]", "a"), ("rows[1].id", "y"), ("xs[yes]", "nothing"), ("xs['length']", 3), ("xs?.[0]", 3),
+        ("n.a", "nothing"), ("yes.constructor", "nothing"), ("o.constructor", "nothing"), ("xs.__class__", "nothing"), ("s.upper", "nothing"),
+        # methods
+        ("xs.join()", "3,b,"), ("xs.join(', ')", "3, b, "), ("missing.join(',')", ""), ("xs.join(n)", "33b3"),
+        ("s.toUpperCase()", "A B"), ("s.toLowerCase()", "a b"), ("' a '.trim()", "a"), ("missing.trim()", "nothing"),
+        ("xs.slice(1)", ["b", None]), ("xs.slice(0, -1)", [3, "b"]), ("s.slice(-1)", "b"), ("missing.slice(1)", "nothing"), ("xs.slice('1', 2)", ["b"]),
+        ("xs.includes(3)", True), ("xs.includes('3')", False), ("s.includes(' ')", True), ("missing.includes(1)", False), ("xs.includes()", False),
+        ("xs.map(x => x)", [3, "b", None]), ("xs.map((x, i) => i)", [0, 1, 2]), ("missing.map(x => x)", []), ("xs.map(() => 1)", [1, 1, 1]), ("xs?.map(x => 1)", [1, 1, 1]),
+        ("rows.map(({id, n: m}, i) => `${id}${m}${i}`)", ["x10", "y21"]), ("rows.map(row => { const a = row.n; const b = a + n; return b })", [4, 5]),
+        ("rows.map(r => rows.map(q => r.n * q.n))", [[1, 2], [2, 4]]), ("rows.map(n => n.n)", [1, 2]), ("rows.map(r => n)", [3, 3]),
+        ("xs.filter(Boolean)", [3, "b"]), ("xs.filter(x => x === 3)", [3]), ("xs.map(String)", ["3", "b", "null"]), ("rows.find(r => r.n > 1).id", "y"), ("rows.find(r => r.n > 2)", "nothing"),
+        ("rows.some(r => r.n > 1)", True), ("rows.every(r => r.n > 1)", False), ("empty.every(r => no)", True), ("rows.filter(r => r.n > 1).map(r => r.id).join()", "y"),
+        ("((n))", 3), ("/* a */ n", 3),
+    ],
+)  # fmt: skip
+def test_an_expression_means_what_javascript_says(expression: str, expected: Any) -> None:
+    got = value(expression)
+
+    assert got == expected
+    assert isinstance(got, bool) is isinstance(expected, bool)
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        ("<Card/>", {"type": "Card"}),
+        ("(\n  <Card size='sm' asForm></Card>\n);", {"type": "Card", "size": "sm", "asForm": True}),
+        ("<A b='x &amp; &lt;y&gt;\\n' c=\"a\n   b\"/>", {"type": "A", "b": "x & <y>\\n", "c": "a b"}),
+        ("<A b={{c: 1}} d={[<B/>]} e=<C/>/>", {"type": "A", "b": {"c": 1}, "d": [{"type": "B"}], "e": {"type": "C"}}),
+        ("<A>\n  <B/>\n  {/* no */}\n  {null}{undefined}{yes}{''}{no && <C/>}{[]}\n</A>", {"type": "A", "children": [{"type": "B"}]}),
+        ("<A>{n && <B/>}{yes ? <C/> : <D/>}{0}{'x'}</A>", {"type": "A", "children": [{"type": "B"}, {"type": "C"}, 0, "x"]}),
+        ("<A>{rows.map(r => <B key={r.id}>{r.n > 1 && <C/>}</B>)}<D/></A>", {"type": "A", "children": [{"type": "B", "key": "x"}, {"type": "B", "key": "y", "children": [{"type": "C"}]}, {"type": "D"}]}),
+        ("<A>{[<B/>, [<C/>, null]]}<><D/>{n}</></A>", {"type": "A", "children": [{"type": "B"}, {"type": "C"}, {"type": "D"}, 3]}),
+        ("<A {...o} b={1} {...missing}>{n}</A>", {"type": "A", "a": 1, "length": 9, "b": 1, "children": [3]}),
+        ("<A b={null} c={undefined} d={missing} e={{f: missing, g: null}}/>", {"type": "A", "b": None, "e": {"g": None}}),
+        ("<><A/></>", {"type": "A"}),
+        ("yes ? <A/> : <B/>", {"type": "A"}),
+        ("rows.map(r => <A/>)", [{"type": "A"}, {"type": "A"}]),
+        ("<A.B/>", {"type": "A.B"}),
+    ],
+)  # fmt: skip
+def test_an_element_is_an_object_with_its_type(view: str, expected: Any) -> None:
+    assert drawn(view) == expected
+
+
+@pytest.mark.parametrize(
+    ("view", "message"),
+    [
+        ("", "line 1: there is no JSX; write one element, as Studio's editor shows it"),
+        ("<A>\n  <B c={1 +}/>\n</A>", "line 2: 'identifier' is missing here; write one element, as Studio's editor shows it"),
+        ("<A>\n <B", "line 2: the JSX ends before it is whole; write one element, as Studio's editor shows it"),
+        ("<A>\n <B a={n s}/></A>", "line 2: this is no JSX; write one element, as Studio's editor shows it"),
+        ("<A>\n</B>", "line 2: </B> does not close <A>; write </A>"),
+        ("import x from 'y';\n<A/>", "line 1: a widget's JSX is one expression, and this is a statement: import x from 'y'; leave it out, and write <Card>…</Card>"),
+        ("<A/>;\n<B/>", "line 2: there is a second expression here; write one element, as Studio's editor shows it"),
+        ("const a = 1;\n<A/>", "line 1: a widget's JSX is one expression, and this is a statement: const a = 1; leave it out, and write <Card>…</Card>"),
+        ("function f() {}", "line 1: a widget's JSX is one expression, and this is a statement: function f() {}; leave it out, and write <Card>…</Card>"),
+        ("<A>\n  {useState(1)}\n</A>", "line 2: a call of useState is not available; available are every, filter, find, includes, join, map, slice, some, toFixed, toLowerCase, toUpperCase, trim and String, Number, Boolean, Math.round, Math.floor, Math.ceil, Math.abs, Math.min, Math.max"),
+        ("<A b={xs\n .reverse()}/>", "line 2: the method reverse is not available; available are every, filter, find, includes, join, map, slice, some, toFixed, toLowerCase, toUpperCase, trim and String, Number, Boolean, Math.round, Math.floor, Math.ceil, Math.abs, Math.min, Math.max"),
+        ("<A dangerouslySetInnerHTML={{__html: s}}/>", "line 1: dangerouslySetInnerHTML is not available; use a Markdown component"),
+        ("<A>text</A>", "line 1: text among the children is not available here: text; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={() => 1}/>", "line 1: a function that is given to no method is not available here: () => 1; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={xs.map(f)}/>", "line 1: a function is wanted here: f; write x => …"),
+        ("<A b={xs.map(function (x) { return x })}/>", "line 1: a function is wanted here: function (x) { return x }; write x => …"),
+        ("<A b={xs.map((a, b, c) => 1)}/>", "line 1: a third parameter is not available; write (x, index) => …"),
+        ("<A b={xs.map(({a: {b}}) => 1)}/>", "line 1: this parameter is not available: a: {b}; write a name, or {a, b}"),
+        ("<A b={xs.map(x => { x })}/>", "line 1: the function returns nothing here; end it with return …"),
+        ("<A b={xs.map(x => { let y = 1; return y })}/>", "line 1: only const is available here: let y = 1; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={n ** 2}/>", "line 1: the operator ** is not available; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={typeof n}/>", "line 1: the operator typeof is not available; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={n = 1}/>", "line 1: an assignment is not available here: n = 1; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={new Date()}/>", "line 1: new is not available here: new Date(); write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={/a/}/>", "line 1: a regular expression is not available here: /a/; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={f`a`}/>", "line 1: a tagged literal is not available here: f`a`; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<A b={1n}/>", "line 1: this number is not available: 1n; write its digits"),
+        ("<A b={}/>", "line 1: one value is wanted here: {}; write it"),
+        ("<A b={({get a() { return 1 }})}/>", "line 1: this is no key with a value: get a() { return 1 }; write it with elements, operators, conditions, and map or filter over lists"),
+        ("<é>" + "\n<A>ü" * MAX_DEPTH, "line 65: the JSX ends before it is whole; write one element, as Studio's editor shows it"),
+        ("<A>\n" * 66 + "</A>" * 66, "line 62: the JSX nests too deeply; split it into several widgets"),
+        ("<A b='" + "x" * 65_536 + "'/>", "the JSX has 65,545 bytes; at most 65,536 are allowed"),
+        ("<A b={[" + "1," * 6_000 + "]}/>", "the JSX has more than 5,000 syntax nodes; make it shorter"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compiled_is_named_with_its_place(view: str, message: str) -> None:
+    with pytest.raises(WidgetError) as caught:
+        compile_view(view, limits=LIMITS)
+
+    assert str(caught.value) == message
+    assert caught.value.finding.code == "W1327"
+
+
+def test_a_place_counts_characters_and_lines_of_every_kind() -> None:
+    with pytest.raises(WidgetError) as caught:
+        compile_view("<A\r\n  b='äöü😀' c={xs.nothing()}/>", limits=LIMITS)
+
+    assert (caught.value.finding.line, caught.value.finding.column) == (2, 18)
+
+
+@pytest.mark.parametrize(
+    ("view", "message"),
+    [
+        ("<A>\n{n.map(x => 1)}</A>", "line 2: cannot loop over a number"),
+        ("<A b={s.map(x => 1)}/>", "line 1: a text is no list"),
+        ("<A b={o.map(x => 1)}/>", "line 1: an object is no list"),
+        ("<A b={\n n.trim()}/>", "line 2: a number is no text"),
+        ("<A b={n.slice(1)}/>", "line 1: cannot take a slice of a number"),
+        ("<A b={n.toFixed(101)}/>", "line 1: toFixed takes from 0 to 100 digits"),
+        ("<A b={[...o, ...n]}/>", "line 1: cannot loop over a number"),
+    ],
+)
+def test_a_view_that_fails_on_arguments_says_where(view: str, message: str) -> None:
+    with pytest.raises(CallError) as caught:
+        compile_view(view, limits=LIMITS).render(ARGUMENTS)
+
+    assert (caught.value.code, caught.value.message) == ("W2004", message)
+
+
+@pytest.mark.parametrize(
+    ("view", "reads"),
+    [
+        ("<A b={s} c={o.a.b} d={xs.length}/>", ["s 1:7", "o.a.b 1:13", "xs 1:23"]),
+        ("<A>{rows.map((r, i) => <B k={r.id}>{i}{n}</B>)}</A>", ["rows 1:5", "rows[].id 1:30", "n 1:40"]),
+        ("<A b={rows.filter(r => r.on).map(({id, n: m}) => id + m)}/>", ["rows 1:7", "rows[].on 1:24", "rows[].id 1:50", "rows[].n 1:55"]),
+        ("<A b={rows.find(r => r.on).id} c={rows[0].a} d={xs[n]}/>", ["rows[].id 1:7", "rows[].on 1:22", "rows[].a 1:35", "xs 1:49", "n 1:52"]),
+        ("<A b={`${s} ${n ?? z}`} {...o} c={{s, [n]: 1, k: z}}/>", ["s 1:10", "n 1:15", "z 1:20", "o 1:29", "s 1:36", "n 1:40", "z 1:50"]),
+        ("<A b={rows.map(r => { const q = r.deep; return q.er })}/>", ["rows 1:7", "rows[].deep 1:33", "rows[].deep.er 1:48"]),
+        ("<A b={s.trim().toUpperCase()} c={Math.max(n, f)} d={xs.join(s)}/>", ["s 1:7", "n 1:43", "f 1:46", "xs 1:53", "s 1:61"]),
+    ],
+)  # fmt: skip
+def test_a_view_says_what_it_reads_and_where(view: str, reads: list[str]) -> None:
+    made = compile_view(view, limits=LIMITS)
+
+    assert [f"{read.path} {read.line}:{read.column}" for read in made.reads] == reads
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        ("<A b={`${n}`} c={`${n} ${yes} ${z}`}/>", {"b": 3, "c": "3 True None"}),
+        ("<A b={xs.join(',')} c={s.trim()} d={String(n)}/>", {"b": None, "c": None, "d": None}),
+        ("<A b={[{type: 'bar'}, {kind: 1}, n]}/>", {"b": [{"type": "Text", "value": {"type": "bar"}}, {"kind": 1}, 3]}),
+        ("<A b={{c: undefined}} d={[<B/>]}/>", {"b": {"c": None}, "d": [{"type": "B"}]}),
+        ("<A b={empty ? 1 : 2} c={!empty} d={z === missing} e={yes === 1}/>", {"b": 2, "c": True, "d": True, "e": True}),
+        ("<A>{empty && <B/>}{n && <C/>}{0 && <D/>}</A>", {"children": [{"type": "C"}]}),
+        ("<A b={rows.map(r => r.n)} c={s + n}/>", {"b": [1, 2], "c": "a b3"}),
+    ],
+)  # fmt: skip
+def test_the_twin_loses_what_the_exporter_loses(view: str, expected: dict[str, Any]) -> None:
+    made = compile_twin(view, limits=LIMITS)
+
+    assert json.loads(made.render(ARGUMENTS)) == {"type": "A", **expected}
+
+
+def test_what_a_view_makes_pays_by_its_weight() -> None:
+    with pytest.raises(CallError, match=r"^line 1: rendering takes more than 100,000 steps$"):
+        drawn("<A b={xs.map(x => xs.map(y => xs.map(z => 1)))}/>", {"xs": list(range(100))})
+    with pytest.raises(
+        CallError, match=r"^rendering makes more than 1,048,576 characters of text$"
+    ):
+        drawn("<A b={xs}/>", {"xs": ["x" * 1_000] * 1_100})
+    few = compile_view("<A b={xs.map(x => x)}/>", limits=LIMITS)
+    assert few.rendering({"xs": [1] * 1_000}).steps > few.rendering({"xs": [1]}).steps + 999
+
+
+def test_no_text_takes_longer_or_more_memory_than_ten_times_its_bar() -> None:
+    """A timer of the kernel ends the child where one text takes ten times its bar."""
+    child = subprocess.run(
+        [sys.executable, "-m", "tests.unit.template.jsx_attacks"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+
+    said = child.stdout.splitlines()
+    assert (said[-1], child.returncode) == ("done", 0), child.stderr[-2000:]
+    assert len(said) == len(jsx_attacks.ATTACKS) + 1
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH // 2, 1_000, 30_000])
+def test_depth_is_bounded_before_anything_goes_into_it(depth: int) -> None:
+    for view in (
+        "(" * depth + "n" + ")" * depth,
+        "<A>" * depth + "</A>" * depth,
+        "!" * depth + "n",
+    ):
+        limits = Limits(template_bytes=10**6, template_nodes=10**6)
+        if depth >= MAX_DEPTH:
+            with pytest.raises(WidgetError, match=r"nests too deeply|more than"):
+                compile_view(view, limits=limits)
+        else:
+            compile_view(view, limits=limits).render(ARGUMENTS)
+
+
+PIECES = ["<A>", "</A>", "<B ", "/>", "b=", "{", "}", "(", ")", "[", "]", "xs", "n", "s", "o", "missing", ".map", ".filter", ".join", ".slice", ".toFixed", ".length", ".includes", "=>", "x", "(x, i)", "({id})", ",", "...", "'a'", "1", "-", "+", "*", "/", "%", "===", "!=", "<", "&&", "||", "??", "?", ":", "!", "`", "${", "const y =", ";", "return", "Math.max", "String", "undefined", "null", "true", " ", "\n"]  # fmt: skip
+EXPRESSIONS = st.recursive(
+    st.sampled_from(["n", "f", "s", "xs", "o", "rows", "missing", "z", "huge", "yes", "empty", "1", "-1.5", "'a'", "null", "undefined", "1e300"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "%", "===", "==", "<", ">=", "&&", "||", "??"]), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+        st.tuples(inner, st.sampled_from([".length", ".id", "[0]", ".join()", ".slice(-2)", ".trim()", ".toFixed(2)", ".map(x => x)", ".filter(Boolean)", ".find(x => x)", ".map((x, i) => [x, i])"])).map(lambda t: f"({t[0]}){t[1]}"),
+        st.tuples(inner, inner, inner).map(lambda t: f"({t[0]} ? {t[1]} : {t[2]})"),
+        st.tuples(st.sampled_from(["String", "Number", "Boolean", "Math.round", "Math.min", "`${", "[", "({a: ", "!", "- ", "+ ", "[..."]), inner).map(lambda t: t[0] + t[1] + {"`${": "}`", "[": "]", "({a: ": "})", "!": "", "- ": "", "+ ": "", "[...": "]"}.get(t[0], ")") if not t[0][0].isalpha() else f"{t[0]}({t[1]})"),
+        st.tuples(inner, inner).map(lambda t: f"({t[0]}).includes({t[1]})"),
+        inner.map(lambda one: f"<B c={{{one}}}>{{{one}}}</B>"),
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_any_text_is_compiled_or_refused(text: str) -> None:
+    jsx_attacks.attacked(text)
+
+
+@settings(max_examples=300)
+@given(EXPRESSIONS)
+def test_any_expression_is_evaluated_or_fails_as_a_call_does(expression: str) -> None:
+    for compiled in (compile_view, compile_twin):
+        made = compiled(f"<A b={{{expression}}}>{{{expression}}}</A>", limits=LIMITS)
+        with contextlib.suppress(CallError):
+            assert json.loads(made.render(ARGUMENTS))["type"] == "A"

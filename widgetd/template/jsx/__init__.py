@@ -1,0 +1,38 @@
+"""JSX as Studio's editor shows it, compiled: the second front end beside Jinja.
+
+tree-sitter parses, an allow-list is evaluated, from the same budget as templates and with
+the same weights. Nothing of JavaScript is run, and what cannot be compiled is named with
+its place in the JSX.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from widgetd.template.jsx.twin import Twin
+from widgetd.template.jsx.view import View
+
+if TYPE_CHECKING:
+    from widgetd.limits import Limits
+
+__all__ = ["View", "compile_twin", "compile_view"]
+
+_TWIN: Final = Twin()
+
+
+def compile_view(text: str, *, limits: Limits) -> View:
+    """The view of a widget, ready to be rendered.
+
+    Raises:
+        WidgetError: `W1327`, with the line and column of `text`.
+    """
+    return View(text, limits)
+
+
+def compile_twin(text: str, *, limits: Limits) -> View:
+    """The view as Studio's exporter would have transcribed it.
+
+    Raises:
+        WidgetError: as `compile_view` does.
+    """
+    return View(text, limits, compiler=_TWIN)

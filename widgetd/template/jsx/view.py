@@ -1,0 +1,100 @@
+"""The JSX of a widget, compiled: from arguments to the JSON of a tree, as a template does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from widgetd.errors import Finding
+from widgetd.template.json_context import JsonContext
+from widgetd.template.jsx.evaluate import Compiler
+from widgetd.template.jsx.parse import Node, parse
+from widgetd.template.jsx.references import reads
+from widgetd.template.lexer import Lines
+from widgetd.template.parser import Fault
+from widgetd.template.references import Read, names
+from widgetd.template.scope import BUDGET, Layout, Scope
+from widgetd.template.serialise import tojson
+from widgetd.template.template import Rendering, frame_of, guarded
+from widgetd.template.values import Value
+
+if TYPE_CHECKING:
+    from widgetd.limits import Limits
+
+_COMPILER: Final = Compiler()
+
+
+class View:
+    """Compiled JSX; it is asked for the same as a `Template`."""
+
+    warnings: tuple[Finding, ...] = ()
+    """There is nothing to say of it before anyone calls it."""
+
+    def __init__(self, text: str, limits: Limits, *, compiler: Compiler = _COMPILER) -> None:
+        self._text, self._limits = text, limits
+        self._reads: tuple[Read, ...] | None = None
+        layout = Layout(JsonContext())
+        try:
+            self._value = compiler.expression(root(parse(text, limits)), Scope(layout))
+        except Fault as fault:
+            raise fault.of(text) from None
+        self._slots, self._size = tuple(layout.arguments.items()), layout.size
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Where it reads which of its arguments."""
+        if self._reads is None:
+            self._reads = reads(root(parse(self._text, self._limits)), Lines(self._text))
+        return self._reads
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names it expects of its arguments."""
+        return names(self.reads)
+
+    def render(self, arguments: Mapping[str, Value]) -> str:
+        """The JSON of the tree that `arguments` make.
+
+        Raises:
+            CallError: `W2004` where it fails on them, `W2005` where it spends too much.
+        """
+        return self.rendering(arguments).text
+
+    def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
+        """The same, and what it took.
+
+        Raises:
+            CallError: as `render` does.
+        """
+        frame = frame_of(self._slots, self._size, arguments, self._limits)
+        budget = frame[BUDGET]
+
+        def run() -> str:
+            value = self._value(frame)
+            if isinstance(value, list) and len(value) == 1:
+                value = value[0]
+            shown = tojson(budget, value)
+            budget.text(len(shown))
+            return shown
+
+        text = guarded(self._text, run)
+        return Rendering(text, mended=False, steps=budget.limits.steps - budget.steps)
+
+
+def root(program: Node) -> Node:
+    """The one expression that a view is.
+
+    Raises:
+        Fault: `W1327`, where it is something else.
+    """
+    for node in program.children:
+        if node.kind != "expression_statement":
+            raise node.fault(
+                f"a widget's JSX is one expression, and this is a statement: {node.shown}",
+                "leave it out, and write <Card>…</Card>",
+            )
+    if len(program.children) != 1:
+        where = program.children[1] if program.children else program
+        problem = "there is a second expression here" if program.children else "there is no JSX"
+        raise where.fault(problem, "write one element, as Studio's editor shows it")
+    return program.children[0].children[0]
