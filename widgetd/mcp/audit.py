@@ -1,18 +1,21 @@
 """One line of JSON for each call and each upload: who, what, how it ended; never what was said.
 
-    called -> line -> queue -> writer thread -> file
+    called -> (its answer goes out) -> line -> queue -> writer thread -> file
 
-A call is done when its line is in the queue: a slow disk delays no call. A queue that is
+A call is done when it is noted: its line is made once its answer is on its way, and a slow
+disk delays no call. A queue that is
 full loses lines, and so does a disk; what was lost is counted at once, and confessed by a
 line of its own as soon as there is room. No line is ever torn.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -63,6 +66,7 @@ class Audit:
     def __init__(self, path: Path, *, most_bytes: int) -> None:
         self._path = path
         self._most_bytes = most_bytes
+        self._told: list[Called] = []
         self._waiting: deque[bytes] = deque()
         self.lost = 0
         self._unconfessed = 0
@@ -77,8 +81,15 @@ class Audit:
         self._report(full)
 
     def called(self, call: Called) -> None:
-        """Have a line written about `call`."""
-        self._add(_about(call))
+        """Have a line written about `call`, as soon as the event loop has sent its answer."""
+        self._told.append(call)
+        if len(self._told) == 1:
+            asyncio.get_running_loop().call_soon(self._write_down)
+
+    def _write_down(self) -> None:
+        told, self._told = self._told, []
+        for call in told:
+            self._add(_about(call))
 
     def _add(self, line: bytes) -> None:
         if len(self._waiting) >= MOST_WAITING:
@@ -92,6 +103,7 @@ class Audit:
 
     def uploaded(self, upload: Upload) -> None:
         """Have a line written about who brought which file, and what came of it."""
+        self._write_down()
         self._add(_about_upload(upload))
 
     def notified(self, notice: Notice) -> None:
@@ -112,6 +124,7 @@ class Audit:
                 await self._flush()
 
     async def _flush(self) -> None:
+        self._write_down()
         lines, unconfessed = list(self._waiting), self._unconfessed
         self._waiting.clear()
         confession = [_line(event="audit.lost", calls=unconfessed)] if unconfessed else []
@@ -181,6 +194,7 @@ def _about_upload(upload: Upload) -> bytes:
     )
 
 
+@lru_cache(maxsize=1024)
 def _principal(name: str) -> str:
     """Stands for a principal, the same in every file; empty for whoever has no name."""
     return blake2b(name.encode(), digest_size=6).hexdigest() if name else ""

@@ -18,7 +18,6 @@ import anyio.to_thread
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
-from widgetd.mcp.envelope import RenderMark
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import Caller, caller_in, is_elevated
 from widgetd.mcp.result import Policy, Result, profile_for, to_json, tool_result, ui
@@ -199,20 +198,22 @@ class Rendering:
             marks = (widget.tool, *definition.tags)
             known = self._shown[widget] = to_json(ui(widget).wire()), is_elevated(widget), marks
         shown, elevated, marks = known
-        mark = RenderMark(
-            id=self._new_id(),
-            widget=widget.tool,
-            generation=generation,
-            digest=widget.key,
-            ms=ms,
-            mended=made.coerced or None,
-        )
+        # As `RenderMark` has it, whose checks would take longer than all the rest of this.
+        mark: dict[str, Any] = {
+            "id": self._new_id(),
+            "widget": widget.tool,
+            "generation": generation,
+            "digest": widget.key,
+            "ms": ms,
+        }
+        if made.coerced:
+            mark["mended"] = made.coerced
         facts = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
         return StoredRender(
-            id=mark.id,
+            id=mark["id"],
             tool=widget.tool,
             tree=made.json,
-            has_actions=has_actions(made.tree),
+            has_actions=has_actions(made.tree, made.json),
             secret=bool(definition.sidecar.sensitive),
             elevated=elevated,
             marks=marks,
@@ -220,7 +221,7 @@ class Rendering:
             text=text,
             facts=to_json(facts | data),
             ui=shown,
-            mark=to_json(mark.wire()),
+            mark=to_json(mark),
             created=self._clock(),
         )
 

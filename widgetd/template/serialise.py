@@ -267,4 +267,4 @@ def plain(budget: Budget, value: Value) -> Value:
     """`value` as JSON's own kinds of value, for use outside the template."""
     shown = tojson(budget, value)
     budget.text(len(shown))
-    return json.loads(shown)
+    return value if type(value) is str else json.loads(shown)

@@ -8,7 +8,8 @@ Counts are pushed through the two observers; states are read when asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import get_args
+from functools import partial
+from typing import TypeVar, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
@@ -18,10 +19,12 @@ from prometheus_client.registry import Collector
 from widgetd.catalog.intake import Upload, UploadOutcome
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
-from widgetd.mcp.observer import Called, Notice
+from widgetd.mcp.observer import Called, Notice, Outcome
 from widgetd.mcp.principal import opaque
 from widgetd.mcp.status import Vitals
 from widgetd.widget.widget import Widget
+
+Child = TypeVar("Child")
 
 MISSED_AFTER_S = 1.0
 """A timer's look that finds a save sooner than this merely came before the event did."""
@@ -69,7 +72,15 @@ class Metrics:
         self._scans = self._histogram("survey_seconds", "One look at the folder.", _SCAN_S)
         self._seconds = self._histogram("call_seconds", "One call.", _CALL_S, "widget")
         self._steps = self._histogram("render_steps", "Steps of one render.", _STEPS, "widget")
+        self._calls_of = {
+            outcome: _Children(partial(self._outcome_of, outcome)) for outcome in get_args(Outcome)
+        }
+        self._seconds_of = _Children(self._seconds.labels)
+        self._steps_of = _Children(self._steps.labels)
         self.collected.register(_States(registry, vitals))
+
+    def _outcome_of(self, outcome: Outcome, widget: str) -> Counter:
+        return self._calls.labels(widget, outcome)
 
     def scanned(self, seconds: float) -> None:
         """The folder was looked at."""
@@ -89,6 +100,10 @@ class Metrics:
         if swap.routine and self._vitals.watch == "native" and (swap.saved_s or 0) > MISSED_AFTER_S:
             self._missed.inc(good)
         for tool in change.removed:
+            self._seconds_of.pop(tool, None)
+            self._steps_of.pop(tool, None)
+            for counters in self._calls_of.values():
+                counters.pop(tool, None)
             self._calls.remove_by_labels({"widget": tool})
             self._seconds.remove_by_labels({"widget": tool})
             self._steps.remove_by_labels({"widget": tool})
@@ -98,13 +113,13 @@ class Metrics:
         widget = call.tool if call.widget is None else call.widget.tool
         if call.widget is not None and widget not in self._registry.current.widgets:
             widget = ""
-        self._calls.labels(widget, call.outcome).inc()
-        self._seconds.labels(widget).observe(call.seconds)
+        self._calls_of[call.outcome][widget].inc()
+        self._seconds_of[widget].observe(call.seconds)
 
     def rendered(self, widget: Widget, steps: int) -> None:
         """A widget was rendered; one that is gone meanwhile leaves no series."""
         if widget.tool in self._registry.current.widgets:
-            self._steps.labels(widget.tool).observe(steps)
+            self._steps_of[widget.tool].observe(steps)
 
     def uploaded(self, upload: Upload) -> None:
         """Somebody brought a widget to the folder."""
@@ -148,6 +163,19 @@ class Metrics:
         return Histogram(
             f"widgetd_{name}", meaning, labels, registry=self.collected, buckets=buckets
         )
+
+
+class _Children(dict[str, Child]):
+    """What is counted of each widget, held so that no call has to look for it among all series."""
+
+    def __init__(self, child_of: Callable[[str], Child]) -> None:
+        self._child_of = child_of
+
+    def __missing__(self, widget: str) -> Child:
+        """A widget that comes to have it."""
+        child = self._child_of(widget)
+        self[widget] = child
+        return child
 
 
 class _Named(Collector):

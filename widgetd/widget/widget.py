@@ -247,8 +247,9 @@ class Widget:
             CallError: The arguments do not fit, or the template fails on them.
         """
         sensitive = self.definition.sidecar.sensitive
+        given = arguments if type(arguments) is dict else dict(arguments)
         checked = self.schema.check(
-            dict(arguments), strict=strict, sensitive=sensitive, example=lambda: self._authors
+            given, strict=strict, sensitive=sensitive, example=lambda: self._authors
         )
         filled = self.filled(checked.arguments, identity)
         made = self.template.rendering(filled)

@@ -42,6 +42,9 @@ _MOST_TRIED = 50
 _MOST_NESTED = 4
 """Forms within forms, which HTML does not have; what is deeper counts as part of the last one."""
 
+_AN_ACTION = b'ction":{'
+"""What the JSON of a tree with actions has in it: `"action":{` or `"onClickAction":{`."""
+
 _SUBMITTING = frozenset({"onSubmitAction", "confirm"})
 _NOT_ACTIONS = frozenset({"children", "payload"})
 _FOOTER = frozenset({"confirm", "cancel"})
@@ -217,8 +220,15 @@ def triggers(tree: Node) -> Iterator[Trigger]:
         waiting.extend((child, form) for child in reversed(_children(node)))
 
 
-def has_actions(tree: Node) -> bool:
-    """Whether `tree` triggers any action at all; quick, because every call asks."""
+def has_actions(tree: Node, json: bytes | None = None) -> bool:
+    """Whether `tree` triggers any action at all; quick, because every call asks.
+
+    Args:
+        tree: The widget root.
+        json: The same as orjson writes it, where that is at hand.
+    """
+    if json is not None and _AN_ACTION not in json:
+        return False
     waiting = [tree]
     while waiting:
         node = waiting.pop()

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 ROOTS = ("Card", "ListView", "Basic")
 """What a widget may be as a whole."""
 
+_OBJECTS = {dict}
+"""Of which types the children of nearly every component are."""
+
 _MOST_LEVELS = 254
 """What orjson writes, and pydantic within one level: a deeper tree could not be sent."""
 
@@ -70,23 +73,22 @@ def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
 
 def _normalise(root: dict[str, Any]) -> None:
     """Drop what components need not say, in place: the tree is ours, fresh from the parser."""
-    waiting = [root]
-    while waiting:
-        component = waiting.pop()
+    components = [root]
+    for component in components:  # which grows meanwhile
         if None in component.values():
             for name in [name for name, value in component.items() if value is None]:
                 del component[name]
         children = component.get("children")
-        if children is None:
-            continue
-        if isinstance(children, dict):
-            waiting.append(children)
-        elif isinstance(children, list):
-            if not all(type(child) is dict for child in children):
-                children = component["children"] = list(_shown(children))
+        if type(children) is dict:
+            components.append(children)
+        elif type(children) is list:
+            if set(map(type, children)) == _OBJECTS:
+                components += children
+                continue
+            children = component["children"] = _shown(children)
             if not children:
                 del component["children"]
-            waiting.extend(child for child in children if isinstance(child, dict))
+            components.extend(child for child in children if type(child) is dict)
 
 
 def _shown(children: list[Any]) -> list[Any]:
