@@ -20,8 +20,8 @@ from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import Caller, caller_in, is_elevated
-from widgetd.mcp.result import Policy, Result, profile_for, to_json, tool_result, ui
-from widgetd.schema.json_values import size
+from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
+from widgetd.schema.json_values import size, to_json
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.actions import has_actions
 from widgetd.widget.sidecar import version_precedence

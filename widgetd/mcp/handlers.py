@@ -15,7 +15,8 @@ import structlog
 from widgetd.mcp.listing import Pages
 from widgetd.mcp.principal import Caller
 from widgetd.mcp.resources import TextResource
-from widgetd.mcp.result import Result, text_block, to_json
+from widgetd.mcp.result import Result, text_block
+from widgetd.schema.json_values import to_json
 
 if TYPE_CHECKING:
     from widgetd.mcp.server import Server

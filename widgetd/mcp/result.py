@@ -21,6 +21,7 @@ import orjson
 from widgetd.errors import CallError
 from widgetd.mcp.envelope import Failure, Ui, UiMetadata
 from widgetd.mcp.principal import Caller, placed
+from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
 from widgetd.widget.components.lucide import icons_in
 from widgetd.widget.widget import Widget
@@ -255,14 +256,6 @@ def structured_result(answer: dict[str, Any]) -> Result:
     """An answer for programs, and the same as text for models whose host shows only text."""
     structured = to_json(answer)
     return Result(content=to_json([text_block(structured.decode())]), structured=structured)
-
-
-def to_json(value: object) -> bytes:
-    """`value` as JSON; also what orjson does not write, as an integer of more than 64 bits."""
-    try:
-        return orjson.dumps(value, default=dict)
-    except orjson.JSONEncodeError:
-        return json.dumps(value, default=dict).encode()
 
 
 def text_block(text: str) -> Block:

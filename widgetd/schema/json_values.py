@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeGuard
+
+import orjson
 
 from widgetd.errors import Finding, WidgetError
 
@@ -242,6 +245,14 @@ def _encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def to_json(value: object) -> bytes:
+    """`value` as JSON; also what orjson does not write, as an integer of more than 64 bits."""
+    try:
+        return orjson.dumps(value, default=dict)
+    except orjson.JSONEncodeError:
+        return json.dumps(value, default=dict).encode()
 
 
 def copied(value: Json, deepest: int) -> Json:

@@ -6,6 +6,7 @@ a server is away: then this process keeps the promise alone, for itself.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import orjson
 from orjson import Fragment
 
 from widgetd.errors import CallError
+from widgetd.schema.json_values import to_json
 from widgetd.widget.actions import has_actions
 
 Clock = Callable[[], float]
@@ -121,7 +123,10 @@ class StoredRender:
         Raises:
             ValueError: It is none; JSON that is broken included.
         """
-        found = orjson.loads(kept)
+        try:
+            found = json.loads(kept)  # which reads integers of any length as what they are
+        except RecursionError as error:
+            raise ValueError(str(error)) from None
         if not isinstance(found, dict):
             raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
         for name, kinds in _PARTS.items():
@@ -130,8 +135,8 @@ class StoredRender:
         if any(type(mark) is not str for mark in found["marks"]):
             raise ValueError("expected other marks")
         try:
-            parts = {name: orjson.dumps(found[name]) for name in ("tree", "facts", "ui", "mark")}
-        except orjson.JSONEncodeError as error:  # it reads what nests deeper than it writes
+            tree = orjson.dumps(found["tree"])
+        except orjson.JSONEncodeError as error:  # it nests deeper than any tree does
             raise ValueError(str(error)) from None
         return cls(
             id=found["id"],
@@ -143,7 +148,10 @@ class StoredRender:
             marks=tuple(found["marks"]),
             owner=found["owner"],
             text=found["text"],
-            **parts,
+            tree=tree,
+            facts=to_json(found["facts"]),
+            ui=to_json(found["ui"]),
+            mark=to_json(found["mark"]),
         )
 
 

@@ -14,6 +14,7 @@ from mcp import Client
 from mcp_types import Implementation, TextContent
 
 from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
+from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
 from widgetd.mcp.audit import KEPT, MOST_WAITING, Audit
 from widgetd.mcp.audit_report import errors, read_calls, slow, top
@@ -120,6 +121,35 @@ async def written(audit: Audit) -> None:
         tasks.start_soon(audit.write)
         await anyio.lowlevel.checkpoint()
         tasks.cancel_scope.cancel()
+
+
+class Read(dict[str, Any]):
+    """Arguments that say whether anybody looked at them."""
+
+    looked = False
+
+    def items(self) -> Any:
+        self.looked = True
+        return super().items()
+
+
+async def test_a_line_is_made_once_the_answer_is_out_and_in_the_order_of_what_happened(
+    tmp_path: Path,
+) -> None:
+    audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
+    arguments = Read()
+    upload = Upload(writer="ada", path="B.widget", tool="b", code="", size_bytes=2)
+
+    audit.called(called(arguments=arguments))
+    looked_at_once = arguments.looked
+    await anyio.lowlevel.checkpoint()
+    assert (looked_at_once, arguments.looked) == (False, True)
+
+    audit.called(called(tool="c"))
+    audit.uploaded(upload)
+    audit.called(called(tool="d"))
+    await written(audit)
+    assert [line.get("tool") for line in lines(tmp_path / "audit.jsonl")[1:]] == list("acbd")
 
 
 async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> None:

@@ -309,6 +309,56 @@ async def test_a_render_of_a_release_that_knows_more_of_it_is_found(shared_serve
         assert both.there.skipped() == 0
 
 
+AS_BEFORE = {
+    "id": "r1",
+    "tool": "flight_tracker",
+    "tree": {"type": "Card", "children": [{"type": "Button", "onClickAction": {"type": "go"}}]},
+    "created": 1_700_000_000.5,
+    "size_bytes": 76,
+    "secret": False,
+    "elevated": True,
+    "marks": ["flight_tracker", "travel"],
+    "owner": "ann",
+    "text": "Pan Am 845: Zürich to Boston",
+    "facts": {"uiType": "flight-tracker", "number": None},
+    "ui": {"uiType": "flight-tracker"},
+    "mark": {"id": "r1", "ms": 0.4},
+}
+"""A render as the releases kept it that did not keep it as bytes."""
+
+
+async def test_a_render_of_an_older_release_is_found_and_an_older_release_finds_ours(
+    shared_server: Server,
+) -> None:
+    async with replicas(shared_server) as both:
+        key = f"{{{both.prefix}:1}}:renders:value:"
+        with shared_server.client() as client:
+            client.set(f"{key}r1", orjson.dumps(AS_BEFORE), ex=60)
+            found = await both.here.renders.get("r1")
+
+            assert found is not None
+            assert (orjson.loads(found.tree), found.has_actions) == (AS_BEFORE["tree"], True)
+            assert (found.text, found.owner, found.elevated) == (AS_BEFORE["text"], "ann", True)
+            assert found.marks == ("flight_tracker", "travel")
+            assert both.here.skipped() == 0
+
+            client.delete(f"{key}r1")
+            await both.there.renders.put(found)
+
+            assert orjson.loads(client.get(f"{key}r1") or b"") == AS_BEFORE
+
+
+async def test_a_render_that_nests_deeper_than_any_can_is_skipped(shared_server: Server) -> None:
+    async with replicas(shared_server) as both:
+        tree = b'{"a":' * 300 + b"1" + b"}" * 300
+        kept = orjson.dumps(AS_BEFORE | {"tree": orjson.Fragment(tree)})
+        with shared_server.client() as client:
+            client.set(f"{{{both.prefix}:1}}:renders:value:r1", kept, ex=60)
+
+        assert await both.here.renders.get("r1") is None
+        assert both.here.skipped() == 1
+
+
 @pytest.mark.parametrize("lacking", ["id", "tool", "text", "size_bytes"])
 @pytest.mark.parametrize("other", ["missing", None, -1.5, [], {}, True])
 async def test_a_render_that_lacks_what_ours_have_is_skipped(

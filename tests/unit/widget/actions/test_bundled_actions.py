@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import orjson
 import pytest
 
 from widgetd.catalog.loader import discover_widgets
@@ -40,4 +41,6 @@ def test_every_action_has_a_description(widget: Widget) -> None:
 @pytest.mark.parametrize("widget", WIDGETS, ids=[widget.tool for widget in WIDGETS])
 def test_whether_a_tree_offers_anything_is_told_without_saying_what(widget: Widget) -> None:
     for tree in trees(widget):
-        assert has_actions(tree) is bool(tree_actions(tree))
+        assert (
+            has_actions(tree) is has_actions(tree, orjson.dumps(tree)) is bool(tree_actions(tree))
+        )

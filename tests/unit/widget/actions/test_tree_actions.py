@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
 from widgetd.errors import CallError
@@ -58,6 +59,7 @@ def test_a_tree_offers_what_its_components_do_wherever_they_keep_it() -> None:
 def test_what_cannot_be_done_is_not_offered(tree: dict[str, Any]) -> None:
     assert tree_actions(tree) == {}
     assert not has_actions(tree)
+    assert not has_actions(tree, orjson.dumps(tree))
 
 
 @pytest.mark.parametrize("payload", [None, {}, {"a": 1}, "text", ["a"]])

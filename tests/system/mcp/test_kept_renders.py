@@ -1,0 +1,132 @@
+"""What is kept of a render, and what is answered of the same bytes."""
+
+from __future__ import annotations
+
+import gc
+import json
+from itertools import cycle, islice
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.making import snapshot_of, widget
+from widgetd import load_widget
+from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.registry import Registry
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
+from widgetd.mcp.calls import Rendering
+from widgetd.mcp.envelope import RenderMark
+from widgetd.mcp.result import Policy, Result, error_result, structured_result
+from widgetd.settings import bundled
+from widgetd.store.contract import Bounds
+from widgetd.store.factory import local_store
+
+STAMP = b'"io.modelcontextprotocol/serverInfo":{"name":"widgetd"}'
+
+
+def rendering(snapshot: Snapshot, *, most: int = 100, **policy: Any) -> Rendering:
+    return Rendering(Registry(snapshot), Policy(**policy), local_store(Bounds(renders=most)))
+
+
+async def test_a_full_cache_of_renders_gives_the_collector_nothing_to_visit() -> None:
+    widgets, most = discover_widgets(bundled()), 2000
+    calls = rendering(snapshot_of(*widgets), most=most)
+
+    async def keep(count: int) -> list[str]:
+        renders = [
+            await calls.render(each, each.example or {}, "g", owner="ann")
+            for each in islice(cycle(widgets), count)
+        ]
+        return [render.id for render in renders]
+
+    await keep(2 * len(widgets))  # what is made once for each widget is made
+    gc.collect()
+    before = len(gc.get_objects())
+    kept = await keep(most)
+    oldest = kept[0]
+    del kept
+    gc.collect()
+
+    assert len(gc.get_objects()) - before < most / 100
+    assert (await calls.stored(oldest)).id == oldest
+
+
+@pytest.mark.parametrize("profile", ["chatkit", "split"])
+@pytest.mark.parametrize("text", ["summary", "json"])
+@pytest.mark.parametrize("inline_max_bytes", [10, 10_000])
+async def test_a_result_says_the_same_as_json_and_as_values_in_both_eras(
+    profile: Any, text: Any, inline_max_bytes: int
+) -> None:
+    flight = load_widget(bundled() / "Flight Tracker.widget")
+    calls = rendering(
+        snapshot_of(flight), profile=profile, text=text, inline_max_bytes=inline_max_bytes
+    )
+
+    result = await calls.call(flight, flight.example or {})
+
+    said = same_in_both_eras(result)
+    assert said["isError"] is False
+    drawn = flight.call(flight.example or {}).tree
+    if inline_max_bytes == 10:
+        assert said["content"][1]["size"] == len(orjson.dumps(drawn))
+    elif profile == "chatkit":
+        assert said["structuredContent"] == drawn
+    else:
+        assert said["_meta"]["widgetd/widget"] == drawn
+    mark = said["_meta"]["widgetd/render"]
+    assert RenderMark.model_validate(mark).wire() == mark
+
+
+@pytest.mark.parametrize(
+    ("result", "is_error", "parts"),
+    [
+        (
+            structured_result({"items": [None], "total": 0}),
+            False,
+            {"content", "structuredContent", "isError"},
+        ),
+        (
+            error_result(CallError("W2001", "there is none", path="name")),
+            True,
+            {"content", "isError", "_meta"},
+        ),
+        (
+            error_result(CallError("W2404", "no"), {"status": "invalid"}),
+            True,
+            {"content", "structuredContent", "isError", "_meta"},
+        ),
+    ],
+    ids=["answer", "error", "error with more to say"],
+)
+def test_what_a_result_lacks_is_left_out(result: Result, is_error: bool, parts: set[str]) -> None:
+    said = same_in_both_eras(result)
+
+    assert said.keys() == parts
+    assert said["isError"] is is_error
+
+
+def same_in_both_eras(result: Result) -> dict[str, Any]:
+    """The result as values, which its JSON says in both eras."""
+    said = result.values()
+    legacy, modern = json.loads(result.json()), json.loads(result.json(STAMP))
+    stamp = json.loads(b"{%b}" % STAMP)
+    assert legacy == said
+    assert modern == {"resultType": "complete", **said, "_meta": {**said.get("_meta", {}), **stamp}}
+    return said
+
+
+async def test_facts_that_64_bits_do_not_hold_are_said_to_the_last_digit() -> None:
+    counted = widget(
+        schema={"properties": {"n": {"type": "integer"}}},
+        template='{"type":"Card"}',
+        sidecar='[summary_data]\nbelow = "n - 1"\n',
+    )
+    calls = rendering(snapshot_of(counted), profile="split")
+
+    result = await calls.call(counted, {"n": -(2**63)})
+
+    assert json.loads(result.structured)["below"] == -(2**63) - 1
+    said = same_in_both_eras(result)
+    assert (await calls.show(said["_meta"]["widgetd/render"]["id"])).values() == said
