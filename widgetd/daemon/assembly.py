@@ -21,7 +21,7 @@ from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.loading import Loading
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
-from widgetd.daemon.toolsets import ROWS
+from widgetd.daemon.toolsets import READABLE, ROWS
 from widgetd.files.folder import opened
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
@@ -173,6 +173,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
         draws=runtime.loading.draws,
         builtin=ROWS,
+        readable=READABLE,
         toolsets=settings.toolset,
         unlisted=() if settings.allow_upload else ("save_widget",),
         services={Operations: operations_of(runtime)},

@@ -6,11 +6,14 @@ a setting never renames a widget.
 
 from __future__ import annotations
 
-from widgetd.guide.toolset import TOOLS as AUTHOR_TOOLS
+from widgetd.guide import toolset as guide
 from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 
-ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *AUTHOR_TOOLS)
+ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *guide.TOOLS)
 """Of all toolsets."""
+
+READABLE = guide.RESOURCES
+"""What they have to read, of all of them."""
 
 NAMES = frozenset(row.name for row in ROWS)
 """What no widget may be called."""

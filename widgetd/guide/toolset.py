@@ -16,9 +16,9 @@ from widgetd.checks import findings
 from widgetd.errors import CallError, nearest
 from widgetd.guide.component_details import components_in, details
 from widgetd.guide.drafts import Drafts
-from widgetd.guide.guide import ORDER, page
+from widgetd.guide.guide import ORDER, page, pages
 from widgetd.guide.reference import KINDS, Reference
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
 from widgetd.mcp.parts import JSON, PARTS
 from widgetd.mcp.principal import AUTHOR, WRITE
 from widgetd.mcp.result import Result, structured_result
@@ -241,6 +241,24 @@ def _names(description: str, **more: Any) -> dict[str, Any]:
         **more,
     }
 
+
+async def _page(_context: ToolContext, name: str) -> str | None:
+    found = pages().get(name)
+    return None if found is None else found.text
+
+
+RESOURCES = (
+    BuiltinResource(
+        uri="widgetd://guide/{name}",
+        name="guide",
+        description="A page of the guide on how widgets are written.",
+        mime_type="text/markdown",
+        read=_page,
+        values=ORDER,
+        scope=AUTHOR,
+        toolset="author",
+    ),
+)
 
 _WIDGET = {
     "type": "object",

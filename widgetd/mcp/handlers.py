@@ -53,7 +53,8 @@ async def _tools(server: Server, caller: Caller) -> Pages:
 
 
 async def _resources(server: Server, caller: Caller) -> Pages:
-    return await server.resource_listings.of(caller.snapshot)
+    readable = server.readable_by(caller.principal)
+    return await server.resource_listings.of(caller.snapshot, readable)
 
 
 LISTS: Mapping[str, Callable[[Server, Caller], Awaitable[Pages]]] = MappingProxyType(

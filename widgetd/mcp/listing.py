@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from itertools import chain
 from typing import Any, Generic, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -19,10 +20,10 @@ from fastmcp.resources.base import Resource
 
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.builtin.table import BuiltinTools
+from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTools
 from widgetd.mcp.entry import HEADER_ANNOTATION
 from widgetd.mcp.principal import MOST_AUDIENCES
-from widgetd.mcp.resources import Resources
+from widgetd.mcp.resources import Resources, resources_of
 from widgetd.widget.widget import Widget
 
 T = TypeVar("T")
@@ -210,17 +211,24 @@ class ResourceListings:
         self._cache: GenerationCache[Pages] = GenerationCache()
         self._made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = WeakKeyDictionary()
 
-    async def of(self, snapshot: Snapshot) -> Pages:
-        """The list of `snapshot`; that of many new widgets is made beside the event loop."""
-        pages = self._cache.get(snapshot)
+    async def of(self, snapshot: Snapshot, readable: Collection[BuiltinResource] = ()) -> Pages:
+        """The list of `snapshot`; that of many new widgets is made beside the event loop.
+
+        Args:
+            snapshot: What is listed.
+            readable: What toolsets have to read besides.
+        """
+        kind = frozenset(one.uri for one in readable)
+        pages = self._cache.get(snapshot, kind)
         if pages is not None:
             return pages
         if len(snapshot.widgets) - len(self._made) > MANY_RESOURCES:
             entries = await to_thread.run_sync(self._entries, snapshot)
         else:
             entries = self._entries(snapshot)
+        entries = {**entries, **_by_uri(chain.from_iterable(map(resources_of, readable)))}
         pages = Pages("resources", entries, entries.__getitem__, self._page_size)
-        return self._cache.put(snapshot, pages)
+        return self._cache.put(snapshot, pages, kind)
 
     def _entries(self, snapshot: Snapshot) -> Mapping[str, bytes]:
         """How the resources of `snapshot` stand in a list, by URI."""

@@ -31,7 +31,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.entry import READ_ONLY, view_uri
 from widgetd.mcp.principal import Caller, placed
-from widgetd.mcp.resources import render_resource
+from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
 from widgetd.mcp.result import RENDERS, Result
 from widgetd.mcp.roots import reached_through
 from widgetd.widget.widget import Widget
@@ -149,10 +149,13 @@ class WidgetProvider(sdk.Reached):
         snapshot, resources = self._caller.snapshot, self._server.resources
         shown = self._server.listings.shown(snapshot).values()
         of_widgets = chain.from_iterable(resources.of_widget(one, snapshot) for one in shown)
-        return (*of_widgets, *resources.of_all(snapshot))
+        readable = self._server.readable_by(self._caller.principal)
+        of_toolsets = chain.from_iterable(map(resources_of, readable))
+        return (*of_widgets, *resources.of_all(snapshot), *of_toolsets)
 
     async def _list_resource_templates(self) -> Sequence[ResourceTemplate]:
-        return self._server.resources.templates()
+        readable = self._server.readable_by(self._caller.principal)
+        return self._server.resources.templates(readable)
 
     async def _get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:  # noqa: ARG002 - resources have one version
         if uri.startswith(RENDERS):
@@ -161,8 +164,12 @@ class WidgetProvider(sdk.Reached):
             except CallError:
                 return None
             return render_resource(uri, render)
-        caller = self._caller
-        return self._server.resources.find(uri, caller.snapshot, caller.prefix)
+        caller, server = self._caller, self._server
+        found = server.resources.find(uri, caller.snapshot, caller.prefix)
+        if found is not None or caller.refusal is not None:
+            return found
+        readable = server.readable_by(caller.principal)
+        return await read_of_toolset(readable, uri, server.context(caller))
 
     async def _get_resource_template(
         self,

@@ -14,7 +14,7 @@ not exist: reading it is an error, not an empty answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from anyio import to_thread
@@ -25,6 +25,7 @@ from pydantic import AnyUrl
 
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.mcp.builtin.table import BuiltinResource, ToolContext
 from widgetd.mcp.entry import view_uri
 from widgetd.mcp.envelope import envelope_schema
 from widgetd.mcp.parts import JSON, PARTS, json_text
@@ -76,6 +77,44 @@ class SlowResource(Resource):
         """The content, with its type."""
         content = await to_thread.run_sync(self.make)
         return ResourceResult([ResourceContent(content or "", mime_type=self.mime_type)])
+
+
+class ReadResource(Resource):
+    """A resource of a toolset, as it was read for whoever asks."""
+
+    content: str | bytes
+
+    async def read(self) -> ResourceResult:
+        """The content, with its type."""
+        return ResourceResult([ResourceContent(self.content, mime_type=self.mime_type)])
+
+
+def resources_of(readable: BuiltinResource) -> Iterator[Resource]:
+    """The resources of a toolset that a list names."""
+    for uri in readable.listed:
+        value = readable.value_of(uri)
+        yield TextResource(
+            uri,
+            name=f"{readable.name}_{value}" if value else readable.name,
+            title=value or None,
+            description=readable.description,
+            mime_type=readable.mime_type,
+            content="",
+        )
+
+
+async def read_of_toolset(
+    readable: Iterable[BuiltinResource], uri: str, context: ToolContext
+) -> Resource | None:
+    """The resource of a toolset at `uri`; None where there is none."""
+    for one in readable:
+        value = one.value_of(uri)
+        content = None if value is None else await one.read(context, value)
+        if content is not None:
+            return ReadResource(
+                uri=AnyUrl(uri), name=one.name, mime_type=one.mime_type, content=content
+            )
+    return None
 
 
 def uris(tool: str) -> tuple[str, ...]:
@@ -137,9 +176,14 @@ class Resources:
             content=json_text(envelope_schema()),
         )
 
-    def templates(self) -> tuple[ResourceTemplate, ...]:
+    def templates(self, readable: Iterable[BuiltinResource] = ()) -> tuple[ResourceTemplate, ...]:
         """Where everything else is, with `{tool}` to be filled in."""
         return (
+            *(
+                _template(one.name, one.uri, one.description, one.mime_type)
+                for one in readable
+                if one.is_template
+            ),
             _template("widget", "widget://{tool}", "What a widget is, and what parts there are."),
             *(
                 _template(f"widget_{part}", f"widget://{{tool}}/{part}", f"A widget's {part}.")
@@ -230,13 +274,15 @@ def _overview(widget: Widget, prefix: str) -> Resource:
     )
 
 
-def _template(name: str, uri_template: str, description: str) -> ResourceTemplate:
-    variable = "id" if "{id}" in uri_template else "tool"
+def _template(
+    name: str, uri_template: str, description: str, mime_type: str = JSON
+) -> ResourceTemplate:
+    variable = uri_template.partition("{")[2].partition("}")[0]
     return ResourceTemplate(
         name=name,
         uri_template=uri_template,
         description=description,
-        mime_type=JSON,
+        mime_type=mime_type,
         parameters={
             "type": "object",
             "properties": {variable: {"type": "string"}},

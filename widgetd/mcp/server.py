@@ -23,7 +23,7 @@ from widgetd.errors import CallError, ConfigError
 from widgetd.mcp import sdk
 from widgetd.mcp.auth import principal_of
 from widgetd.mcp.builtin import CORE_TOOLS
-from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext
+from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
 from widgetd.mcp.calls import Rendering, unknown_widget
 from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.fast_path import FastPath
@@ -31,7 +31,7 @@ from widgetd.mcp.handlers import call_tool
 from widgetd.mcp.listing import Expose, Pages, ResourceListings, ToolListings
 from widgetd.mcp.notifications import Clients, StandingStreams
 from widgetd.mcp.observer import Observer
-from widgetd.mcp.principal import LOCAL, Principal, SnapshotViews
+from widgetd.mcp.principal import LOCAL, Caller, Principal, SnapshotViews
 from widgetd.mcp.provider import Lifespan, WidgetProvider
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy, Result, error_result
@@ -64,6 +64,7 @@ class ServerOptions:
         builtin: The rows of the table of built-in tools, of all toolsets.
         toolsets: Those that are switched on besides `core`.
         unlisted: Tools that would only say why they cannot be used here.
+        readable: What the toolsets have to read, of all of them.
         services: What their rows need, by type.
         traced: Whether somebody wants a span of each request.
     """
@@ -79,6 +80,7 @@ class ServerOptions:
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
     toolsets: Sequence[str] = ()
     unlisted: Sequence[str] = ()
+    readable: Sequence[BuiltinResource] = ()
     services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
     traced: bool = False
 
@@ -120,6 +122,7 @@ class Server:
             registry, options.policy, store, observers=options.observers, draws=options.draws
         )
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
+        self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)
         self.services: dict[type, object] = {BuiltinTools: builtin, **options.services}
         self.search = Search()
         self.views = SnapshotViews()
@@ -145,14 +148,7 @@ class Server:
         if caller.refusal is not None:
             return error_result(caller.refusal)
         if name in self.builtin:
-            context = ToolContext(
-                caller=caller,
-                rendering=self.rendering,
-                store=self.store,
-                search=self.search,
-                services=self.services,
-            )
-            return await self.builtin.call(name, arguments, context)
+            return await self.builtin.call(name, arguments, self.context(caller))
         widget = caller.snapshot.widgets.get(name)
         try:
             if widget is None:
@@ -160,6 +156,20 @@ class Server:
             return await self.rendering.call(widget, arguments)
         except CallError as error:
             return error_result(error)
+
+    def context(self, caller: Caller) -> ToolContext:
+        """What a handler of a built-in tool may use."""
+        return ToolContext(
+            caller=caller,
+            rendering=self.rendering,
+            store=self.store,
+            search=self.search,
+            services=self.services,
+        )
+
+    def readable_by(self, principal: Principal) -> tuple[BuiltinResource, ...]:
+        """What the toolsets have to read for `principal`."""
+        return tuple(one for one in self._readable if one.scope in principal.scopes)
 
     def provide(self, *services: object) -> None:
         """Hand in what the rows of some toolsets need and can be made only now."""

@@ -8,13 +8,15 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
-from mcp_types import CallToolResult, TextContent
+from mcp import Client, MCPError
+from mcp_types import CallToolResult, TextContent, TextResourceContents
 
-from tests.serving import PATIENCE_S, connected, serving, widget_file
+from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
 from tests.system.mcp.test_access import listed
+from widgetd.guide.guide import ORDER
 from widgetd.guide.toolset import TOOLS
 
+ERAS: tuple[Era, ...] = ("legacy", "modern")
 NAMES = {tool.name for tool in TOOLS}
 SETTINGS: dict[str, Any] = {"toolset": "author", "allow_upload": True}
 PARCEL: dict[str, Any] = {
@@ -221,3 +223,29 @@ async def test_whatever_does_not_fit_an_answer_is_named_and_comes_by_asking_agai
     assert both["left"] == ["b/source"]
     assert len(both["items"][0]["parts"]["source"]["description"]) == 40_000
     assert len(rest["items"][0]["parts"]["source"]["description"]) == 40_000
+
+
+async def test_the_pages_of_the_guide_are_resources_of_those_who_have_the_scope(
+    tmp_path: Path,
+) -> None:
+    uri = "widgetd://guide/schema"
+    for era in ERAS:
+        async with serving(tmp_path, **SETTINGS) as url, connected(url, era) as connection:
+            client = connection.client
+            listed = {str(one.uri) for one in (await client.list_resources()).resources}
+            templates = await client.list_resource_templates()
+            [page] = (await client.read_resource(uri)).contents
+            with pytest.raises(MCPError):
+                await client.read_resource("widgetd://guide/nothing")
+        async with serving(tmp_path) as url, connected(url, era) as connection:
+            plain = {str(one.uri) for one in (await connection.client.list_resources()).resources}
+            with pytest.raises(MCPError):
+                await connection.client.read_resource(uri)
+
+        assert listed - plain == {f"widgetd://guide/{name}" for name in ORDER}
+        assert "widgetd://guide/{name}" in {
+            each.uri_template for each in templates.resource_templates
+        }
+        assert isinstance(page, TextResourceContents)
+        assert page.mime_type == "text/markdown"
+        assert page.text.startswith("# Schema")

@@ -170,6 +170,7 @@ async def test_the_schema_of_a_result_admits_what_results_say(client: Client) ->
         "widgetd/render",
         "widgetd/widget",
         "widgetd/error",
+        "widgetd/icons",
     }
 
 

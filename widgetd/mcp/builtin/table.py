@@ -113,6 +113,59 @@ class BuiltinTool:
         )
 
 
+Reader = Callable[[ToolContext, str], Awaitable[str | bytes | None]]
+"""What is read at a value of a resource's variable, empty where it has none; None for nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinResource:
+    """What a toolset has to read, besides its tools.
+
+    Attributes:
+        uri: Where, as `widgetd://keywords`; a variable at its end, as `widgetd://guide/{name}`,
+            makes it a template.
+        name: For programs.
+        description: For the model.
+        mime_type: Of what is read.
+        read: Reads.
+        values: Of the variable, which the list names; the template leads to all others.
+        scope: What the caller's token must grant.
+        toolset: Which setting switches it on.
+    """
+
+    uri: str
+    name: str
+    description: str
+    mime_type: str
+    read: Reader
+    values: tuple[str, ...] = ()
+    scope: str
+    toolset: str
+
+    @property
+    def stem(self) -> str:
+        """The address without the variable."""
+        return self.uri.partition("{")[0]
+
+    @property
+    def is_template(self) -> bool:
+        """Whether it leads to more than one thing."""
+        return "{" in self.uri
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The addresses that a list names."""
+        return (
+            tuple(self.stem + value for value in self.values) if self.is_template else (self.uri,)
+        )
+
+    def value_of(self, uri: str) -> str | None:
+        """What stands in the variable's place in `uri`; None where that leads elsewhere."""
+        if not self.is_template:
+            return "" if uri == self.uri else None
+        return uri.removeprefix(self.stem) if uri.startswith(self.stem) else None
+
+
 class BuiltinTools(Mapping[str, BuiltinTool]):
     """The tools of the toolsets that are switched on, by name.
 
