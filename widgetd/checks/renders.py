@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, takewhile, zip_longest
 from typing import Any
 
 import orjson
 
 from widgetd.checks.declared_paths import steps
 from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.limits import Limits
 from widgetd.schema.describe import alternatives, shown
 from widgetd.schema.json_values import pointed, pointer
 from widgetd.widget.actions import WidgetAction
@@ -34,6 +35,9 @@ _STRUCTURAL = frozenset({"W1401", "W1402", "W1406", "W1407"})
 _MOST_DIFFERENCES = 3
 
 _MOST_EXHAUSTED = 3
+
+_MOST_STEPS = 500_000
+"""All that finding out what is shown may take, in steps of templates; about a second."""
 
 _ABSENT = object()
 
@@ -251,25 +255,41 @@ def _said(value: Any) -> str:
     return "absent" if value is _ABSENT else shown(value)
 
 
-def shows(widget: Widget, samples: Iterable[Sample]) -> Callable[[str], bool]:
-    """Whether another value at a path changes the output of any of `samples`."""
+class Shown:
+    """Whether another value at a path changes the output of any of `samples`.
 
-    def output(arguments: Mapping[str, Any]) -> str | None:
-        try:
-            return widget.template.render(arguments)
-        except CallError:
-            return None
+    All paths share one budget of steps; once it is spent, whatever is asked of counts as shown.
 
-    before = [(sample.arguments, output(sample.arguments)) for sample in samples]
+    Attributes:
+        left: How many steps are left; below 0 it is spent.
+    """
 
-    def changes(path: str) -> bool:
-        for arguments, text in before:
+    def __init__(self, widget: Widget, samples: Iterable[Sample]) -> None:
+        self.left = _MOST_STEPS
+        self._widget = widget
+        self._before = [
+            (sample.arguments, self._output(sample.arguments))
+            for sample in takewhile(lambda _: self.left >= 0, samples)
+        ]
+
+    def __call__(self, path: str) -> bool:
+        """Whether it does, as far as the budget could tell."""
+        for arguments, text in self._before:
+            if self.left < 0:
+                return True
             other = deepcopy(dict(arguments))
-            if _alter(other, steps(path)) and output(other) != text:
+            if _alter(other, steps(path)) and self._output(other) != text:
                 return True
         return False
 
-    return changes
+    def _output(self, arguments: Mapping[str, Any]) -> str | None:
+        try:
+            made = self._widget.template.rendering(arguments)
+        except CallError as error:
+            self.left -= Limits().steps if error.code == "W2005" else 0
+            return None
+        self.left -= made.steps
+        return made.text
 
 
 def _alter(value: Any, path: list[str]) -> bool:

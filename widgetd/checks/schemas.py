@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
-from widgetd.checks.renders import Outcome, shows
+from widgetd.checks.renders import Outcome, Shown
 from widgetd.errors import CallError, Finding
 from widgetd.schema.describe import FORMATS
 from widgetd.schema.engine import has_format
@@ -243,7 +243,7 @@ def unused(
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.summary.fields))
     samples = [one.sample for one in outcomes]
-    for path, at in unread_fields(read, declared, shows=shows(widget, samples)):
+    for path, at in unread_fields(read, declared, shows=Shown(widget, samples)):
         yield Finding(
             code="W1210",
             at=f"/jsonSchema{at}",

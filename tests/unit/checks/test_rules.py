@@ -8,12 +8,13 @@ import pytest
 from tests.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.checks import findings
 from widgetd.checks.declared_paths import DeclaredPaths
-from widgetd.checks.renders import differences
+from widgetd.checks.renders import Shown, attempts, differences
 from widgetd.checks.report import location_of
 from widgetd.checks.rules import RULES, Subject
 from widgetd.checks.schemas import unread_fields
 from widgetd.errors import CODES, Finding, WidgetError
 from widgetd.files.source import Source
+from widgetd.limits import Limits
 from widgetd.widget.definition import define
 from widgetd.widget.widget import Widget, compile_widget
 
@@ -386,3 +387,20 @@ def test_what_does_not_come_from_arguments_is_held_against_the_vocabulary_withou
     told = said(widget(template, **properties))
 
     assert [one for one in told if one.startswith(("W1403", "W1404", "W1405"))] == expected
+
+
+def test_finding_out_what_is_shown_has_one_budget_of_steps_for_all_fields() -> None:
+    costly = (
+        "{% macro m(n) %}{% if n %}{{ m(n-1) }}{{ m(n-1) }}{% endif %}{% endmacro %}{{ m(14) }}"
+    )
+    fields = {f"f{index}": {"type": "string"} for index in range(40)}
+    made = widget(costly + card("a | tojson", "a.f0"), a={"type": "object", "properties": fields})
+    outcomes = list(attempts(made))
+    shown = Shown(made, [outcome.sample for outcome in outcomes])
+    most = Limits().steps
+
+    asked = [shown(f"a.f{index}") for index in range(1, 40)]
+
+    assert len(outcomes) > 2
+    assert all(asked[-30:])
+    assert -most < shown.left < 0
