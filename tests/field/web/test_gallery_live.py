@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.field.web.browsing import browsing, needs_browser
 from tests.serving import serving, widget_file
 
@@ -51,14 +53,32 @@ async def test_a_saved_file_is_redrawn_and_what_was_typed_is_kept(tmp_path: Path
         assert await page.evaluate("scrollY") == 120
 
 
-async def test_a_broken_file_is_explained_over_its_last_good_picture(tmp_path: Path) -> None:
+BROKEN = {
+    "what cannot be read": (
+        '{"type":"Card","children":[{% for %}]}',
+        "W1301",
+        "Expected an expression",
+    ),
+    "what no arguments draw": (
+        '{"type":"Card","children":[{{ 1 // 0 }}]}',
+        "W1310",
+        "whatever it is given",
+    ),
+    "what is no JSON": ('{"type":"Card","children":[]', "W1305", "whatever it is given"),
+}
+
+
+@pytest.mark.parametrize(("template", "code", "why"), BROKEN.values(), ids=BROKEN)
+async def test_a_broken_file_is_explained_over_its_last_good_picture(
+    tmp_path: Path, template: str, code: str, why: str
+) -> None:
     file = tmp_path / "Greeting.widget"
     file.write_text(widget_file())
     async with serving(tmp_path, gallery=True) as url, browsing() as page:
         await page.goto(f"{url.removesuffix('/mcp')}/w/greeting")
         await page.wait_for_selector("[data-live=live]")
         await drawn(page).get_by_text("Hello").wait_for()
-        file.write_text(widget_file(template='{"type":"Card","children":[{% for %}]}'))
+        file.write_text(widget_file(template=template))
         overlay = page.locator("#fault .fault")
         await overlay.wait_for()
         said = await overlay.inner_text()
@@ -69,7 +89,9 @@ async def test_a_broken_file_is_explained_over_its_last_good_picture(tmp_path: P
 
     assert "This file broke; the last good version is shown" in said
     assert "Greeting.widget:1:" in said
-    assert "W1301" in said
+    assert code in said
+    assert why in said
+    assert "these arguments" not in said
     assert still == 1
 
 
