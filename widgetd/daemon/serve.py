@@ -43,6 +43,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.log_ring import LogRing
 from widgetd.mcp.principal import Principal
 from widgetd.mcp.server import Server
+from widgetd.mcp.unambiguous import readable_in_one_way
 from widgetd.settings import Settings
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
@@ -241,7 +242,7 @@ async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
 
 
 async def _over_stdio(runtime: Runtime, server: Server, started: Started) -> None:
-    with endable_stdin() as end:
+    with endable_stdin(readable_in_one_way) as end:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_leave_on_stop, runtime, server, end)
             _announce(runtime, started, "")

@@ -47,12 +47,44 @@ class _Endable(io.RawIOBase):
         os.write(self._end, b"\n")
 
 
+class _Lines(io.RawIOBase):
+    """The lines of a stream, each as `read_as` has it."""
+
+    def __init__(self, lines: io.BufferedReader, read_as: Callable[[bytes], bytes]) -> None:
+        super().__init__()
+        self._lines = lines
+        self._read_as = read_as
+        self._left = b""
+
+    def readable(self) -> bool:
+        """It is there to be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as it is called here
+        """Give of one line what there is room for; nothing at all is the end."""
+        if not self._left and (line := self._lines.readline()):
+            self._left = self._read_as(line)
+        given, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+    def close(self) -> None:
+        """Close the stream, too."""
+        self._lines.close()
+        super().close()
+
+
 @contextmanager
-def endable_stdin() -> Iterator[Callable[[], None]]:
-    """Stand in for `sys.stdin` as long as the block runs; call what it gives to end the input."""
+def endable_stdin(read_as: Callable[[bytes], bytes]) -> Iterator[Callable[[], None]]:
+    """Stand in for `sys.stdin` as long as the block runs; call what it gives to end the input.
+
+    Args:
+        read_as: Makes of each line, never empty, the one that is read in its place.
+    """
     before = sys.stdin
     source = _Endable(before.fileno())
-    with io.TextIOWrapper(io.BufferedReader(source), encoding="utf-8") as endable:
+    lines = _Lines(io.BufferedReader(source), read_as)
+    with io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8") as endable:
         sys.stdin = endable
         try:
             yield source.end

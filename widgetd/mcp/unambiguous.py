@@ -6,6 +6,8 @@ perhaps the first. The SDK's parsers say nothing, so it is looked for here.
 
 from __future__ import annotations
 
+import json
+
 import anyio.to_thread
 import orjson
 
@@ -50,6 +52,29 @@ class Unambiguous:
             await send({"type": "http.response.body", "body": answer})
 
 
+def readable_in_one_way(line: bytes) -> bytes:
+    """`line`, as it comes over stdio; where a key stands twice, what is answered with word of it.
+
+    The SDK answers in the order and on the pipe that are its own, so it is given a request of the
+    same id for a method that there is not, by the name of what is wrong.
+    """
+    twice = key_twice(line.decode(errors="replace"))
+    if twice is None:
+        return line
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return line  # which the SDK refuses as it refuses any other that is no JSON
+    if not isinstance(message, dict) or "method" not in message or "id" not in message:
+        return b"\n"  # nobody waits for an answer
+    said = {"jsonrpc": "2.0", "id": message["id"], "method": f"[W2009] {_stands_twice(twice)}"}
+    return json.dumps(said).encode() + b"\n"
+
+
+def _stands_twice(key: str) -> str:
+    return f"the key {key} stands twice; keep one of the two"
+
+
 class _AmbiguousError(Exception):
     """A body that two readers may read otherwise."""
 
@@ -66,4 +91,4 @@ async def _look_at(body: bytes) -> None:
     else:
         twice = key_twice(text)
     if twice is not None:
-        raise _AmbiguousError(f"the key {twice} stands twice; keep one of the two")
+        raise _AmbiguousError(_stands_twice(twice))
