@@ -123,6 +123,21 @@ class Rendering:
             )
         return render
 
+    async def hides_actions(self, render_id: str) -> bool:
+        """Whether actions wait, taken in a render that whoever is calling may not see.
+
+        They do so after the render has left.
+        """
+        render = await self._store.renders.get(render_id)
+        if render is not None:
+            return self._is_hidden(render)
+        waiting = await self._store.actions.read(render_id, timeout_s=0)
+        audience = self.caller.principal.audience
+        return not all(
+            audience.saw(elevated=one.origin.elevated, marks=set(one.origin.marks))
+            for one in waiting.actions
+        )
+
     async def hides_render(self, render_id: str) -> bool:
         """Whether a render is kept, of a widget that whoever is calling may not see."""
         render = await self._store.renders.get(render_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +12,16 @@ import orjson
 
 from widgetd.errors import CallError
 from widgetd.store.cache import key_digest
-from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Clock, Renders
+from widgetd.store.contract import (
+    UNKNOWN,
+    Accepted,
+    Action,
+    Awaited,
+    Bounds,
+    Clock,
+    Origin,
+    Renders,
+)
 
 KEYS_PER_ACTION = 16
 """How many idempotency keys are remembered for each place in a queue."""
@@ -97,6 +106,7 @@ class _Queue:
     Attributes:
         last: The `seq` of the newest action, read or not.
         until: When the queue is over, unless it is used before.
+        owner: Whose share of the room it takes.
         delivered: The highest `seq` that a reader was given; none above can be acknowledged.
         unread: Oldest first.
         keys: The `seq` that each idempotency key got, oldest first.
@@ -104,6 +114,7 @@ class _Queue:
 
     last: int
     until: float
+    owner: str = ""
     delivered: int = 0
     unread: deque[Queued] = field(default_factory=deque)
     keys: OrderedDict[str, int] = field(default_factory=OrderedDict)
@@ -132,14 +143,23 @@ class LocalActions:
         self._queues: OrderedDict[str, _Queue] = OrderedDict()
 
     async def append(
-        self, render_id: str, action: str, payload: object, *, idempotency_key: str
+        self,
+        render_id: str,
+        action: str,
+        payload: object,
+        *,
+        idempotency_key: str,
+        origin: Origin = UNKNOWN,
     ) -> Accepted:
         """Queue an action and wake whoever waits for it."""
         encoded_payload(payload, self._bounds)
         key = key_digest(idempotency_key)
-        queue = self._live(render_id) or self._open(render_id)
+        queue = self._live(render_id) or self._open(render_id, origin.owner)
         if key not in queue.keys:
-            self._add(queue, render_id, key, action, payload)
+            new = Action(
+                seq=queue.last + 1, action=action, payload=payload, at=self._clock(), origin=origin
+            )
+            self._add(queue, Queued(render_id=render_id, key=key, action=new))
             self._waiters.notify(render_id)
         return Accepted(seq=queue.keys[key])
 
@@ -184,7 +204,8 @@ class LocalActions:
         until = self._clock() + self._bounds.render_ttl_s
         for one in released:
             seq = one.action.seq
-            queue = self._queues.setdefault(one.render_id, _Queue(last=seq, until=until))
+            opened = _Queue(last=seq, until=until, owner=one.action.origin.owner)
+            queue = self._queues.setdefault(one.render_id, opened)
             # Where it came again meanwhile, it is queued under another number.
             if queue.keys.setdefault(one.key, seq) == seq:
                 queue.unread = deque(sorted((*queue.unread, one), key=lambda q: q.action.seq))
@@ -193,15 +214,14 @@ class LocalActions:
         """Answer whoever waits with `draining`."""
         self._waiters.drain()
 
-    def _add(self, queue: _Queue, render_id: str, key: str, action: str, payload: object) -> None:
+    def _add(self, queue: _Queue, new: Queued) -> None:
         if self._waiters.draining:
             raise ending()
         if len(queue.unread) >= self._bounds.actions:
             raise queue_full(self._bounds.actions)
-        queue.last += 1
-        new = Action(seq=queue.last, action=action, payload=payload, at=self._clock())
-        queue.unread.append(Queued(render_id=render_id, key=key, action=new))
-        queue.keys[key] = queue.last
+        queue.last = new.action.seq
+        queue.unread.append(new)
+        queue.keys[new.key] = queue.last
         if len(queue.keys) > KEYS_PER_ACTION * self._bounds.actions:
             queue.keys.popitem(last=False)
 
@@ -214,22 +234,31 @@ class LocalActions:
         self._queues.move_to_end(render_id)
         return queue
 
-    def _open(self, render_id: str) -> _Queue:
+    def _open(self, render_id: str, owner: str) -> _Queue:
         self._queues.pop(render_id, None)
         if len(self._queues) >= self._bounds.queues:
-            self._make_room()
+            self._make_room(owner)
         until = self._clock() + self._bounds.render_ttl_s
-        queue = self._queues[render_id] = _Queue(last=self._origin, until=until)
+        queue = self._queues[render_id] = _Queue(last=self._origin, until=until, owner=owner)
         return queue
 
-    def _make_room(self) -> None:
-        """Of the queues that are over or hold nothing unread, drop the one unused for longest."""
+    def _make_room(self, owner: str) -> None:
+        """Of the queues that are over or hold nothing unread, drop the one unused for longest.
+
+        Where there is none, whoever has least of the room still finds some: whoever has most of
+        it loses the queue that is unused for longest.
+        """
         now = self._clock()
         for render_id, queue in self._queues.items():
             if queue.until <= now or not queue.unread:
                 del self._queues[render_id]
                 return
-        raise queues_full(len(self._queues))
+        each = Counter(queue.owner for queue in self._queues.values())
+        largest = max(each, key=lambda one: (each[one], one))
+        if each[owner] + 1 >= each[largest]:
+            raise queues_full(len(self._queues))
+        oldest = next(at for at, queue in self._queues.items() if queue.owner == largest)
+        del self._queues[oldest]
 
 
 def encoded_payload(payload: object, bounds: Bounds) -> bytes:

@@ -174,6 +174,25 @@ _PARTS: Mapping[str, Collection[type]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Of the render that an action was taken in, what is known after the render has left.
+
+    Attributes:
+        owner: Whose share of the room its queue takes.
+        elevated: Whether its widget asked for a permission.
+        marks: The widget's tool and its tags.
+    """
+
+    owner: str = ""
+    elevated: bool = False
+    marks: tuple[str, ...] = ()
+
+
+UNKNOWN = Origin()
+"""Of a render that nothing is known of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """Something that a user did in a widget.
 
@@ -182,12 +201,14 @@ class Action:
         action: The action's type, as `flight.track`.
         payload: What came with it, as JSON.
         at: When it was accepted, in seconds since the epoch.
+        origin: Of the render that it was taken in.
     """
 
     seq: int
     action: str
     payload: Any
     at: float
+    origin: Origin = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,7 +300,13 @@ class Actions(Protocol):
     """
 
     async def append(
-        self, render_id: str, action: str, payload: object, *, idempotency_key: str
+        self,
+        render_id: str,
+        action: str,
+        payload: object,
+        *,
+        idempotency_key: str,
+        origin: Origin = UNKNOWN,
     ) -> Accepted:
         """Queue an action and wake whoever waits for it.
 
@@ -288,6 +315,7 @@ class Actions(Protocol):
             action: The action's type.
             payload: JSON.
             idempotency_key: The same key for the same render queues once, and has one answer.
+            origin: Of the render.
 
         Raises:
             CallError: Too many are unread (W2402, try again), the payload is too large (W2403),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -11,6 +12,8 @@ import pytest
 from tests.serving import PATIENCE_S, serving, widget_file
 from tests.system.mcp.test_access import called, code_of, listed, said
 from tests.system.web.asking import ask
+from widgetd.daemon import assembly
+from widgetd.store.contract import Bounds
 
 METER, ADMIN, CHIEF, SOME = (
     "meter-meter-meter",
@@ -135,6 +138,35 @@ async def test_a_render_stays_hidden_when_its_widget_has_left(tmp_path: Path, si
     assert waited["structuredContent"]["status"] == "expired"
     assert [one["action"] for one in told["structuredContent"]["actions"]] == ["go"]
     assert "Payroll" not in json.dumps([others, hidden, same, other, waited])
+
+
+@pytest.mark.parametrize("sidecar", HIDING.values(), ids=HIDING)
+async def test_actions_stay_hidden_when_their_render_and_its_widget_have_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sidecar: str
+) -> None:
+    monkeypatch.setattr(assembly, "Bounds", partial(Bounds, renders=1))
+    widgets, tokens = filled(tmp_path, sidecar)
+    async with serving(widgets, token_file=tokens) as url:
+        made = await called(url, CHIEF, "payroll", who="Ada")
+        render = made["_meta"]["widgetd/render"]["id"]
+        act = {"render_id": render, "action": "go", "idempotency_key": "once", "payload": {}}
+        assert code_of(await called(url, CHIEF, "widget_action", **act)) == ""
+        await called(url, CHIEF, "payroll", who="Bob")
+        assert code_of(await called(url, CHIEF, "show_render", render_id=render)) == "W2007"
+        (widgets / "Payroll.widget").unlink()
+        with anyio.fail_after(PATIENCE_S):
+            while "payroll" in await listed(url, CHIEF):
+                await anyio.lowlevel.checkpoint()
+
+        asked = {"render_id": render, "timeout_s": 0}
+        hidden = await called(url, SOME, "await_widget_action", **asked)
+        acknowledging = await called(url, SOME, "await_widget_action", **asked, after=1)
+        told = await called(url, CHIEF, "await_widget_action", **asked)
+
+    for each in (hidden, acknowledging):
+        assert each["structuredContent"]["status"] == "expired"
+        assert each["structuredContent"]["actions"] == []
+    assert [one["action"] for one in told["structuredContent"]["actions"]] == ["go"]
 
 
 async def test_a_hidden_widget_that_wants_its_arguments_in_headers_is_told_of_by_no_header(

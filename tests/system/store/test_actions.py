@@ -8,7 +8,7 @@ from tests.system.store.server import Server
 from widgetd.errors import CallError
 from widgetd.store.actions import LocalActions, Waiters
 from widgetd.store.cache import CachedRenders, key_digest, local_caches
-from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Store
+from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Origin, Store
 
 SOON_S = 5.0
 NEVER_S = 600.0
@@ -368,3 +368,44 @@ async def test_everything_on_the_server_ends_by_itself(shared_server: Server) ->
         assert bell_ms > 0
         assert len(lives) == 18
         assert all(0 < life_ms <= 86_400_000 for life_ms in lives.values()), lives
+
+
+async def test_an_action_knows_of_its_render_after_the_render_has_left(
+    backend: Server | None,
+) -> None:
+    origin = Origin(owner="ann", elevated=True, marks=("orders", "secret"))
+    async with replicas(backend, render_ttl_s=60) as both:
+        await both.here.renders.put(render())
+        both.later(50)
+        await both.here.actions.append("r1", "go", {}, idempotency_key="once", origin=origin)
+        both.later(50)
+
+        assert await both.there.renders.get("r1") is None
+        waiting = await both.there.actions.read("r1", timeout_s=0)
+
+    assert [one.origin for one in waiting.actions] == [origin]
+
+
+async def test_whoever_has_most_of_the_queues_makes_room_for_whoever_has_least() -> None:
+    async with replicas(None, queues=4) as both:
+
+        async def act(owner: str, render_id: str) -> str:
+            await both.here.renders.put(render(render_id))
+            try:
+                await both.here.actions.append(
+                    render_id, "go", {}, idempotency_key="once", origin=Origin(owner=owner)
+                )
+            except CallError as error:
+                return error.code
+            return ""
+
+        bobs = [await act("bob", f"b{number}") for number in range(5)]
+        anns = [await act("ann", f"a{number}") for number in range(3)]
+        left = [
+            bool((await both.here.actions.read(at, timeout_s=0)).actions)
+            for at in ("b0", "b1", "b2", "b3", "a0", "a1", "a2")
+        ]
+
+    assert bobs == ["", "", "", "", "W2402"]
+    assert anns == ["", "", "W2402"]
+    assert left == [False, False, True, True, True, True, False]

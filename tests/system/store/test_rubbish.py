@@ -47,6 +47,7 @@ TEXTS = st.one_of(
 FIELDS = st.sampled_from(
     [
         *(b"action", b"payload", b"at", b"render", b"last", b"delivered", b"calls", b"since"),
+        b"origin",
         *(b"#bytes", b"#place", b"r1", b"r2", b"other", b"\xff"),
     ]
 )

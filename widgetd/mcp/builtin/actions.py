@@ -20,7 +20,7 @@ from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
-from widgetd.store.contract import Awaited
+from widgetd.store.contract import Awaited, Origin
 from widgetd.widget.action_checks import unmet
 from widgetd.widget.actions import TreeAction, tree_actions
 from widgetd.widget.actions.tree_actions import as_object
@@ -60,7 +60,10 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         place = f"payload.{failed[0].field}".rstrip(".") if len(said) == 1 else "payload"
         refused = CallError("W2404", " ".join(one.says for one in failed), path=place)
         return error_result(refused, {"status": "invalid", "validationErrors": said})
-    accepted = await store.actions.append(render_id, offered.type, payload, idempotency_key=key)
+    origin = Origin(owner=render.owner, elevated=render.elevated, marks=render.marks)
+    accepted = await store.actions.append(
+        render_id, offered.type, payload, idempotency_key=key, origin=origin
+    )
     answer = {"status": accepted.status, "next": accepted.seq}
     owner = context.rendering.caller.principal.name
     standing = await store.idempotency.remember(remembered, answer, owner=owner)
@@ -96,7 +99,7 @@ def _offered(known: Mapping[str, TreeAction], action: str) -> TreeAction:
 async def await_widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
     render_id, after = arguments["render_id"], arguments["after"]
-    if await context.rendering.hides_render(render_id):
+    if await context.rendering.hides_actions(render_id):
         awaited = Awaited(status="expired", next=after)
     else:
         awaited = await context.store.actions.read(

@@ -20,7 +20,16 @@ import anyio
 import orjson
 import structlog
 
-from widgetd.store.contract import Accepted, Actions, Awaited, Clock, Renders, Store
+from widgetd.store.contract import (
+    UNKNOWN,
+    Accepted,
+    Actions,
+    Awaited,
+    Clock,
+    Origin,
+    Renders,
+    Store,
+)
 from widgetd.store.delivery.webhook import Client, Webhook
 
 MOST_WAITING = 1000
@@ -121,11 +130,17 @@ class _ForwardedActions:
         self._clock = clock
 
     async def append(
-        self, render_id: str, action: str, payload: object, *, idempotency_key: str
+        self,
+        render_id: str,
+        action: str,
+        payload: object,
+        *,
+        idempotency_key: str,
+        origin: Origin = UNKNOWN,
     ) -> Accepted:
         """Queue an action, wake whoever waits for it, and have the webhook told."""
         accepted = await self._actions.append(
-            render_id, action, payload, idempotency_key=idempotency_key
+            render_id, action, payload, idempotency_key=idempotency_key, origin=origin
         )
         self._accept(
             Delivery(

@@ -25,7 +25,7 @@ from widgetd.store.actions import (
     queue_full,
 )
 from widgetd.store.cache import key_digest
-from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Clock
+from widgetd.store.contract import UNKNOWN, Accepted, Action, Awaited, Bounds, Clock, Origin
 from widgetd.store.shared.cache import SharedCache
 from widgetd.store.shared.connection import NOTIFY, NUMBER, Connection, Key, UnavailableError
 
@@ -48,7 +48,8 @@ _APPEND = (
     + _SEQ
     + """
 -- KEYS: stream, marks, keys, notifications.
--- ARGV: key, action, payload, at, most actions, most keys, ttl in ms, render.
+-- ARGV: key, action, payload, at, most actions, most keys, ttl in ms, render,
+-- origin.
 local standing = whole(redis.call('ZSCORE', KEYS[3], ARGV[1]))
 if standing > 0 then return standing end
 if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[5]) then return 0 end
@@ -59,7 +60,7 @@ if seq > MOST then return 0 end
 -- Before the stream is touched, for this says whether there is room at all.
 redis.call('HSET', KEYS[2], 'last', seq)
 local function add(id, fields) return redis.pcall('XADD', KEYS[1], id, unpack(fields)) end
-local fields = {'action', ARGV[2], 'payload', ARGV[3], 'at', ARGV[4]}
+local fields = {'action', ARGV[2], 'payload', ARGV[3], 'at', ARGV[4], 'origin', ARGV[9]}
 if type(add(seq .. '-0', fields)) == 'table' then
   -- Somebody counted beyond our numbers, after which the server takes none of them.
   local kept = redis.call('XRANGE', KEYS[1], '-', MOST)
@@ -130,15 +131,21 @@ class SharedActions:
         self._ttl_ms = int(bounds.render_ttl_s * 1000)
 
     async def append(
-        self, render_id: str, action: str, payload: object, *, idempotency_key: str
+        self,
+        render_id: str,
+        action: str,
+        payload: object,
+        *,
+        idempotency_key: str,
+        origin: Origin = UNKNOWN,
     ) -> Accepted:
         """Queue an action and wake whoever waits for it, in any replica."""
-        new = Action(seq=0, action=action, payload=payload, at=self._clock())
+        new = Action(seq=0, action=action, payload=payload, at=self._clock(), origin=origin)
         try:
             seq = await self._add(render_id, key_digest(idempotency_key), new)
         except UnavailableError:
             return await self._fallback.append(
-                render_id, action, payload, idempotency_key=idempotency_key
+                render_id, action, payload, idempotency_key=idempotency_key, origin=origin
             )
         if seq == 0:
             raise queue_full(self._bounds.actions)
@@ -182,6 +189,7 @@ class SharedActions:
             (*keys, self._connection.notifications),
             *(key, new.action, encoded_payload(new.payload, self._bounds), new.at),
             *(most, KEYS_PER_ACTION * most, self._ttl_ms, render_id),
+            orjson.dumps(new.origin),
         )
         seq: int = await append()
         if seq == 0:
@@ -258,7 +266,24 @@ def _action(number: bytes, fields: Sequence[bytes]) -> Action | None:
             action=values[b"action"].decode(),
             payload=orjson.loads(values[b"payload"]),
             at=float(values[b"at"]),
+            origin=_origin(orjson.loads(values.get(b"origin", b"{}"))),
         )
     except (KeyError, ValueError):
         return None
     return action if rest == b"0" and action.seq < LOCAL_ORIGIN and isfinite(action.at) else None
+
+
+def _origin(kept: object) -> Origin:
+    """What is kept of a render; of what an earlier release kept, nothing is known.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    match kept:
+        case {"owner": str(owner), "elevated": bool(elevated), "marks": [*marks]} if all(
+            isinstance(mark, str) for mark in marks
+        ):
+            return Origin(owner=owner, elevated=elevated, marks=tuple(marks))
+        case {} if not kept:
+            return UNKNOWN
+    raise ValueError("expected an origin")
