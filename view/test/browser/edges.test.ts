@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
         });
         const [red = 0] = color.match(/\d+/g)?.map(Number) ?? [];
         expect(color).toMatch(/^rgb\(/);
-        expect(theme === "dark" ? 255 - red : red).toBeGreaterThan(200);
+        expect(theme === "dark" ? 255 - red : red).toBeGreaterThan(190);
         expect(edge).toBe("1px");
         expect(image).toContain("repeating-linear-gradient");
       }
