@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from math import ceil
 from typing import Any
 
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -69,7 +72,14 @@ async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, 
     facts = status(server.registry, daemon.vitals, server.rendering.caller.snapshot)
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse(facts)
-    return {"faults": facts.pop("faults"), "facts": facts}
+    return {"faults": facts.pop("faults"), "facts": facts, "dress": _dress()}
+
+
+@cache
+def _dress() -> Markup:
+    """The gallery's stylesheet, within the page: there may be no gallery to fetch it from."""
+    css = files("widgetd.web.gallery") / "static" / "gallery.css"
+    return Markup(css.read_text(encoding="utf-8"))  # noqa: S704 - it is ours
 
 
 async def metrics_page(daemon: Daemon, request: Request) -> Response:

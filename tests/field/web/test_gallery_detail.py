@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from tests.field.web.browsing import browsing, needs_browser
 from tests.serving import serving
 from widgetd.settings import bundled
@@ -38,6 +40,71 @@ async def test_whatever_is_chosen_stands_in_the_address_and_comes_back_with_it()
     assert asked(following or "") == {
         name: value for name, value in chosen.items() if name != "state"
     }
+
+
+@pytest.mark.parametrize("width", ["", "?width=768", "?width=768&theme=both"])
+async def test_on_a_phone_the_page_fits_and_the_stage_scrolls_by_itself(width: str) -> None:
+    phone = {"width": 390, "height": 844}
+    async with serving(bundled(), gallery=True) as url, browsing(viewport=phone) as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker{width}")
+        await (
+            page.frame_locator("#frames iframe")
+            .first.locator("html[data-ready]")
+            .wait_for(state="attached")
+        )
+        stage = page.get_by_role("region", name="Preview, which can be scrolled")
+        wide = await stage.evaluate("stage => stage.scrollWidth > stage.clientWidth")
+        await stage.focus()
+        await page.keyboard.press("ArrowRight")
+        if wide:
+            await page.wait_for_function("() => document.querySelector('.stage').scrollLeft > 0")
+        beyond = await page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        shown = await page.locator("[name=width]:checked").input_value()
+
+    assert beyond <= 0
+    assert (wide, shown) == ((True, "768") if width else (False, "320"))
+
+
+async def test_both_themes_stand_side_by_side() -> None:
+    laptop = {"width": 1440, "height": 900}
+    async with serving(bundled(), gallery=True) as url, browsing(viewport=laptop) as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker?theme=both")
+        await page.locator("#frames figure").nth(1).wait_for()
+        tops = await page.locator("#frames figure").evaluate_all(
+            "all => all.map(one => one.offsetTop)"
+        )
+        fits = await page.locator(".stage").evaluate(
+            "stage => stage.scrollWidth <= stage.clientWidth"
+        )
+
+    assert len(set(tops)) == 1
+    assert fits
+
+
+async def test_keys_lead_from_a_widget_to_the_search_and_back_and_are_listed() -> None:
+    async with serving(bundled(), gallery=True) as url, browsing() as page:
+        at = f"{url.removesuffix('/mcp')}/w/flight_tracker"
+        await page.goto(at)
+        await page.keyboard.press("?")
+        keys = page.get_by_role("dialog", name="Keys")
+        listed = await keys.locator("kbd").all_inner_texts()
+        await page.keyboard.press("Escape")
+        await keys.wait_for(state="detached")
+        still = page.url
+        await page.keyboard.press("/")
+        await page.wait_for_selector("#q:focus")
+        await page.keyboard.type("tracker")
+        await page.wait_for_function("() => location.search === '?q=tracker'")
+        await page.goto(at)
+        await page.locator("#controls input").first.focus()
+        await page.keyboard.press("Escape")
+        left = page.url, await page.evaluate("document.activeElement.tagName")
+        await page.keyboard.press("Escape")
+        await page.wait_for_selector("#tiles")
+
+    assert listed == ["/", "j", "k", "u", "Escape", "?"]
+    assert still == at
+    assert left == (at, "BODY")
 
 
 async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:

@@ -177,3 +177,27 @@ async def test_files_dropped_together_land_each_widget_with_its_sidecar(tmp_path
     assert names(tmp_path) == ["A.widget", "B.widget", "B.widget.toml"]
     assert (tmp_path / "A.widget").read_text() == widget_file("A", text="New")
     assert (tmp_path / "B.widget.toml").read_text() == files["B.widget.toml"]
+
+
+@needs_browser
+async def test_what_is_dropped_while_a_question_is_open_waits_for_its_answer(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path, gallery=True, allow_upload=True) as url, browsing() as page:
+        await page.goto(f"{url.removesuffix('/mcp')}/")
+        await page.wait_for_selector("[data-live=live]")
+        await drop(page, {"A.widget": widget_file("A", text="New")})
+        question = page.get_by_role("dialog")
+        await question.wait_for()
+        focused = await page.evaluate("document.activeElement.textContent")
+        await drop(page, {"B.widget": widget_file("B")})
+        for _ in range(3):  # in which an upload would have been sent
+            await page.evaluate("() => fetch('/index.json').then(answer => answer.json())")
+        open_still, landed = await question.count(), names(tmp_path)
+        await page.keyboard.press("Enter")
+        await page.locator(".tile[data-tool=b]").wait_for()
+
+    assert focused == "Keep it"
+    assert (open_still, landed) == (1, ["A.widget"])
+    assert json.loads((tmp_path / "A.widget").read_text()) == json.loads(widget_file("A"))

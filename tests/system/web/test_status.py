@@ -37,6 +37,8 @@ async def test_a_browser_gets_a_page_that_a_file_cannot_write_into(tmp_path: Pat
     assert answer.headers["content-type"].startswith("text/html")
     assert "<h1>ready · widgets: 0 · faults: 1</h1>" in answer.text
     assert "&lt;img src=x&gt;.widget" in answer.text
+    assert '<code class="code">W1101</code>' in answer.text
+    assert ".status code { white-space: nowrap; }" in answer.text
     assert "<img" not in answer.text
 
 

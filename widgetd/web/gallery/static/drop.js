@@ -8,6 +8,8 @@ export function acceptFiles() {
   const veil = make("div", { className: "veil", hidden: true }, make("p", { textContent: "Drop .widget files and their sidecars to serve them" }));
   document.body.append(veil);
   let depth = 0;
+  /** What is dropped while a question is open waits until it is answered. */
+  let turn = Promise.resolve();
   const over = (by) => {
     depth = Math.max(0, depth + by);
     veil.hidden = depth === 0;
@@ -19,7 +21,8 @@ export function acceptFiles() {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     over(-depth);
-    void takeAll([...event.dataTransfer.files]);
+    const files = [...event.dataTransfer.files];
+    turn = turn.then(() => takeAll(files));
   });
 }
 
@@ -33,8 +36,12 @@ async function takeAll(files) {
     widgets.set(name, [...(widgets.get(name) ?? []), file]);
   }
   for (const [name, together] of [...widgets].sort()) {
-    const encoded = await Promise.all(together.map(async (file) => [file.name, await base64(file)]));
-    await send(name, Object.fromEntries(encoded), false);
+    try {
+      const encoded = await Promise.all(together.map(async (file) => [file.name, await base64(file)]));
+      await send(name, Object.fromEntries(encoded), false);
+    } catch (error) {
+      toast(`${name}: ${error.message}.`, "trouble");
+    }
   }
 }
 
@@ -73,7 +80,7 @@ function wantsReplaced({ path, problem }) {
         "p",
         { className: "row" },
         make("button", { className: "primary", textContent: "Replace it", onclick: () => answer(true) }),
-        make("button", { textContent: "Keep it", onclick: () => answer(false) }),
+        make("button", { textContent: "Keep it", autofocus: true, onclick: () => answer(false) }),
       ),
     );
     question.onclose = () => answer(false);

@@ -8,6 +8,8 @@ import { carry, dress, fetchPage, onChoice, onKeys, onSystemTheme, remember, rem
 const SCALE = 0.68;
 const EDGE = 36;
 const PAUSE_MS = 120;
+/** In the address of whoever comes here to search. */
+const SEARCHING = "#q";
 const frames = new Map();
 const main = document.getElementById("main");
 const search = document.getElementById("q");
@@ -133,11 +135,13 @@ onChoice("theme", (chosen) => {
 });
 onSystemTheme(redress);
 onKeys({
-  "/": () => search.focus(),
-  Escape: () => search.blur(),
-  j: () => step(1),
-  k: () => step(-1),
+  "/": ["Search", () => search.focus()],
+  Escape: ["Leave the search", () => search.blur()],
+  j: ["The next widget", () => step(1)],
+  k: ["The widget before", () => step(-1)],
+  Enter: ["Open the widget", () => document.activeElement.click()],
 });
+if (location.hash === SEARCHING) search.focus();
 
 const shownLinks = () => tiles().filter((tile) => !tile.hidden).map((tile) => tile.querySelector("h2 a"));
 

@@ -81,16 +81,38 @@ export async function copy(text, button) {
   setTimeout(() => (button.textContent = label), 1200);
 }
 
-/** Obeys single keys, unless somebody is typing. */
+/**
+ * Obeys single keys, unless somebody is typing or is asked something; `?` lists them.
+ *
+ * @param {Record<string, [does: string, act: () => void]>} keys
+ */
 export function onKeys(keys) {
+  const all = { ...keys, "?": ["List these keys", () => showKeys(all)] };
   addEventListener("keydown", (event) => {
     const typing = event.target.closest("input:not([type=radio]), textarea, select, [contenteditable]");
     if (event.metaKey || event.ctrlKey || event.altKey || (typing && event.key !== "Escape")) return;
-    const act = keys[event.key];
-    if (!act) return;
+    if (!all[event.key] || document.querySelector("dialog[open]")) return;
     event.preventDefault();
-    act(event);
+    const [, act] = all[event.key];
+    act();
   });
+}
+
+function showKeys(keys) {
+  const rows = Object.entries(keys).flatMap(([key, [does]]) => [
+    make("dt", {}, make("kbd", { textContent: key })),
+    make("dd", { textContent: does }),
+  ]);
+  const close = make("button", { textContent: "Close", autofocus: true, onclick: () => dialog.close() });
+  const dialog = make(
+    "dialog",
+    { className: "question", "aria-labelledby": "keys", onclose: () => dialog.remove() },
+    make("h2", { id: "keys", textContent: "Keys" }),
+    make("dl", { className: "keys" }, ...rows),
+    make("p", { className: "row" }, close),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 document.addEventListener("click", ({ target }) => {

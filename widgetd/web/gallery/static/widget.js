@@ -19,6 +19,9 @@ const raw = document.getElementById("raw");
 const rawProblem = document.getElementById("raw-problem");
 const refusal = document.getElementById("refusal");
 const box = document.getElementById("frames");
+const back = document.querySelector(".back");
+/** A wider frame than a phone would be seen in part only. */
+const USUAL_WIDTH = matchMedia("(max-width: 480px)").matches ? "320" : "400";
 
 let shown = JSON.parse(document.getElementById("shown").textContent);
 let frames = [];
@@ -70,7 +73,7 @@ function openFrames() {
     if (shown.result) frame.show(shown.result);
     return frame;
   });
-  resize(remembered("width", "400"));
+  resize(remembered("width", USUAL_WIDTH));
 }
 
 /** Takes an action the way that every host does; whoever waits for one in this render hears of it. */
@@ -84,6 +87,7 @@ async function act(taken) {
 
 function resize(width) {
   box.dataset.width = width;
+  document.querySelector(`[name=width][value="${width}"]`).checked = true;
 }
 
 // --- what is shown
@@ -232,7 +236,7 @@ function carryAll() {
 }
 
 onChoice("width", (width) => {
-  remember("width", width, "400");
+  remember("width", width, USUAL_WIDTH);
   resize(width);
   carryAll();
 });
@@ -244,11 +248,18 @@ onChoice("theme", (theme) => {
 });
 onSystemTheme(openFrames);
 onKeys({
-  j: () => document.querySelector("a[rel=next]")?.click(),
-  k: () => document.querySelector("a[rel=prev]")?.click(),
-  u: () => document.querySelector(".back").click(),
-  Escape: () => document.activeElement.blur(),
+  "/": ["Search all widgets", () => location.assign(`${back.href}#q`)],
+  j: ["The next widget", () => document.querySelector("a[rel=next]")?.click()],
+  k: ["The widget before", () => document.querySelector("a[rel=prev]")?.click()],
+  u: ["Back to all widgets", () => back.click()],
+  Escape: ["Leave a field, then back to all widgets", () => leave()],
 });
+
+function leave() {
+  const { activeElement } = document;
+  if (activeElement === document.body) back.click();
+  else activeElement.blur();
+}
 
 startTabs(carryAll);
 carry("theme", remembered("theme") === "both" ? "" : remembered("theme"));
