@@ -293,11 +293,18 @@ class _Models:
     def _modelled(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """`value` as the model of the first of its schemas that has one."""
         inside = self._inside(schemas, value, explainer)
-        if isinstance(value, dict):
-            for part in held_to(explainer, schemas, value):
-                if name := self._names.get(id(part)):
-                    return _filled(self._models[name], inside)
-        return inside
+        parts = held_to(explainer, schemas, value) if isinstance(value, dict) else ()
+        name = next((self._names[id(part)] for part in parts if id(part) in self._names), None)
+        if name is None:
+            return inside
+        # Made without asking anyone again.
+        model = self._models[name]
+        fields = {field.alias or name: name for name, field in model.model_fields.items()}
+        known = {fields[name]: inner for name, inner in inside.items() if name in fields}
+        made = model.model_construct(_fields_set=set(known), **known)
+        others = {name: inner for name, inner in inside.items() if name not in fields}
+        made.__pydantic_extra__ = others
+        return made
 
 
 class _Part(BaseModel):
@@ -317,15 +324,6 @@ def _advertising(schema: Mapping[str, Json]) -> type[BaseModel]:
             return own
 
     return Advertising
-
-
-def _filled(model: type[BaseModel], values: dict[str, Json]) -> BaseModel:
-    """An instance made without asking anyone again."""
-    fields = {field.alias or name: name for name, field in model.model_fields.items()}
-    known = {fields[name]: value for name, value in values.items() if name in fields}
-    made = model.model_construct(_fields_set=set(known), **known)
-    made.__pydantic_extra__ = {name: value for name, value in values.items() if name not in fields}
-    return made
 
 
 def _plain(value: Json) -> Json:

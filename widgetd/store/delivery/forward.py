@@ -27,7 +27,6 @@ from widgetd.store.contract import (
     Awaited,
     Clock,
     Origin,
-    Renders,
     Store,
 )
 from widgetd.store.delivery.webhook import Client, Webhook
@@ -115,7 +114,17 @@ class Forwarder:
 
     async def _deliver(self, client: Client, delivery: Delivery) -> None:
         try:
-            body = await _body(delivery, self._renders)
+            render = await self._renders.get(delivery.render_id)
+            data = {
+                "renderId": delivery.render_id,
+                "widget": None if render is None else render.tool,
+                "seq": delivery.seq,
+                "action": delivery.action,
+                "payload": delivery.payload,
+            }
+            timestamp = datetime.fromtimestamp(delivery.at, UTC).isoformat()
+            told = {"type": "widget.action", "timestamp": timestamp, "data": data}
+            body = orjson.dumps(told)
             await client.deliver(self._hook, delivery.id, body, clock=self._clock)
         finally:
             self._waiting -= 1
@@ -160,21 +169,3 @@ class _ForwardedActions:
     def drain(self) -> None:
         """As the store that keeps them."""
         self._actions.drain()
-
-
-async def _body(delivery: Delivery, renders: Renders) -> bytes:
-    """`{"type": "widget.action", "timestamp", "data": {"renderId", "widget", "seq", ...}}`."""
-    render = await renders.get(delivery.render_id)
-    return orjson.dumps(
-        {
-            "type": "widget.action",
-            "timestamp": datetime.fromtimestamp(delivery.at, UTC).isoformat(),
-            "data": {
-                "renderId": delivery.render_id,
-                "widget": None if render is None else render.tool,
-                "seq": delivery.seq,
-                "action": delivery.action,
-                "payload": delivery.payload,
-            },
-        }
-    )
