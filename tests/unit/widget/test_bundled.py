@@ -13,6 +13,7 @@ import pytest
 from tests.unit.schema.schemas import with_nulls
 from widgetd.checks import findings
 from widgetd.files.source import Source
+from widgetd.schema.sampling.sample import sample
 from widgetd.widget.definition import define
 from widgetd.widget.document import Studio
 from widgetd.widget.widget import Widget, compile_widget
@@ -127,13 +128,60 @@ def test_it_is_called_as_well_with_null_for_whatever_is_not_said(
         assert bool(made.coerced) == (sent != state)
 
 
+def test_it_asks_for_three_things_at_most_and_for_no_id_and_no_price_in_words(
+    widget: Widget,
+) -> None:
+    assert widget.definition.schema is not None
+    required = widget.definition.schema.get("required", ())
+
+    assert len(required) <= 3
+    assert [name for name in required if re.fullmatch(r"id|\w+Id|\w+Text", name)] == []
+
+
+def test_what_is_drawn_of_the_least_has_no_holes(widget: Widget) -> None:
+    least = sample(widget.schema, state="required")
+    assert least is not None
+    made = widget.call(least)
+    said = [
+        (part["type"], part[name])
+        for part in objects(made.tree)
+        for name in ("value", "label")
+        if part.get("type") in ("Title", "Text", "Caption", "Badge", "Button") and name in part
+    ]
+    beside = [text for _, text in said] + [widget.summary.text(made.arguments)]
+
+    assert said
+    assert [text for text in beside if not text or text.strip(" ·,") != text] == []
+    assert [text for text in beside if re.search(r"\b(None|null|undefined)\b| [,.:;] ", text)] == []
+
+
+def test_whatever_sends_it_back_names_what_is_shown(widget: Widget) -> None:
+    least = sample(widget.schema, state="required")
+    assert least is not None
+    first = widget.call(least, identity="r_1")
+    again = widget.call(least, identity="r_1")
+    other = widget.call(least, identity="r_2")
+    made = set(widget.definition.sidecar.ids) - least.keys()
+
+    assert first.tree == again.tree
+    for name in made:
+        assert first.arguments[name] != other.arguments[name]
+
+
 def test_there_is_nothing_to_say_against_it(widget: Widget) -> None:
     assert [str(finding) for finding in findings(widget, strict=True)] == []
 
 
 def test_the_sample_looks_the_same_without_a_network(widget: Widget) -> None:
     assert widget.definition.document.preview is not None
-    assert "Image" not in {part.get("type") for part in objects(widget.definition.document.preview)}
+    images = [
+        part["src"]
+        for part in objects(widget.definition.document.preview)
+        if part.get("type") == "Image"
+    ]
+
+    assert [src for src in images if not src.startswith("data:image/svg+xml;base64,")] == []
+    assert [src for src in images if len(src) > 512] == []
 
 
 def test_every_part_of_the_arguments_is_described_and_closed(widget: Widget) -> None:

@@ -11,6 +11,7 @@ import pytest
 from widgetd.catalog.loader import discover_widgets
 from widgetd.schema.validator import compile_schema
 from widgetd.settings import bundled
+from widgetd.widget.action_checks import unmet
 from widgetd.widget.actions import has_actions, tree_actions, widget_actions
 from widgetd.widget.widget import Widget
 
@@ -44,3 +45,28 @@ def test_whether_a_tree_offers_anything_is_told_without_saying_what(widget: Widg
         assert (
             has_actions(tree) is has_actions(tree, orjson.dumps(tree)) is bool(tree_actions(tree))
         )
+
+
+@pytest.mark.parametrize(
+    ("ticked", "says"),
+    [
+        ((), ["Tick more of them."]),
+        (("tea",), []),
+        (("tea", "cake"), []),
+        (("tea", "cake", "jam"), ["Tick fewer of them."]),
+    ],
+)
+def test_a_choice_form_holds_its_fewest_and_its_most(
+    ticked: tuple[str, ...], says: list[str]
+) -> None:
+    [form] = [widget for widget in WIDGETS if widget.tool == "choice_form"]
+    choices = [{"id": name, "label": name} for name in ("tea", "cake", "jam")]
+    given = {"question": "What?", "multiple": True, "min": 1, "max": 2, "choices": choices}
+    offered = tree_actions(form.call(given).tree)["choice.submit"]
+    fixed = offered.triggers[0].payload
+
+    payload = offered.accept(
+        {**fixed, "choice": {one["id"]: one["id"] in ticked for one in choices}}
+    )
+
+    assert [one.says for one in unmet(form.checks, "choice.submit", payload)] == says
