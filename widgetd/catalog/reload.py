@@ -132,6 +132,7 @@ def _report(before: Snapshot, served: Snapshot, change: Change, duration_ms: flo
             path=fault.path,
             at=fault.at,
             line=fault.line,
+            column=fault.column,
             code=fault.code,
             problem=fault.problem,
             advice=fault.advice,

@@ -80,6 +80,8 @@ async def test_a_path_that_is_too_long_is_told_once_and_all_other_files_have_the
         ("watch.skipped", "File name too long")
     ]
     assert events.names().count("widget.refused") == 1
+    refused = next(event for event in events.all if event["event"] == "widget.refused")
+    assert {"line", "column"} <= refused.keys()
 
 
 async def until_answered(url: str) -> None:
