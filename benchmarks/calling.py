@@ -1,26 +1,45 @@
-"""One call over raw modern HTTP, against a tool that has nothing to do, and among many others."""
+"""One call over raw HTTP: against a tool that has nothing to do, among others, beside others."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from benchmarks.children import Server, python, server, widgetd
-from benchmarks.folders import flight_arguments, folder, real
-from benchmarks.measuring import Timed, alternate
-from benchmarks.table import Row, at_most, compared
-from benchmarks.wire import Answer, Wire, call
+from benchmarks.children import Server, child, python, server, widgetd
+from benchmarks.folders import flight_arguments, folder, real, schema_of, small
+from benchmarks.measuring import Pairs, Ratio, Timed, alternate, at_percentile, percentile
+from benchmarks.table import Row, at_least, at_most, compared, shown, spread
+from benchmarks.wire import Answer, Era, Session, Wire, call
 
 TOOL = "flight_tracker"
+CONNECTIONS = 4
 _STAMP = "io.modelcontextprotocol/serverInfo"
+_CALLS = 4
+_ERAS: tuple[Era, ...] = ("modern", "legacy")
+_RENDERS = 10_000
+"""As many as the store keeps."""
+
+_BLOCK = 200
 
 
-def caller(url: str) -> Timed:
+def caller(url: str, era: Era = "modern") -> Timed:
     """One call of Flight Tracker on a connection that stays open."""
-    return partial(Wire(url).timed, call(url, TOOL, flight_arguments()))
+    wire, request = calling(url, era)
+    return partial(wire.timed, request)
+
+
+def calling(url: str, era: Era = "modern") -> tuple[Wire, bytes]:
+    """A connection, and the call of Flight Tracker to send on it."""
+    if era == "modern":
+        return Wire(url), call(url, TOOL, flight_arguments())
+    session = Session(url)
+    params = {"name": TOOL, "arguments": flight_arguments()}
+    return session.wire, session.request("tools/call", params)
 
 
 def answered(url: str) -> Answer:
@@ -32,11 +51,13 @@ def answered(url: str) -> Answer:
 
 def rows(most: int) -> Iterator[Row]:
     """The rows of this family, from at most so many pairs each."""
-    yield _against_a_constant(min(most, 600))
+    yield from _against_a_constant(min(most, 600))
     yield _among_many(min(most, 600))
+    yield _beside_a_lister(min(most, 600))
+    yield _longest(min(most, _RENDERS))
 
 
-def _against_a_constant(pairs: int) -> Row:
+def _against_a_constant(pairs: int) -> Iterator[Row]:
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), 16, sidecars=True)
         ours = stack.enter_context(widgetd(widgets)).url
@@ -47,20 +68,115 @@ def _against_a_constant(pairs: int) -> Row:
         theirs = stack.enter_context(stock("constant", kept)).url
         remark = (
             f"Flight Tracker with its sidecar, {len(answered(ours).body):,} bytes; the constant "
-            f"{len(answered(theirs).body):,}, its arguments validated by FastMCP, schema hook set."
+            f"{len(answered(theirs).body):,}, its arguments validated by FastMCP, as it comes."
         )
-        taken = alternate(caller(ours), caller(theirs), pairs=pairs, warm_up=50)
-    return compared("call, stock FastMCP constant", at_most(1.25), taken, remark=remark)
+        for era, limit in zip(_ERAS, (0.45, 0.5), strict=True):
+            taken = alternate(caller(ours, era), caller(theirs, era), pairs=pairs, warm_up=50)
+            what = f"call, {era} era, stock FastMCP constant"
+            yield compared(what, at_most(limit), taken, remark=remark)
+            remark = ""
+        taken = alternate(batch(theirs), batch(ours), pairs=min(pairs, 200), warm_up=10)
+        row = compared("calls a second, stock FastMCP constant", at_least(2.5), taken)
+    said = f"{CONNECTIONS} connections, each with a call under way all the time."
+    yield replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours), remark=said)
+
+
+def batch(url: str) -> Timed:
+    """A number of calls of Flight Tracker, one under way on each connection."""
+    wires = [Wire(url) for _ in range(CONNECTIONS)]
+    request = call(url, TOOL, flight_arguments())
+
+    def timed() -> float:
+        for wire in wires:
+            wire.reopen()
+        started_s = time.perf_counter()
+        for wire in wires:
+            wire.send(request)
+        for number in range(_CALLS):
+            for wire in wires:
+                assert wire.take().status == 200
+                if number + 1 < _CALLS:
+                    wire.send(request)
+        return time.perf_counter() - started_s
+
+    return timed
+
+
+def rate(times_s: tuple[float, ...]) -> str:
+    """How many calls a second batches that took so long come to."""
+    calls = CONNECTIONS * _CALLS
+    low, middle, high = (calls / percentile(times_s, rank) for rank in (90, 50, 10))
+    return f"{middle:.0f}/s ({low:.0f}-{high:.0f})"
 
 
 def _among_many(pairs: int) -> Row:
     with ExitStack() as stack:
         many, few = (
             caller(stack.enter_context(widgetd(real(stack.enter_context(folder()), size))).url)
-            for size in (1000, 16)
+            for size in (10_000, 16)
         )
         taken = alternate(many, few, pairs=pairs, warm_up=50)
-    return compared("call among 1,000 widgets, among 16", at_most(1.1), taken)
+    return compared("call among 10,000 widgets, among 16", at_most(1.05), taken)
+
+
+def _beside_a_lister(pairs: int) -> Row:
+    with ExitStack() as stack:
+        widgets = small(stack.enter_context(folder()), 1000, schema=schema_of(2048))
+        real(widgets, 1)
+        url = stack.enter_context(widgetd(widgets, "--expose", "tools")).url
+        lister = stack.enter_context(child(python("benchmarks.lister", url)))
+        lister.line()
+        one = caller(url)
+        _block(one)
+        beside: list[float] = []
+        alone: list[float] = []
+        while len(alone) < pairs:
+            lister.ask("go")
+            beside += _block(one)
+            lister.ask("stop")
+            alone += _block(one)
+        listed = int(lister.ask("count"))
+    taken = Pairs(ours=tuple(beside), theirs=tuple(alone))
+    what = "p99 of a call, one client listing 1,000; alone"
+    return compared(
+        what,
+        at_most(2),
+        taken,
+        statistic=at_percentile(99),
+        remark=f"The whole list was sent {listed:,} times meanwhile.",
+    )
+
+
+def _block(one: Timed) -> list[float]:
+    return [one() for _ in range(_BLOCK)]
+
+
+def _longest(calls: int) -> Row:
+    with ExitStack() as stack:
+        widgets = real(stack.enter_context(folder()), 16, sidecars=True)
+        url = stack.enter_context(widgetd(widgets)).url
+        one, probe = caller(url), probing(url)
+        for _ in range(_RENDERS):
+            one()
+        # A probe makes no garbage to speak of: it waits for the machine alone.
+        taken = alternate(one, probe, pairs=calls, warm_up=0)
+    longest, waited = (max(times) * 1000 for times in (taken.ours, taken.theirs))
+    return Row(
+        what=f"longest of {calls:,} calls, a full cache of renders, ms",
+        bar=at_most(15),
+        ratio=Ratio(value=longest, low=longest, high=longest),
+        ours=spread(taken.ours),
+        theirs=spread(taken.theirs),
+        pairs=len(taken),
+        remark=f"Against `GET /livez`, of which the longest took {shown(waited)} ms.",
+    )
+
+
+def probing(url: str) -> Timed:
+    """One `GET /livez` on a connection that stays open."""
+    host = url.removeprefix("http://").partition("/")[0]
+    request = f"GET /livez HTTP/1.1\r\nhost: {host}\r\n\r\n".encode()
+    return partial(Wire(url).timed, request)
 
 
 def stock(kind: str, place: Path) -> AbstractContextManager[Server]:

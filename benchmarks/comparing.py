@@ -10,17 +10,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from benchmarks.calling import TOOL, answered
+from benchmarks.calling import CONNECTIONS, answered, batch, rate
 from benchmarks.children import child, server, widgetd
 from benchmarks.folders import BUNDLED, FLIGHT, flight_arguments, folder, real
-from benchmarks.measuring import Pairs, Timed, alternate, percentile
+from benchmarks.measuring import Pairs, alternate
 from benchmarks.peer import Peer, peer
 from benchmarks.table import Row, at_least, at_most, compared
-from benchmarks.wire import Wire, call
 from widgetd import Widget, load_widget
 
-_CONNECTIONS = 4
-_CALLS = 2
 _RENDERS = 20
 
 # With this file in the folder it does not start: a property is named "from".
@@ -31,7 +28,7 @@ def rows(most: int) -> Iterator[Row]:
     """The rows of this family, from at most so many pairs each."""
     found = peer()
     if isinstance(found, str):
-        yield Row(what="calls a second, mcp-chatkit-widget", bar=at_least(2), remark=found)
+        yield Row(what="calls a second, mcp-chatkit-widget", bar=at_least(20), remark=found)
         yield Row(what="call in process, mcp-chatkit-widget", bar=at_most(1 / 3), remark=found)
     else:
         yield _served(found, min(most, 200))
@@ -44,40 +41,13 @@ def _served(other: Peer, pairs: int) -> Row:
         ours = stack.enter_context(widgetd(widgets)).url
         theirs = stack.enter_context(server(other.command("serve", str(widgets)))).url
         said = (
-            f"{_CONNECTIONS} connections, each with a call under way all the time. widgetd "
+            f"{CONNECTIONS} connections, each with a call under way all the time. widgetd "
             f"returned {_parts(ours)}; {other.versions} returned {_parts(theirs)}."
         )
-        taken = alternate(_batch(theirs), _batch(ours), pairs=pairs)
+        taken = alternate(batch(theirs), batch(ours), pairs=pairs)
     what = "calls a second at 16 widgets, mcp-chatkit-widget"
-    row = compared(what, at_least(2), taken, remark=said)
-    return replace(row, ours=_rate(taken.theirs), theirs=_rate(taken.ours))
-
-
-def _batch(url: str) -> Timed:
-    """A number of calls of Flight Tracker, one under way on each connection."""
-    wires = [Wire(url) for _ in range(_CONNECTIONS)]
-    request = call(url, TOOL, flight_arguments())
-
-    def timed() -> float:
-        for wire in wires:
-            wire.reopen()
-        started_s = time.perf_counter()
-        for wire in wires:
-            wire.send(request)
-        for number in range(_CALLS):
-            for wire in wires:
-                assert wire.take().status == 200
-                if number + 1 < _CALLS:
-                    wire.send(request)
-        return time.perf_counter() - started_s
-
-    return timed
-
-
-def _rate(times_s: tuple[float, ...]) -> str:
-    calls = _CONNECTIONS * _CALLS
-    low, middle, high = (calls / percentile(times_s, rank) for rank in (90, 50, 10))
-    return f"{middle:.0f}/s ({low:.0f}-{high:.0f})"
+    row = compared(what, at_least(20), taken, remark=said)
+    return replace(row, ours=rate(taken.theirs), theirs=rate(taken.ours))
 
 
 def _parts(url: str) -> str:

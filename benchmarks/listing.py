@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 
-from benchmarks.calling import stock
+from benchmarks.calling import probing, stock
 from benchmarks.children import widgetd
-from benchmarks.folders import folder, schema_of, small
+from benchmarks.folders import bundled, folder, real, schema_of, small
 from benchmarks.measuring import Timed, alternate
 from benchmarks.table import Row, at_most, compared
 from benchmarks.wire import Era, Session, Wire, modern
@@ -22,6 +22,7 @@ _ERAS: tuple[Era, ...] = ("legacy", "modern")
 
 def rows(most: int) -> Iterator[Row]:
     """The rows of this family, from at most so many pairs each."""
+    yield _against_a_probe(min(most, 600))
     with ExitStack() as stack:
         widgets = small(stack.enter_context(folder()), WIDGETS, schema=schema_of(SCHEMA_BYTES))
         ours = stack.enter_context(widgetd(widgets, "--expose", "tools")).url
@@ -32,6 +33,15 @@ def rows(most: int) -> Iterator[Row]:
             yield compared(
                 f"whole list, {era} era, stock FastMCP", at_most(1 / 8), taken, remark=remark
             )
+
+
+def _against_a_probe(pairs: int) -> Row:
+    with ExitStack() as stack:
+        widgets = real(stack.enter_context(folder()), len(bundled()), sidecars=True)
+        url = stack.enter_context(widgetd(widgets)).url
+        taken = alternate(lister(url, "modern"), probing(url), pairs=pairs, warm_up=50)
+        remark = _told(url, "modern")
+    return compared("whole list of 27, GET /livez", at_most(1.3), taken, remark=remark)
 
 
 def lister(url: str, era: Era) -> Timed:

@@ -1,6 +1,6 @@
 """A stock FastMCP server over HTTP, to measure against; run as a process of its own.
 
-`constant FILE`: Flight Tracker's arguments in, the result in FILE out, the schema hook set.
+`constant FILE`: Flight Tracker's arguments in, the result in FILE out.
 `listed FOLDER [SIZE]`: an idle tool for every `.widget` file in FOLDER, with its schema, listed
 in pages of SIZE.
 """
@@ -42,8 +42,6 @@ def constant(file: Path) -> FastMCP:
     ) -> ToolResult:
         return answer
 
-    # Without the hook a modern call lists all tools before it is made.
-    server._mcp_server.get_tool_input_schema = lambda _name: None  # noqa: SLF001 - FastMCP offers no public way
     return server
 
 
