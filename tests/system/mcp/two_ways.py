@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -330,8 +330,22 @@ def two_ways(
         bounds: How much may be asked for, at a time that stands still.
         options: Of both servers.
     """
-    registry, clock = Registry(snapshot()), Clock()
+    clock = Clock()
     (folder / "tokens").write_text(TOKENS)
+    access = Access(file=folder / "tokens", made="", issuer=None) if token else None
+    fast, around = made_ways(clock, access, bounds, **options)
+    _watch(fast)
+    with start_blocking_portal() as portal:
+        ways = Ways(portal=portal, fast=fast, around=around, clock=clock, token=token)
+        with portal.wrap_async_context_manager(_running(ways)):
+            yield ways
+
+
+def made_ways(
+    clock: Clock, access: Access | None = None, bounds: Bounds | None = None, **options: Any
+) -> tuple[Way, Way]:
+    """The way with the fast path, and the way without it, of one registry; not yet running."""
+    registry = Registry(snapshot())
 
     def way(*, traced: bool) -> Way:
         recorder = Recorder()
@@ -341,18 +355,10 @@ def two_ways(
             traced=traced,
             **options,
         )
-        access = Access(file=folder / "tokens", made="", issuer=None) if token else None
         server = build(registry, local_store(bounds, clock), chosen, auth=access)
-        made = Way(app=http_app(server, ()), server=server, recorder=recorder)
-        if not traced:
-            _watch(made)
-        return made
+        return Way(app=http_app(server, ()), server=server, recorder=recorder)
 
-    fast, around = way(traced=False), way(traced=True)
-    with start_blocking_portal() as portal:
-        ways = Ways(portal=portal, fast=fast, around=around, clock=clock, token=token)
-        with portal.wrap_async_context_manager(_running(ways)):
-            yield ways
+    return way(traced=False), way(traced=True)
 
 
 def _watch(way: Way) -> None:
@@ -371,14 +377,9 @@ def _watch(way: Way) -> None:
     fast.app = watched
 
 
-class _running:  # noqa: N801 - used as a function
-    def __init__(self, ways: Ways) -> None:
-        self._ways = ways
-        self._stack = AsyncExitStack()
-
-    async def __aenter__(self) -> None:
-        for way in (self._ways.fast, self._ways.around):
-            await self._stack.enter_async_context(way.app.router.lifespan_context(way.app))
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+@asynccontextmanager
+async def _running(ways: Ways) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        for way in (ways.fast, ways.around):
+            await stack.enter_async_context(way.app.router.lifespan_context(way.app))
+        yield
