@@ -90,6 +90,7 @@ async def reload(
         scan = partial(catalog.scan, hint.paths, hint.finished)
         found = await anyio.to_thread.run_sync(scan, limiter=limiter)
         took_s = time.perf_counter() - started_s
+        hints.cost_s = catalog.cost_s
         if observer is not None:
             observer.scanned(took_s)
         before, now_s = registry.current, time.time()

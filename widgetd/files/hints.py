@@ -51,9 +51,13 @@ class Hints:
     """What may have changed since the last look, merged into one hint.
 
     Any number of tasks may add; one task waits. All of them run in one event loop.
+
+    Attributes:
+        cost_s: The processor time that a look at everything takes; whoever looks says so.
     """
 
     def __init__(self) -> None:
+        self.cost_s = 0.0
         self._pending: Hint | None = None
         self._added = anyio.Event()
 

@@ -60,6 +60,14 @@ class Scan:
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
 
+    @property
+    def doubted_s(self) -> float | None:
+        """How long until a file that was found empty is believed to be; None where none is."""
+        now_ns = time.monotonic_ns()
+        ages_ns = [now_ns - since_ns for since_ns in self.empty_since_ns.values()]
+        doubted_ns = [age_ns for age_ns in ages_ns if age_ns < EMPTY_NS]
+        return (EMPTY_NS - max(doubted_ns)) / 1e9 if doubted_ns else None
+
 
 UNKNOWN = Scan(root=None, sources=MappingProxyType({}), faults=MappingProxyType({}))
 """What is known before the first scan."""
@@ -179,8 +187,9 @@ class _Scanner:
                 for below in beginning(entries, f"{path}/"):
                     self._keep(below)
             self._blame(fault)
+        known_at = known.sources.get
         for path, status in listing.files.items():
-            source = known.sources.get(path)
+            source = known_at(path)
             if source and source.stamp and status and source.stamp.marks(status):
                 self._sources[path] = source
             else:

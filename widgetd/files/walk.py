@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from bisect import insort
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from widgetd.errors import WidgetError
@@ -104,10 +103,10 @@ class _Walk:
                     self.listing.linked = True
                     insort(self._links, prefix + name)
                 elif name.endswith(self._suffixes):
-                    status = None
-                    with suppress(OSError):
-                        status = entry.stat()
-                    self.listing.files[prefix + name] = status
+                    try:
+                        self.listing.files[prefix + name] = entry.stat()
+                    except OSError:
+                        self.listing.files[prefix + name] = None
 
 
 def _is_folder(entry: os.DirEntry[str], *, through_links: bool) -> bool:

@@ -22,6 +22,12 @@ Mode = Literal["native", "poll"]
 
 POLL_S = 2.0
 
+SHARE = 0.01
+"""Of a processor, what the timer's looks take of it while events come."""
+
+LONGEST_S = 10.0
+"""How rarely the timer hints, however long a look takes."""
+
 _ABSENT_S = 0.25
 """How soon a folder that has come to be is noticed."""
 
@@ -84,7 +90,10 @@ async def watch(
     """Add to `hints` whenever something in `root` may have changed, until `stop` is set.
 
     Every `poll_s` there is a hint at everything, and one whenever events began or ceased to
-    come, for nothing is known of the time between. `root` need not exist, and may be replaced.
+    come, for nothing is known of the time between. While events come of the whole folder, the
+    timer is but for what the system tells nobody of (another machine's writes, another name of
+    the same file), and in a large folder it hints less often, see `pause_s`. `root` need not
+    exist, and may be replaced.
 
     Args:
         root: The folder; a link to one will do, wherever it leads at the time.
@@ -95,19 +104,29 @@ async def watch(
         stop: Ends it within 50 ms, as does cancellation.
     """
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_tick, hints, poll_s)
+        state = _State(hints, observer)
+        tasks.start_soon(_tick, hints, poll_s, state)
         if follow:
-            tasks.start_soon(_stay_armed, partial(follow, root, hints), _State(hints, observer))
+            tasks.start_soon(_stay_armed, partial(follow, root, hints), state)
         else:
             observer.watching("poll")
         await stop.wait()
         tasks.cancel_scope.cancel()
 
 
-async def _tick(hints: Hints, poll_s: float) -> None:
+def pause_s(poll_s: float, cost_s: float) -> float:
+    """How long the timer rests while events come, if a look at everything takes `cost_s`."""
+    return max(poll_s, min(cost_s / SHARE, LONGEST_S))
+
+
+async def _tick(hints: Hints, poll_s: float, state: _State) -> None:
+    rested_s = 0.0
     while True:
         await anyio.sleep(poll_s)
-        hints.add(routine=True)
+        rested_s += poll_s
+        if not state.is_complete or rested_s >= pause_s(poll_s, hints.cost_s):
+            hints.add(routine=True)
+            rested_s = 0.0
 
 
 async def _stay_armed(
@@ -139,9 +158,16 @@ class _State:
         self._mode: Mode | None = None
         self._told = ""
         self._skipped: set[int | None] = set()
+        self._lacks_some = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether events come, and of every folder."""
+        return self._mode == "native" and not self._lacks_some
 
     def armed(self) -> None:
         self._told = ""
+        self._lacks_some = False
         self._enter("native")
         self._hints.add()
 
@@ -153,6 +179,7 @@ class _State:
         self._hints.add()
 
     def skipped(self, path: str, error: OSError) -> None:
+        self._lacks_some = True
         if error.errno not in self._skipped:
             self._skipped.add(error.errno)
             self._observer.skipped(path, error)

@@ -14,8 +14,10 @@ from tests.serving import PATIENCE_S, widget_file
 from widgetd.catalog.loader import Catalog, load
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import reload
+from widgetd.files.bundled import bundled
 from widgetd.files.hints import Hints
 from widgetd.files.source import Source
+from widgetd.files.stamp import is_quiet
 from widgetd.limits import Limits
 from widgetd.widget.widget import Widget
 
@@ -120,6 +122,32 @@ def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None
     assert [str(fault) for fault in broken.faults.values()] == [
         "Greeting.widget.toml: line 1: the key 'descripton' is unknown; did you mean 'description'?"
     ]
+
+
+def test_a_look_at_the_whole_folder_is_priced_where_it_found_nothing_new() -> None:
+    # Files that were not written just now, for those are read once more.
+    catalog, _ = catalog_of(bundled())
+    catalog.scan()
+    catalog.scan(["Flight Tracker.widget"])
+    assert catalog.cost_s == 0
+
+    catalog.scan()
+
+    assert 0 < catalog.cost_s < 1
+
+
+def test_an_emptied_file_is_looked_at_again_without_the_timer(tmp_path: Path) -> None:
+    catalog, _ = catalog_of(tmp_path, quiet_ms=1)
+    file = tmp_path / "Greeting.widget"
+    for text in (widget_file(), ""):
+        file.write_text(text)
+        while not is_quiet(file.stat(), 1):
+            pass
+        found = catalog.scan()
+
+    assert found.widgets
+    assert not found.faults
+    assert 0 < (catalog.due_s or 0) <= 1
 
 
 def test_a_file_absent_in_one_scan_is_still_served(tmp_path: Path) -> None:

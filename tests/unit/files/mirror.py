@@ -17,7 +17,7 @@ from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from widgetd.files import inotify_watcher, watchfiles_watcher
-from widgetd.files.hints import EVERYWHERE, Hint, Hints
+from widgetd.files.hints import EVERYWHERE, Hint, Hints, Skipped
 from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.watch import POLL_S, Follow, Mode, watch
 
@@ -31,6 +31,13 @@ State = dict[str, Any]
 FOLLOWERS: dict[str, Follow] = {"anywhere": watchfiles_watcher.follow}
 if inotify_watcher.AVAILABLE:
     FOLLOWERS["linux"] = inotify_watcher.follow
+
+
+async def silent(_root: Path, _hints: Hints, armed: Callable[[], None], _skipped: Skipped) -> None:
+    """Follow by events of which every one is lost, as those of another machine's writes are."""
+    armed()
+    await anyio.sleep_forever()
+
 
 # Five times the default: a writer whom a busy machine stops for a moment is still one writer.
 QUIET_MS = 100

@@ -266,8 +266,10 @@ def test_a_file_that_seems_empty_is_believed_when_it_stays_so(tmp_path: Path) ->
     found = look(tmp_path, known=before, quiet_ms=1)
 
     assert texts(found) == {"a.widget": "known"}
+    assert 0 < (found.doubted_s or 0) <= EMPTY_NS / 1e9
     long_ago_ns = found.empty_since_ns["a.widget"] - EMPTY_NS
     known = replace(found, empty_since_ns={"a.widget": long_ago_ns})
+    assert known.doubted_s is None
     assert texts(look(tmp_path, known=known, quiet_ms=1)) == {"a.widget": ""}
     assert texts(look(tmp_path, ["a.widget"], known=known, quiet_ms=1)) == {"a.widget": ""}
 

@@ -16,8 +16,9 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.unit.files.mirror import FOLLOWERS, following, mirrored_apart, reported
+from tests.unit.files.mirror import FOLLOWERS, following, mirrored_apart, reported, silent
 from tests.unit.files.privilege import stopped_by_permissions
+from widgetd.files.watch import SHARE
 
 Texts = dict[str, str]
 Situation = Callable[[Path], Iterator[Texts]]
@@ -384,6 +385,23 @@ async def test_the_mirror_converges_untorn_and_events_go_on(
         await mirror.has_events_of(root / "alive.widget")
         await mirror.holds(texts | {"alive.widget": "<alive>"})
 
+    assert [text for text in mirror.seen if not is_whole(text)] == []
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.__name__)
+async def test_the_timer_alone_finds_what_no_event_tells_of_however_long_it_rests(
+    situation: Situation, tmp_path: Path
+) -> None:
+    steps = situation(tmp_path / "root")
+    texts = next(steps)
+    async with following(tmp_path / "root", silent, poll_s=0.02) as mirror:
+        mirror.hints.cost_s = 0.1 * SHARE
+        await mirror.holds(texts)
+        while (later := await anyio.to_thread.run_sync(partial(next, steps, None))) is not None:
+            await mirror.holds(later)
+
+    assert mirror.modes == ["native"]
+    assert mirror.hinted == set()
     assert [text for text in mirror.seen if not is_whole(text)] == []
 
 

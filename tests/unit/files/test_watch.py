@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import errno
+import math
 import os
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -9,10 +12,11 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.unit.files.mirror import FOLLOWERS
+from tests.unit.files.mirror import FOLLOWERS, silent
 from tests.unit.files.watching import Watched, watched
 from widgetd.files import watchfiles_watcher
-from widgetd.files.watch import Follow, Mode, watch
+from widgetd.files.hints import Hints, Skipped
+from widgetd.files.watch import Follow, Mode, pause_s, watch
 
 ENDS_S = 2.0
 """For a machine that stalls: ending takes 11 ms, and for ever if the watcher is not told."""
@@ -55,6 +59,78 @@ async def test_the_timer_goes_on_beside_the_events(follow: Follow, tmp_path: Pat
         await seen.went_through("native")
         await seen.hinted_at_everything()
         await seen.hinted_at_everything()
+
+
+@pytest.mark.parametrize(
+    ("cost_s", "rests_s"),
+    [(0, 2), (0.0002, 2), (0.02, 2), (0.05, 5), (0.2, 10), (60, 10)],
+)
+def test_while_events_come_the_timer_takes_a_hundredth_of_a_processor_and_rests_ten_seconds_at_most(
+    cost_s: float, rests_s: float
+) -> None:
+    assert pause_s(2, cost_s) == pytest.approx(rests_s)
+
+
+def test_a_longer_period_that_was_asked_for_is_kept() -> None:
+    assert pause_s(60, 0.2) == 60
+
+
+async def test_while_events_come_the_timer_rests_as_long_as_a_look_is_costly(
+    tmp_path: Path,
+) -> None:
+    costly = Hints()
+    costly.cost_s = math.inf
+    async with (
+        watched(tmp_path, silent, costly, poll_s=0.01) as large,
+        watched(tmp_path, silent, poll_s=0.01) as small,
+    ):
+        await large.hinted_at_everything()
+        for _ in range(20):
+            await small.hinted_at_everything()
+
+        assert large.modes == small.modes == ["native"]
+        with anyio.move_on_after(0.01):
+            pytest.fail(f"{await large.hints.wait()}")
+
+
+async def test_where_events_cease_the_timer_rests_no_longer(tmp_path: Path) -> None:
+    costly, ended = Hints(), anyio.Event()
+    costly.cost_s = math.inf
+
+    async def ending(
+        _root: Path, _hints: Hints, armed: Callable[[], None], _skipped: Skipped
+    ) -> None:
+        if not ended.is_set():
+            armed()
+            await ended.wait()
+        raise OSError("no more events")
+
+    async with watched(tmp_path, ending, costly, poll_s=0.01) as seen:
+        await seen.went_through("native")
+        ended.set()
+        await seen.went_through("native", "poll")
+        for _ in range(5):
+            await seen.hinted_at_everything()
+
+
+async def test_where_no_events_come_of_some_folder_the_timer_rests_no_longer(
+    tmp_path: Path,
+) -> None:
+    costly = Hints()
+    costly.cost_s = math.inf
+
+    async def partial_sighted(
+        _root: Path, _hints: Hints, armed: Callable[[], None], skipped: Skipped
+    ) -> None:
+        armed()
+        skipped("deep", OSError(errno.ENAMETOOLONG, "its path is too long"))
+        await anyio.sleep_forever()
+
+    async with watched(tmp_path, partial_sighted, costly, poll_s=0.01) as seen:
+        for _ in range(5):
+            await seen.hinted_at_everything()
+
+        assert seen.modes == ["native"]
 
 
 async def test_a_name_that_ends_a_follower_is_told_and_survived(tmp_path: Path) -> None:
