@@ -22,7 +22,7 @@ Mode = Literal["native", "poll"]
 
 POLL_S = 2.0
 
-SHARE = 0.01
+SHARE = 0.0075
 """Of a processor, what the timer's looks take of it while events come."""
 
 LONGEST_S = 10.0

@@ -63,9 +63,9 @@ async def test_the_timer_goes_on_beside_the_events(follow: Follow, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("cost_s", "rests_s"),
-    [(0, 2), (0.0002, 2), (0.02, 2), (0.05, 5), (0.2, 10), (60, 10)],
+    [(0, 2), (0.0002, 2), (0.015, 2), (0.03, 4), (0.2, 10), (60, 10)],
 )
-def test_while_events_come_the_timer_takes_a_hundredth_of_a_processor_and_rests_ten_seconds_at_most(
+def test_while_events_come_the_timer_takes_little_of_a_processor_and_rests_ten_seconds_at_most(
     cost_s: float, rests_s: float
 ) -> None:
     assert pause_s(2, cost_s) == pytest.approx(rests_s)
