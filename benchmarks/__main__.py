@@ -7,7 +7,16 @@ import platform
 from collections.abc import Callable, Iterator, Mapping
 from os import cpu_count, getloadavg
 
-from benchmarks import calling, commanding, comparing, listing, rendering, saving, starting
+from benchmarks import (
+    calling,
+    commanding,
+    comparing,
+    listing,
+    memory,
+    rendering,
+    saving,
+    starting,
+)
 from benchmarks.table import Row, heading, written
 
 FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
@@ -17,6 +26,7 @@ FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
     "peer": comparing.rows,
     "render": rendering.rows,
     "start": starting.rows,
+    "memory": memory.rows,
     "command": commanding.rows,
 }
 

@@ -108,7 +108,7 @@ def _against_a_bare_watcher(pairs: int) -> Iterator[Row]:
 
 def saved(what: str, taken: Pairs) -> Iterator[Row]:
     """The rows of saves against events: like percentile against like."""
-    yield compared(f"{what}, p50", at_most(0.7), taken, remark=_REMARK)
+    yield compared(f"{what}, p50", at_most(0.45), taken, remark=_REMARK)
     yield compared(f"{what}, p99", at_most(5), taken, statistic=at_percentile(99))
 
 
@@ -128,7 +128,7 @@ def _among_many(pairs: int) -> Iterator[Row]:
         )
         taken = alternate(many, few, pairs=pairs)
     remark = "Widgets of one text with --expose tools: every save changes the whole list."
-    yield compared("save to told, 10,000 widgets, 16, p50", at_most(2), taken, remark=remark)
+    yield compared("save to told, 10,000 widgets, 16, p50", at_most(1.2), taken, remark=remark)
 
 
 _SMALL = "Small 7.widget"

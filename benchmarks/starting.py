@@ -1,27 +1,46 @@
-"""From exec to the first `/readyz` that says 200, with many widgets against few."""
+"""From exec to the first answer: with many widgets against few, and against stock FastMCP."""
 
 from __future__ import annotations
 
 import http.client
+import json
+import os
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
-from benchmarks.children import Child, child, daemon_command
-from benchmarks.folders import folder, real
+from benchmarks.children import Child, child, daemon_command, python
+from benchmarks.folders import BUNDLED, folder, real
 from benchmarks.measuring import Timed, alternate
 from benchmarks.table import Row, at_most, compared
 
 PATIENCE_S = 600
 _BEAT_S = 0.005
 
+_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+_INITIALIZE = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "benchmarks", "version": "1"},
+        },
+    }
+)
+
 
 def rows(most: int) -> Iterator[Row]:
     """The rows of this family, from at most so many pairs each."""
     pairs = min(most, 12)
+    bundled, plain = partial(start_s, BUNDLED), partial(_took_s, plain_started)
+    stock = alternate(bundled, plain, pairs=min(most, 20), warm_up=1)
+    yield compared("start, 27 widgets, FastMCP with one tool", at_most(1.1), stock, remark=_STOCK)
     with ExitStack() as stack:
         many, few = (real(stack.enter_context(folder()), size) for size in (1000, 16))
         fresh = alternate(partial(start_s, many), partial(start_s, few), pairs=pairs, warm_up=1)
@@ -29,8 +48,32 @@ def rows(most: int) -> Iterator[Row]:
         again = alternate(known, other, pairs=pairs, warm_up=1)
     yield compared("start, 1,000 widgets, 16", at_most(3), fresh, remark=_REMARK)
     yield compared("start, 1,000 known widgets, 16", at_most(1.3), again, remark=_KNOWN)
+    yield _on_every_processor(min(most, 3))
 
 
+def _on_every_processor(pairs: int) -> Row:
+    what, bar = "start, 10,000 widgets, on one processor", at_most(0.65)
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    if processors < 2:
+        return Row(what=what, bar=bar, remark="There is but one processor.")
+    with folder() as into:
+        widgets = real(into, 10_000)
+        alone = partial(daemon_started, widgets, within=("taskset", "--cpu-list", _first()))
+        taken = alternate(
+            partial(start_s, widgets), partial(_took_s, alone), pairs=pairs, warm_up=0
+        )
+    remark = f"Widgets that nobody has proven, on {processors} processors and on the first of them."
+    return compared(what, bar, taken, remark=remark)
+
+
+def _first() -> str:
+    return str(min(os.sched_getaffinity(0)))
+
+
+_STOCK = (
+    "The bundled widgets, to the first `/readyz` that says 200, against `from fastmcp import "
+    "FastMCP` and a constant tool, to the first answer to `initialize`."
+)
 _REMARK = "Copies of the bundled widgets, without sidecars, as Studio exports them."
 _KNOWN = "The same, both with the state folder of an earlier start."
 
@@ -42,8 +85,7 @@ def start_s(widgets: Path, state: Path | None = None) -> float:
         widgets: The folder.
         state: Where it remembers what it proved; None for nowhere.
     """
-    with _started(widgets, state) as (_, took_s):
-        return took_s
+    return _took_s(partial(daemon_started, widgets, state))
 
 
 def known_start_s(widgets: Path) -> float:
@@ -54,19 +96,49 @@ def known_start_s(widgets: Path) -> float:
 
 def _known(widgets: Path, state: Path) -> Timed:
     """A start with the state folder of a daemon that was ended as a service manager ends it."""
-    with _started(widgets, state) as (earlier, _):
+    with daemon_started(widgets, state) as (earlier, _):
         earlier.process.terminate()
         earlier.process.wait(PATIENCE_S)
     return partial(start_s, widgets, state)
 
 
-@contextmanager
-def _started(widgets: Path, state: Path | None) -> Iterator[tuple[Child, float]]:
-    port = _free_port()
+Started = AbstractContextManager[tuple[Child, float]]
+"""A server that answers, and how long it took to."""
+
+
+def _took_s(started: Callable[[], Started]) -> float:
+    with started() as (_, took_s):
+        return took_s
+
+
+def daemon_started(
+    widgets: Path, state: Path | None = None, *, within: Sequence[str] = ()
+) -> Started:
+    """A daemon that is ready.
+
+    Args:
+        widgets: The folder.
+        state: Where it remembers what it proved; None for nowhere.
+        within: The command that runs the command.
+    """
     flags = () if state is None else ("--state-dir", str(state))
+    port = _free_port()
+    command = (*within, *daemon_command(widgets, *flags, port=port))
+    return _started(command, partial(_answers, port, "GET", "/readyz"))
+
+
+def plain_started() -> Started:
+    """A FastMCP server of one tool that answers."""
+    port = _free_port()
+    answers = partial(_answers, port, "POST", "/mcp", _INITIALIZE, _HEADERS)
+    return _started(python("benchmarks.plain", str(port)), answers)
+
+
+@contextmanager
+def _started(command: Sequence[str], answers: Callable[[], bool]) -> Iterator[tuple[Child, float]]:
     started_s = time.perf_counter()
-    with child(daemon_command(widgets, *flags, port=port)) as running:
-        while not _is_ready(port):
+    with child(command) as running:
+        while not answers():
             assert time.perf_counter() - started_s < PATIENCE_S
             time.sleep(_BEAT_S)
         yield running, time.perf_counter() - started_s
@@ -78,10 +150,16 @@ def _free_port() -> int:
         return port
 
 
-def _is_ready(port: int) -> bool:
+def _answers(
+    port: int,
+    method: str,
+    path: str,
+    body: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> bool:
     asking = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
-        asking.request("GET", "/readyz")
+        asking.request(method, path, body, headers or {})
         return asking.getresponse().status == 200
     except ConnectionError:
         return False
