@@ -65,27 +65,31 @@ class Receiver:
                 await self._came.wait()
 
     async def take(self, stream: SocketStream) -> None:
-        """Read one request and answer it."""
+        """Read one request and answer it; one that was given up meanwhile did not come."""
         async with stream:
-            received = b""
-            while b"\r\n\r\n" not in received:
-                received += await stream.receive()
-            head, _, body = received.partition(b"\r\n\r\n")
-            lines = [line.partition(": ") for line in head.decode().split("\r\n")[1:]]
-            headers = {name.lower(): value for name, _, value in lines}
-            while len(body) < int(headers["content-length"]):
-                body += await stream.receive()
-            self.told.append(Told(headers=headers, body=body))
-            if self.ignored in body:
-                self._stir()
-                await silent(stream)
-                return
-            status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-            await stream.send(
-                f"HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode()
-            )
-            self.taken += 1
+            with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                await self._take(stream)
+
+    async def _take(self, stream: SocketStream) -> None:
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += await stream.receive()
+        head, _, body = received.partition(b"\r\n\r\n")
+        lines = [line.partition(": ") for line in head.decode().split("\r\n")[1:]]
+        headers = {name.lower(): value for name, _, value in lines}
+        while len(body) < int(headers["content-length"]):
+            body += await stream.receive()
+        self.told.append(Told(headers=headers, body=body))
+        if self.ignored in body:
             self._stir()
+            await silent(stream)
+            return
+        status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        await stream.send(
+            f"HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode()
+        )
+        self.taken += 1
+        self._stir()
 
     def _stir(self) -> None:
         came, self._came = self._came, anyio.Event()
