@@ -2,12 +2,14 @@
 
 import { createContext, type RefObject } from "preact";
 import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { StageContext } from "../app/stage";
 import { sides } from "../style/box";
+import { FORMATS, localised } from "../style/cells";
 import { aligned } from "../style/direction";
 import { insets, pixels } from "../style/units";
 import { component } from "../tree/component";
 import { Nodes } from "../tree/Nodes";
-import { count, flag, nodes, oneOf, type Props } from "../tree/read";
+import { count, flag, nodes, oneOf, type Props, text } from "../tree/read";
 
 const ALIGNS = ["start", "center", "end"] as const;
 const VERTICAL = { start: "top", center: "middle", end: "bottom" } as const;
@@ -25,6 +27,8 @@ const cellSchema = {
   align: oneOf(ALIGNS, undefined),
   vAlign: oneOf(ALIGNS, "center"),
   colSize: oneOf(["xs", "sm", "md", "lg", "xl"], undefined),
+  format: oneOf(FORMATS, undefined),
+  currency: text,
 };
 
 const HeaderContext = createContext(false);
@@ -101,6 +105,13 @@ function Row({ children, header }: Props<typeof rowSchema>) {
 }
 
 function Cell(props: Props<typeof cellSchema>) {
+  const { locale } = useContext(StageContext);
+  const { format, currency } = props;
+  const children = props.children.map((node) =>
+    format && typeof node.value === "string"
+      ? { ...node, value: localised(node.value, format, currency, locale) }
+      : node,
+  );
   const Tag = useContext(HeaderContext) ? "th" : "td";
   const style = {
     width: props.width ?? (props.colSize && COLUMN_SIZES[props.colSize]),
@@ -116,7 +127,7 @@ function Cell(props: Props<typeof cellSchema>) {
       rowSpan={props.rowSpan}
       {...(Tag === "th" && { scope: "col" })}
     >
-      <Nodes of={props.children} />
+      <Nodes of={children} />
     </Tag>
   );
 }
