@@ -161,7 +161,7 @@ class Rendering:
         made, started_s = None, time.perf_counter()
         if size(arguments, LARGE) > LARGE:
             made = await anyio.to_thread.run_sync(
-                self._call, widget, arguments, limiter=self._beside
+                self._call_beside, widget, arguments, limiter=self._beside
             )
         render = self.make(
             widget, arguments, generation, owner=owner, made=made, started_s=started_s
@@ -169,10 +169,13 @@ class Rendering:
         await self._store.renders.put(render)
         return render
 
-    def _call(self, widget: Widget, arguments: Mapping[str, Any]) -> Render:
+    def _call_beside(self, widget: Widget, arguments: Mapping[str, Any]) -> Render:
         with self.draws.of(widget.key):
-            strict = self._policy.strict
-            return widget.call(arguments, strict=strict, identity=self._new_id())
+            return self._call(widget, arguments)
+
+    def _call(self, widget: Widget, arguments: Mapping[str, Any]) -> Render:
+        identity = self._new_id() if widget.definition.sidecar.ids else ""
+        return widget.call(arguments, strict=self._policy.strict, identity=identity)
 
     def make(
         self,
@@ -199,8 +202,8 @@ class Rendering:
         """
         self._compiled.called(widget)
         started_s = started_s or time.perf_counter()
-        made = made or self._call(widget, arguments)
         with self.draws.of(widget.key):
+            made = made or self._call(widget, arguments)
             ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)
             data = widget.summary.data(made.arguments)
