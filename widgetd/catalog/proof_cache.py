@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import astuple, dataclass
 from hashlib import blake2b
+from typing import get_args
 
 import orjson
 
 from widgetd.catalog.state import StateFolder
 from widgetd.widget.definition import Names
+from widgetd.widget.export import Source
 from widgetd.widget.widget import Proof
 
 FILE = "verdicts.jsonl"
@@ -27,6 +29,9 @@ ROOM = 1000
 
 MOST_BYTES = 1 << 28
 """Several times what tens of thousands of files come to; a larger file holds something else."""
+
+_SOURCES: tuple[list[str], ...] = ([], *([source] for source in get_args(Source)))
+"""What a line says of the source that is drawn; nothing where the file holds no JSX."""
 
 _BETWEEN = b"\t"
 """Stands in no JSON but between its tokens, and orjson writes none there."""
@@ -93,7 +98,8 @@ def line(proven: Proven) -> bytes:
     """The proof as a line, its end included."""
     proof = proven.proof
     about = (proven.version, proven.path, proven.digest)
-    head = orjson.dumps((*about, astuple(proof.names), (proof.description, proof.listing)))
+    found = [proof.description, proof.listing, *filter(None, [proof.source])]
+    head = orjson.dumps((*about, astuple(proof.names), found))
     said = _BETWEEN.join((head, proof.entry))
     return _BETWEEN.join((_hash(said), said)) + b"\n"
 
@@ -113,15 +119,16 @@ def read(text: bytes) -> Proven | None:
                     str(path),
                     str(digest),
                     [str(name), str(tool), str(title), str(told)],
-                    [str(description), str(listing)],
+                    [str(description), str(listing), *source],
                 ],
                 {"name": str(listed), "inputSchema": dict()},
-            ) if listed == tool:
+            ) if listed == tool and source in _SOURCES:
                 proof = Proof(
                     names=Names(name=name, tool=tool, title=title, description=told),
                     description=description,
                     listing=listing,
                     entry=entry,
+                    source=source[0] if source else "",
                 )
                 return Proven(version=version, path=path, digest=digest, proof=proof)
     except ValueError:

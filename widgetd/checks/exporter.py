@@ -1,45 +1,31 @@
 """What Studio's exporter lost or bent, found by holding the template against the JSX.
 
-The two are read as sequences of components, each as source text: the JSX just
-enough to find tags and the ends of their expressions, the template as JSON with
-Jinja in it, without rendering anything. Where the types of two components
-agree, what each says is compared, by its words and not by its meaning.
+The JSX, its twin and the template are drawn with the same arguments; what the
+exporter is known to lose is told from what somebody changed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 
-from widgetd.errors import Finding
+from widgetd.checks.renders import Outcome, said
+from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.template.exported import LEXEME, WRAPPED
+from widgetd.widget.components import tree
+from widgetd.widget.export import MOST_DIFFERENCES, Comparison, differing
 from widgetd.widget.widget import Widget
-
-_LOST = "W1307"
-_NOTHING = frozenset({"null", "undefined", ""})
-_STRINGS = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
-_LITERAL_TEXT = re.compile(r"`[^`]*`", re.DOTALL)
-_NAME = re.compile(r"(?<![.\w$])[A-Za-z_$][\w$]*+(?!\s*:)")
-_NONE = re.compile(r"\{\{-?\s*\(?\s*none\s*\)?\s*(\|\s*tojson\s*)?-?\}\}", re.IGNORECASE)
-
-_LANGUAGE = frozenset(
-    {
-        *("true", "false", "null", "undefined", "typeof", "new", "return", "const", "let", "in"),
-        *("String", "Number", "Boolean", "Array", "Object", "Math", "Date", "JSON", "Intl"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """One component as it is written, in JSX or in a template.
+    """One component as it is written in a template.
 
     Attributes:
         type: `Text`.
         line: Where it begins, from 1.
-        attributes: What it says, by name, as source text: `items.join(", ")`.
+        attributes: What it says, by name, as source text.
     """
 
     type: str
@@ -47,38 +33,88 @@ class Element:
     attributes: Mapping[str, str]
 
 
-def template_warnings(widget: Widget) -> Iterator[Finding]:
-    """What the template alone tells of mistakes, and what the JSX beside it tells of losses."""
-    definition = widget.definition
-    studio = definition.studio
-    lost = [] if studio is None else list(exporter_losses(studio.view, definition.template))
-    lines = {one.line for one in lost}
-    for warning in widget.template.warnings:
-        # What the JSX tells of a loss is more than the template alone can.
-        if warning.code != _LOST or warning.line not in lines:
-            yield replace(warning, at="/template")
-    yield from lost
-
-
-def exporter_losses(view: str, template: str) -> Iterator[Finding]:
-    """Each value and component that the JSX `view` has and the `template` has not (W1307).
-
-    Nothing is said of a template that writes components which the JSX does not have: it was
-    reworked by hand, and is no export any more.
-    """
-    meant, written = jsx_elements(view), template_elements(template)
-    blocks = SequenceMatcher(
-        None, [one.type for one in meant], [one.type for one in written], autojunk=False
-    ).get_matching_blocks()
-    if sum(block.size for block in blocks) < len(written):
+def template_warnings(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """What is wrong with the template, and how it came to say something else than the JSX."""
+    choice = widget.choice
+    if choice.reason in _INSTEAD:
+        yield _INSTEAD[choice.reason](widget)
+    if choice.source == "view":
         return
-    found = {block.a + n: written[block.b + n] for block in blocks for n in range(block.size)}
-    for index, element in enumerate(meant):
-        if index in found:
-            yield from _lost(element, found[index])
-        elif written:
-            problem = f"the exporter lost the '{element.type}' of line {element.line} of the JSX"
-            yield _finding(problem, written[0].line)
+    fault = choice.fault
+    of_jsx = f"; nor can the JSX be drawn: line {fault.line}: {fault.problem}" if fault else ""
+    for warning in widget.template.warnings:
+        more = of_jsx if warning.code == "W1307" else ""
+        yield replace(warning, at="/template", problem=warning.problem + more)
+    if choice.reason == "edited" or (not choice.reason and _differs(widget, outcomes)):
+        comparison = widget.comparison
+        if not (comparison.agrees or comparison.is_export):
+            yield Finding(
+                code="W1326",
+                at="/template",
+                problem="the template was changed after the export: "
+                + _told(comparison, "where the JSX says"),
+                advice="exporting again undoes that; widgetd draws the template, or the JSX where "
+                'the sidecar says source = "view"',
+            )
+
+
+def _differs(widget: Widget, outcomes: Sequence[Outcome]) -> bool:
+    """Whether the JSX, if there is any that can be drawn, draws any of `outcomes` otherwise."""
+    if not widget.choice.source:
+        return False
+    try:
+        view = widget.view
+    except WidgetError:
+        return False
+    for outcome in outcomes:
+        try:
+            drawn = tree(view.render(widget.filled(outcome.sample.arguments)))
+        except (CallError, WidgetError):
+            continue
+        if outcome.tree is not None and any(True for _ in differing(outcome.tree, drawn)):
+            return True
+    return False
+
+
+def _no_template(_widget: Widget) -> Finding:
+    return Finding(
+        code="W1325",
+        problem="there is no template, so the JSX in encodedWidget is drawn",
+        advice="export the widget again to have one, if others than widgetd draw it",
+    )
+
+
+def _faulty(widget: Widget) -> Finding:
+    fault = widget.choice.fault
+    assert fault is not None  # noqa: S101 - it is why the JSX was chosen
+    problem = f"the JSX is drawn, for the template cannot be: {fault.problem}"
+    return replace(fault, code="W1325", problem=problem)
+
+
+def _lost(widget: Widget) -> Finding:
+    return Finding(
+        code="W1307",
+        at="/template",
+        problem=f"the exporter lost some of the JSX: {_told(widget.comparison, 'not')}",
+        advice="widgetd draws the JSX; others draw the template, unless it says the same",
+    )
+
+
+_INSTEAD: Mapping[str, Callable[[Widget], Finding]] = {
+    "missing": _no_template,
+    "faulty": _faulty,
+    "lost": _lost,
+}
+"""What is said of a JSX that is drawn instead of its template, by the reason."""
+
+
+def _told(comparison: Comparison, between: str) -> str:
+    told = [
+        f"{at or '/'} is {said(got)}, {between} {said(want)}"
+        for at, got, want in comparison.differences
+    ]
+    first = "; ".join(told[:MOST_DIFFERENCES])
+    return first + (", and so on" if len(told) > MOST_DIFFERENCES else "")
 
 
 def wrapped_data(template: str) -> Iterator[Finding]:
@@ -98,117 +134,6 @@ def wrapped_data(template: str) -> Iterator[Finding]:
                     advice="widgetd draws the data; to be understood by others, replace each "
                     '{"type": "Text", "value": {…}} by its value',
                 )
-
-
-def _lost(meant: Element, written: Element) -> Iterator[Finding]:
-    for name, source in meant.attributes.items():
-        if source in _NOTHING or name == "children":
-            continue
-        raw = written.attributes.get(name)
-        if raw is None:
-            left = "nothing"
-        elif _NONE.fullmatch(raw):
-            left = "none"
-        else:
-            gone = (one for one in _names(source) if not re.search(rf"\b{re.escape(one)}\b", raw))
-            left = next((f"nothing of '{one}'" for one in gone), "")
-        if left:
-            line = " ".join(source.split())
-            shortened = line if len(line) <= 60 else line[:59] + "…"
-            problem = (
-                f"the exporter lost '{name}' of '{written.type}': "
-                f"the JSX says {shortened}, the template says {left}"
-            )
-            yield _finding(problem, written.line)
-
-
-def _finding(problem: str, line: int) -> Finding:
-    advice = "write in the template what the JSX says, or simplify the JSX and export again"
-    return Finding(code=_LOST, at="/template", line=line, problem=problem, advice=advice)
-
-
-def _names(expression: str) -> list[str]:
-    """The variables that a JSX expression reads, as far as its words tell."""
-
-    def interpolated(literal: re.Match[str]) -> str:
-        return " ".join(re.findall(r"\$\{([^{}]*)\}", literal.group()))
-
-    bare = _STRINGS.sub('""', _LITERAL_TEXT.sub(interpolated, expression))
-    bound = {
-        name
-        for pattern in re.findall(r"\(?([\w\s,$]*)\)?\s*=>", bare)
-        for name in re.findall(r"[\w$]+", pattern)
-    }
-    names = dict.fromkeys(_NAME.findall(bare))
-    return [name for name in names if name not in _LANGUAGE and name not in bound]
-
-
-# The JSX. What is never closed goes on to the end, or every later beginning would be tried in vain.
-_TAG = re.compile(r"<([A-Z][\w.]*)|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_ATTRIBUTE = re.compile(r"""\s*(?:([A-Za-z_][\w-]*)\s*(=)?\s*|(\{)|(/?>))""")
-_STRING = re.compile(r""""(?:[^"\\]|\\.)*+(?:"|\Z)|'(?:[^'\\]|\\.)*+(?:'|\Z)""", re.DOTALL)
-_SKIPPED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-
-
-def jsx_elements(view: str) -> list[Element]:
-    """Every element of `view`, in the order of the text."""
-    found: list[Element] = []
-    at, line, counted = 0, 1, 0
-    while tag := _TAG.search(view, at):
-        at = tag.end()
-        if not tag.group(1):
-            continue
-        line += view.count("\n", counted, tag.start())
-        counted = tag.start()
-        attributes, at = _attributes(view, at)
-        found.append(Element(type=tag.group(1), line=line, attributes=attributes))
-    return found
-
-
-def _attributes(view: str, at: int) -> tuple[dict[str, str], int]:
-    """The attributes of the tag that goes on at `at`, and where they end."""
-    attributes: dict[str, str] = {}
-    while match := _ATTRIBUTE.match(view, at):
-        name, equals, spread, end = match.groups()
-        at = match.end()
-        if end:
-            break
-        if spread:
-            at = _closing(view, at)
-        elif not equals:
-            attributes[name] = "true"
-        elif string := _STRING.match(view, at):
-            attributes[name], at = string.group(), string.end()
-        elif view[at : at + 1] == "{":
-            start, at = at + 1, _closing(view, at + 1)
-            attributes[name] = view[start : at - 1].strip()
-        else:
-            attributes[name] = ""
-    return attributes, at
-
-
-def _closing(text: str, at: int) -> int:
-    """Where the brace that was opened before `at` has been closed."""
-    # Braces and template literals that are open, the innermost last.
-    around = ["{"]
-    while around and at < len(text):
-        if around[-1] == "`":
-            if text.startswith("${", at):
-                around.append("{")
-                at += 2
-                continue
-            if text[at] == "`":
-                around.pop()
-            at += 2 if text[at] == "\\" else 1
-        elif skipped := _STRING.match(text, at) or _SKIPPED.match(text, at):
-            at = skipped.end()
-        else:
-            if text[at] in "{`":
-                around.append(text[at])
-            elif text[at] == "}":
-                around.pop()
-            at += 1
-    return at
 
 
 @dataclass(slots=True)

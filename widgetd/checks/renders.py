@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import chain, takewhile, zip_longest
+from itertools import chain, takewhile
 from typing import Any
 
 import orjson
@@ -15,10 +15,12 @@ from widgetd.checks.declared_paths import steps
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.describe import alternatives, shown
-from widgetd.schema.json_values import pointed, pointer
+from widgetd.schema.json_values import pointed
+from widgetd.template import Template
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
-from widgetd.widget.document import Studio
+from widgetd.widget.document import VIEW, Studio
+from widgetd.widget.export import ABSENT, MOST_DIFFERENCES, differences, differing
 from widgetd.widget.samples import Sample, admitted, examples, generated, studio_samples
 from widgetd.widget.widget import Widget
 
@@ -32,14 +34,10 @@ _REMEDIES = {
 _STRUCTURAL = frozenset({"W1401", "W1402", "W1406", "W1407"})
 """What generated values cannot bring about: these are said of every tree."""
 
-_MOST_DIFFERENCES = 3
-
 _MOST_EXHAUSTED = 3
 
 _MOST_STEPS = 500_000
 """All that finding out what is shown may take, in steps of templates; about a second."""
-
-_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +48,7 @@ class Outcome:
         sample: The sample.
         tree: The widget root; None where it failed.
         fault: Why it failed; empty where it did not.
+        at: Where in the file that stands which was drawn.
         code: What it is called where it fails so on all arguments; empty where it did not fail.
         place: Line and column in the template at which it failed; None where that is not known.
         exhausted: Whether it spent all that a render may spend.
@@ -57,6 +56,7 @@ class Outcome:
 
     sample: Sample
     tree: dict[str, Any] | None = None
+    at: str = "/template"
     fault: str = ""
     code: str = ""
     place: tuple[int, int] | None = None
@@ -82,13 +82,14 @@ def attempts(widget: Widget) -> Iterator[Outcome]:
 def render(widget: Widget, sample: Sample) -> Outcome:
     """What rendering `sample`, which the schema admits, comes to."""
     try:
-        return Outcome(sample=sample, tree=widget.tree(sample.arguments))
+        return Outcome(sample=sample, at=widget.drawing_at, tree=widget.tree(sample.arguments))
     except CallError as error:
         fault = error.message
         if error.place is not None:
             fault = fault.removeprefix(f"line {error.place[0]}: ")
         return Outcome(
             sample=sample,
+            at=widget.drawing_at,
             fault=fault,
             code="W1310",
             place=error.place,
@@ -97,21 +98,26 @@ def render(widget: Widget, sample: Sample) -> Outcome:
     except WidgetError as error:
         finding = error.finding
         place = _written(widget, sample, finding)
-        return Outcome(sample=sample, fault=finding.problem, code=finding.code, place=place)
+        return Outcome(
+            sample=sample,
+            at=widget.drawing_at,
+            fault=finding.problem,
+            code=finding.code,
+            place=place,
+        )
 
 
 def _written(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int] | None:
     """What in the template wrote the place of the output that `finding` is about."""
-    if finding.line is None or finding.column is None:
+    template = widget.drawing
+    if finding.line is None or finding.column is None or not isinstance(template, Template):
         return None
     arguments = widget.filled(sample.arguments)
-    made = widget.template.rendering(arguments)
+    made = template.rendering(arguments)
     if made.mended:
         return None
     before = made.text.split("\n")[: finding.line - 1]
-    return widget.template.place(
-        arguments, sum(len(line) + 1 for line in before) + finding.column - 1
-    )
+    return template.place(arguments, sum(len(line) + 1 for line in before) + finding.column - 1)
 
 
 def undrawable(widget: Widget) -> Finding | None:
@@ -142,12 +148,17 @@ def _failure(outcome: Outcome, code: str, arguments: str) -> Finding:
     line, column = outcome.place or (None, None)
     return Finding(
         code=code,
-        at="/template",
+        at=outcome.at,
         line=line,
         column=column,
-        problem=f"the template fails on {arguments}: {outcome.fault}",
-        advice=_REMEDIES[code],
+        problem=f"the {name_of(outcome.at)} fails on {arguments}: {outcome.fault}",
+        advice=_REMEDIES[code].replace("template", name_of(outcome.at)),
     )
+
+
+def name_of(at: str) -> str:
+    """What people call what stands at the pointer `at`, and is drawn."""
+    return "JSX" if at == VIEW else "template"
 
 
 def unknown_words(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator[Finding]:
@@ -170,7 +181,7 @@ def unknown_words(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator
                 known.add((finding.code, finding.problem))
                 yield Finding(
                     code=finding.code,
-                    at="/template",
+                    at=one.at,
                     problem=f"{finding.problem} (at {finding.at or '/'} of the tree)",
                     advice=finding.advice,
                 )
@@ -223,36 +234,39 @@ def preview_differences(
         )
         return
     found = [
-        f"{at or '/'} is {_said(got)}, not {_said(want)}"
+        f"{at or '/'} is {said(got)}, not {said(want)}"
         for at, got, want in differences(own.tree, expected)
     ]
     if found:
-        first = "; ".join(found[:_MOST_DIFFERENCES])
-        rest = len(found) - _MOST_DIFFERENCES
+        first = "; ".join(found[:MOST_DIFFERENCES])
+        rest = len(found) - MOST_DIFFERENCES
         more = f", and {rest} more" if rest > 0 else ""
         yield Finding(
             code="W1323",
             at="/outputJsonPreview",
             problem=f"the sample in encodedWidget renders otherwise: {first}{more}",
-            advice="export the widget again, or correct the template",
+            advice=_stale(widget, expected, own.tree),
         )
 
 
-def differences(got: Any, want: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Where two JSON values differ: pointer, what is there, what was wanted."""
-    if isinstance(got, dict) and isinstance(want, dict):
-        for key in dict.fromkeys([*want, *got]):
-            inner = at + pointer(key)
-            yield from differences(got.get(key, _ABSENT), want.get(key, _ABSENT), inner)
-    elif isinstance(got, list) and isinstance(want, list):
-        for index, (one, other) in enumerate(zip_longest(got, want, fillvalue=_ABSENT)):
-            yield from differences(one, other, f"{at}/{index}")
-    elif got is not want and (got != want or isinstance(got, bool) is not isinstance(want, bool)):
-        yield at, got, want
+def _stale(widget: Widget, preview: Any, own: Any) -> str:
+    """What to do about a preview that is not met, by whom the JSX agrees with."""
+    studio = widget.definition.studio
+    try:
+        arguments = widget.filled({} if studio is None else studio.default_state)
+        view = tree(widget.view.render(arguments))
+    except (CallError, WidgetError):
+        return "export the widget again, or correct the template"
+    if not any(True for _ in differing(view, preview)):
+        return "the JSX draws the preview: write in the template what it says, or export again"
+    if not any(True for _ in differing(view, own)):
+        return "the JSX draws the same: export the widget again, for its preview or sample is old"
+    return "the JSX draws neither: export the widget again, and correct what was changed since"
 
 
-def _said(value: Any) -> str:
-    return "absent" if value is _ABSENT else shown(value)
+def said(value: Any) -> str:
+    """A value of a tree as a finding shows it."""
+    return "absent" if value is ABSENT else shown(value)
 
 
 class Shown:
@@ -284,7 +298,7 @@ class Shown:
 
     def _output(self, arguments: Mapping[str, Any]) -> str | None:
         try:
-            made = self._widget.template.rendering(arguments)
+            made = self._widget.drawing.rendering(arguments)
         except CallError as error:
             self.left -= Limits().steps if error.code == "W2005" else 0
             return None

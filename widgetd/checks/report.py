@@ -15,6 +15,7 @@ import orjson
 from widgetd.errors import CODES, Finding
 from widgetd.schema.json_text import locate
 from widgetd.schema.json_values import pointed
+from widgetd.widget.document import ENCODED, VIEW, Document
 from widgetd.widget.sidecar import SUFFIX, line_of
 
 WIDTH = 76
@@ -56,11 +57,13 @@ def location_of(finding: Finding, content: str) -> Location:
         text = _line(content, line)
         column = finding.column or _first(text)
         return Location(line=line, column=column, text=text, text_column=column)
-    place = locate(content, finding.at) if finding.at else None
+    in_view = finding.at == VIEW
+    place = locate(content, ENCODED if in_view else finding.at) if finding.at else None
     if finding.line is not None and place is not None:
         # The line is one of the text at the pointer, which is a template mostly.
         try:
-            value = pointed(orjson.loads(content), finding.at)
+            document = Document(content=orjson.loads(content))
+            value = document.view if in_view else pointed(document.content, finding.at)
         except orjson.JSONDecodeError:
             value = None
         lines = value.splitlines() if isinstance(value, str) else []

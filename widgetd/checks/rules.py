@@ -42,8 +42,13 @@ RULES = (
     Rule(("W1110",), ("definition",), texts.unreadable_package),
     Rule(("W1115",), ("file", "definition"), texts.hidden_characters),
     Rule(("W1116", "W1117"), ("definition",), texts.description),
-    Rule(("W1307", "W1308", "W1309"), ("widget",), exporter.template_warnings),
+    Rule(
+        ("W1307", "W1308", "W1309", "W1325", "W1326"),
+        ("widget", "outcomes"),
+        exporter.template_warnings,
+    ),
     Rule(("W1324",), ("template",), exporter.wrapped_data),
+    Rule(("W1215",), ("widget",), schemas.guessed),
     Rule(("W1320", "W1321"), ("widget", "declared", "strict"), schemas.undeclared),
     Rule(("W1212",), ("schema",), schemas.portability),
     Rule(("W1210",), ("widget", "declared", "outcomes"), schemas.unused),
@@ -60,10 +65,14 @@ RULES = (
 """In the order of what they are about in a file."""
 
 
-CAUSES: Mapping[str, frozenset[str]] = {"W1407": frozenset({"W1320", "W1321"})}
+CAUSES: Mapping[str, frozenset[str]] = {
+    "W1215": frozenset({"W1114"}),
+    "W1407": frozenset({"W1320", "W1321"}),
+}
 """Codes of what may be there only because of something else, and is not said beside that.
 
-What is read and not declared is null, and a component loses its properties that are null.
+A schema under a misspelt key is none. What is read and not declared is null, and a component
+loses its properties that are null.
 """
 
 
@@ -88,8 +97,10 @@ class Subject:
 
     @property
     def template(self) -> str | None:
-        """The Jinja text, which was compiled."""
-        return None if self.widget is None else self.definition.template
+        """The Jinja text, which was compiled and is drawn."""
+        if self.widget is None or self.widget.source == "view":
+            return None
+        return self.definition.template
 
     @property
     def texts(self) -> tuple[str, ...]:

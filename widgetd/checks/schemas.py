@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
-from widgetd.checks.renders import Outcome, Shown
+from widgetd.checks.renders import Outcome, Shown, name_of
 from widgetd.errors import CallError, Finding
 from widgetd.schema.describe import FORMATS
 from widgetd.schema.engine import has_format
@@ -28,6 +28,8 @@ from widgetd.widget.widget import Widget
 
 _COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "enum", "const")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+_MOST_NAMED = 8
 
 _MOST_ADVISED = 50
 """Looking for what was meant takes long among many names."""
@@ -159,6 +161,18 @@ def _is_reference(value: object) -> bool:
     return isinstance(value, str) and has_format("uri-reference", value)
 
 
+def guessed(widget: Widget) -> Iterator[Finding]:
+    """That there is no schema, so that arguments are what is read (W1215)."""
+    if widget.definition.schema is None:
+        names = ", ".join(sorted(widget.schema.advertised["properties"])[:_MOST_NAMED])
+        of = f" from what the {name_of(widget.drawing_at)} reads: {names}" if names else ""
+        yield Finding(
+            code="W1215",
+            problem=f"there is no jsonSchema, so the arguments are guessed{of}",
+            advice="export the widget again, or write one: whoever calls it is told no types",
+        )
+
+
 def undeclared(widget: Widget, declared: DeclaredPaths, strict: bool) -> Iterator[Finding]:
     """Each path that the template reads and the schema does not declare, where it is read first.
 
@@ -167,13 +181,14 @@ def undeclared(widget: Widget, declared: DeclaredPaths, strict: bool) -> Iterato
         declared: The schema.
         strict: Whether this is a fault (W1321) or a warning (W1320).
     """
-    for count, (read, missing) in enumerate(_undeclared(widget.template.reads, declared)):
+    name = name_of(widget.drawing_at)
+    for count, (read, missing) in enumerate(_undeclared(widget.drawing.reads, declared)):
         yield Finding(
             code="W1321" if strict else "W1320",
-            at="/template",
+            at=widget.drawing_at,
             line=read.line,
             column=read.column,
-            problem=f"the template reads '{missing.path}', which the schema does not declare",
+            problem=f"the {name} reads '{missing.path}', which the schema does not declare",
             advice=missing.advice if count < _MOST_ADVISED else "declare it",
         )
 
@@ -237,9 +252,9 @@ def unused(
 
     One whose name is only misspelt where it is read is not among them.
     """
-    readers = (widget.template, *_sidecar_readers(widget).values())
+    readers = (widget.drawing, *_sidecar_readers(widget).values())
     paths = {read.path for reader in readers for read in reader.reads}
-    misspelt = islice(_undeclared(widget.template.reads, declared), _MOST_ADVISED)
+    misspelt = islice(_undeclared(widget.drawing.reads, declared), _MOST_ADVISED)
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.summary.fields))
     samples = [one.sample for one in outcomes]

@@ -48,6 +48,7 @@ CODES = (
     Code("W1212", "warning", "some hosts cannot read this schema"),
     Code("W1213", "warning", "the sidecar names a field that the schema lacks"),
     Code("W1214", "warning", "the sidecar describes an action that the template lacks"),
+    Code("W1215", "warning", "there is no schema, so the arguments are guessed"),
     # W13xx: the template
     Code("W1301", "fault", "the template cannot be parsed"),
     Code("W1302", "fault", "the template uses what templates may not use"),
@@ -68,7 +69,6 @@ CODES = (
     Code("W1325", "warning", "the file has no template that can be drawn, so its JSX is"),
     Code("W1326", "warning", "the template was changed after the export"),
     Code("W1327", "fault", "the JSX cannot be compiled"),
-    Code("W1328", "warning", "other readers of widgets understand the template otherwise, or not"),
     # W14xx: the tree of components
     Code("W1401", "warning", "a component is unknown"),
     Code("W1402", "warning", "a property is unknown"),

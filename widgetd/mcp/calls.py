@@ -226,6 +226,8 @@ class Rendering:
         }
         if made.coerced:
             mark["mended"] = made.coerced
+        if widget.source:
+            mark["source"] = widget.source
         facts = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
         return StoredRender(
             id=mark["id"],

@@ -47,7 +47,10 @@ class Ui(Part):
 
 
 class RenderMark(Part):
-    """`_meta["widgetd/render"]`: which render this is, and of what."""
+    """`_meta["widgetd/render"]`: which render this is, and of what.
+
+    `source` is what of the file was drawn, where that holds both a template and JSX.
+    """
 
     id: str
     widget: str
@@ -55,6 +58,7 @@ class RenderMark(Part):
     digest: str
     ms: float
     mended: tuple[str, ...] | None = None
+    source: Literal["template", "view"] | None = None
 
 
 class Failure(Part):

@@ -79,8 +79,13 @@ class Definition(Names):
 
     @property
     def template(self) -> str:
-        """The Jinja text."""
+        """The Jinja text; empty where there is none."""
         return self.document.template
+
+    @property
+    def view(self) -> str:
+        """Studio's JSX, which the template was made of; empty where there is none."""
+        return self.document.view
 
     @property
     def studio(self) -> Studio | None:

@@ -23,7 +23,7 @@ LONGEST = 500
 """Characters of a description that nobody wrote: every listing of tools pays for them."""
 
 _NOUNS: Mapping[str, str] = {"Card": "card", "ListView": "list", "Basic": "widget"}
-_ROOT = re.compile(r'"type"\s*:\s*"(Card|ListView|Basic)"')
+_ROOT = re.compile(r'(?:"type"\s*:\s*"|<)(Card|ListView|Basic)\b')
 _MOST_PARTS = 5
 
 
@@ -82,7 +82,7 @@ def _lead(definition: Definition) -> str:
     title = title if " " in title else re.sub(r"[_-]+", " ", title).strip()
     root = (definition.document.preview or {}).get("type")
     if not isinstance(root, str) or root not in _NOUNS:
-        written = _ROOT.search(definition.template)
+        written = _ROOT.search(definition.template or definition.view)
         root = written.group(1) if written else "Basic"
     noun = _NOUNS[root]
     return f"Show the {title}." if title.casefold().endswith(noun) else f"Show the {title} {noun}."

@@ -29,6 +29,10 @@ VERSION = "1.0"
 
 REQUIRED = ("version", "name", "template")
 OPTIONAL = ("jsonSchema", "outputJsonPreview", "encodedWidget")
+
+ENCODED = "/encodedWidget"
+VIEW = f"{ENCODED}/view"
+"""Points to Studio's JSX, in the package that the file holds encoded."""
 KNOWN = REQUIRED + OPTIONAL
 
 READ_BY_MODELS = frozenset({"title", "description"})
@@ -51,6 +55,8 @@ _ADDED: Mapping[str, str] = {
     "name": "what people call the widget",
     "template": "the Jinja text that Studio exports",
 }
+
+_NO_VIEW = ", and no JSX is there in its place"
 
 _DOUBTFUL = re.compile(rb"[^ -~]|\\\\[bfu]")
 """What JSON without whitespace has in it wherever some character may be one that nobody sees."""
@@ -138,9 +144,14 @@ class Document:
 
     @property
     def template(self) -> str:
-        """The Jinja text."""
-        template: str = self.content["template"]
+        """The Jinja text; empty where there is none."""
+        template: str = self.content.get("template") or ""
         return template
+
+    @property
+    def view(self) -> str:
+        """Studio's JSX; empty where there is none."""
+        return "" if self.studio is None else self.studio.view
 
     @property
     def preview(self) -> Mapping[str, Any] | None:
@@ -169,16 +180,17 @@ class Document:
     @cached_property
     def studio(self) -> Studio | None:
         """Studio's package, decoded; None where it is missing or not Studio's."""
-        return None if self.encoded is None else decode_studio(self.encoded)
+        return decode_studio(self.encoded) if isinstance(self.encoded, str) else None
 
     @property
     def origins(self) -> frozenset[str]:
-        """The `https` origins that stand in the template's own text: `https://images.example.com`.
+        """The `https` origins that stand in the author's own text: `https://images.example.com`.
 
         A host may let a page load images from there. What comes from arguments is nobody's to
         know here; an operator may allow more.
         """
-        return frozenset(match.group() for match in _ORIGIN.finditer(self.template))
+        text = self.template if self.template.strip() else self.view
+        return frozenset(match.group() for match in _ORIGIN.finditer(text))
 
 
 def read_document(content: bytes, limits: Limits) -> Document:
@@ -187,23 +199,26 @@ def read_document(content: bytes, limits: Limits) -> Document:
     Raises:
         WidgetError: It cannot be used as it stands; the finding says where.
     """
-    file = parse(content, limits)
+    document = Document(content=parse(content, limits))
+    file, has_view = document.content, bool(document.view.strip())
     for key in REQUIRED:
-        if key not in file:
+        if key not in file and not (key == "template" and has_view):
             near = nearest(key, tuple(other for other in file if other not in KNOWN))
             advice = f"rename '{near}' to it" if near else f"add it: {_ADDED[key]}"
-            raise error_at("W1105", "", f"the key '{key}' is missing", advice)
+            also = _NO_VIEW if key == "template" and not near else ""
+            raise error_at("W1105", "", f"the key '{key}' is missing{also}", advice)
     for key, (expected, name) in SHAPES.items():
         value = file.get(key)
-        if not isinstance(value, expected) and not (value is None and key in OPTIONAL):
+        may_be_null = key in OPTIONAL or (key == "template" and has_view)
+        if not isinstance(value, expected) and not (value is None and may_be_null):
             raise error_at("W1106", f"/{key}", f"this is {kind(value)}", f"write {name}")
     if file["version"] != VERSION:
         problem = f"the version is '{file['version'][:20]}'"
         raise error_at("W1107", "/version", problem, f"export the widget as version {VERSION}")
-    if not file["template"].strip():
+    if not document.template.strip() and not has_view:
         advice = "export the widget from ChatKit Studio again"
-        raise error_at("W1106", "/template", "the template is empty", advice)
-    return Document(content=file)
+        raise error_at("W1106", "/template", f"the template is empty{_NO_VIEW}", advice)
+    return document
 
 
 @lru_cache(maxsize=MOST_PARSED)

@@ -84,6 +84,7 @@ class Sidecar(_Part):
     profile: Literal["auto", "chatkit", "split"] = "auto"
     ids: tuple[str, ...] = ()
     derived: Mapping[str, str] = Field(default_factory=dict)
+    source: Literal["template", "view"] | None = None
     summary_data: Mapping[str, str] = Field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     actions: Mapping[str, ActionNote] = Field(default_factory=dict)

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -32,6 +32,8 @@ from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe
+from widgetd.widget.document import VIEW
+from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.filling import Filler, compile_filler
 from widgetd.widget.summary import Summary, compile_summary
 
@@ -45,6 +47,8 @@ _BEGINNING = re.compile(r'\s*\{\s*"type"\s*:\s*"([^"{\\]*)"')
 
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
+
+    from widgetd.template.jsx import View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +79,14 @@ class Proof:
         description: What the widget is for, in a sentence or two, for a model to choose by.
         listing: Identifies what a list of tools says of it.
         entry: How it stands in a list of tools, as JSON; empty where nobody has admitted it.
+        source: What is drawn; empty where the file holds no JSX, so that there is no choice.
     """
 
     names: Names
     description: str
     listing: str
     entry: bytes = b""
+    source: Source | Literal[""] = ""
 
 
 class Widget:
@@ -98,8 +104,48 @@ class Widget:
         self._proof = proof
 
     @cached_property
+    def choice(self) -> Choice:
+        """Which of the file's two sources is drawn, and why."""
+        return choose(self)
+
+    @property
+    def source(self) -> Source | Literal[""]:
+        """What is drawn; empty where the file holds no JSX, so that there is no choice."""
+        return self.choice.source if self._proof is None else self._proof.source
+
+    @cached_property
+    def drawing(self) -> Template | View:
+        """Makes the output from the arguments: the file's template, or its JSX."""
+        return self.view if self.source == "view" else self.template
+
+    @property
+    def drawing_at(self) -> str:
+        """Where in the file that stands, as a JSON pointer."""
+        return VIEW if self.source == "view" else "/template"
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """How the file's template and its JSX agree.
+
+        Raises:
+            WidgetError: One of the two cannot be compiled.
+        """
+        definition = self.definition
+        assert definition.studio is not None  # noqa: S101 - only asked of a file that holds JSX
+        _ = self.view
+        return compared(definition.template, definition.studio, self.schema, self._limits)
+
+    @cached_property
+    def view(self) -> View:
+        """The file's JSX, compiled."""
+        from widgetd.template.jsx import compile_view  # noqa: PLC0415 - few files need it
+
+        with self._errors_within(VIEW):
+            return compile_view(self.definition.view, limits=self._limits)
+
+    @cached_property
     def template(self) -> Template:
-        """Makes the output from the arguments."""
+        """The file's template, compiled."""
         with self._errors_within("/template"):
             return _template(self.definition.path, self.definition.template, self._limits)
 
@@ -107,9 +153,12 @@ class Widget:
     def schema(self) -> Schema:
         """Decides which arguments are admitted."""
         written = self.definition.schema
-        if written is None:  # an object with whatever the template asks for
-            names = sorted(self.template.names)
-            written = {"type": "object", "properties": {name: {} for name in names}}
+        if written is None:  # an object with whatever is asked for
+            try:
+                names = self.template.names if self.definition.template.strip() else self.view.names
+            except WidgetError:
+                names = self.view.names
+            written = {"type": "object", "properties": {name: {} for name in sorted(names)}}
         with self._errors_within("/jsonSchema"):
             return compile_schema(written, limits=self._limits)
 
@@ -161,7 +210,12 @@ class Widget:
             description = describe(definition, schema)
             listed = (self.tool, definition.title, description, schema.advertised, definition.tags)
             listing = blake2b(orjson.dumps(listed), digest_size=8).hexdigest()
-            self._proof = Proof(names=definition.names, description=description, listing=listing)
+            self._proof = Proof(
+                names=definition.names,
+                description=description,
+                listing=listing,
+                source=self.choice.source,
+            )
         return self._proof
 
     def compile(self) -> None:
@@ -170,7 +224,7 @@ class Widget:
         Raises:
             WidgetError: One cannot be made.
         """
-        _ = self.template, self.schema, self.summary, self.filler, self.checks
+        _ = self.drawing, self.schema, self.summary, self.filler, self.checks
 
     def admitted(self, entry: bytes) -> None:
         """Keep how it stands in a list of tools, as whoever admitted it says."""
@@ -252,7 +306,7 @@ class Widget:
             given, strict=strict, sensitive=sensitive, example=lambda: self._authors
         )
         filled = self.filled(checked.arguments, identity)
-        made = self.template.rendering(filled)
+        made = self.drawing.rendering(filled)
         try:
             root, json = tree_and_json(made.text)
         except WidgetError as error:
@@ -274,7 +328,7 @@ class Widget:
             CallError: The template fails on them.
             WidgetError: Its output is no widget (W1305, W1306).
         """
-        return tree(self.template.render(self.filled(arguments)))
+        return tree(self.drawing.render(self.filled(arguments)))
 
     @cached_property
     def Arguments(self) -> type[BaseModel]:  # noqa: N802 - it is a class, and named as one

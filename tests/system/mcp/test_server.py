@@ -117,7 +117,7 @@ async def test_an_error_does_not_repeat_a_long_name(
 async def test_a_failure_of_widgetd_itself_tells_the_caller_nothing_of_the_inside(
     client: Client, registry: Registry
 ) -> None:
-    vars(registry.current.widgets["greeting"])["template"] = None
+    vars(registry.current.widgets["greeting"])["drawing"] = None
 
     result = await client.call_tool("greeting", {"who": "Ada"})
 

@@ -8,7 +8,7 @@ import pytest
 from tests.corpus import CORPUS, corpus_files, needs_corpus
 from widgetd.checks import findings
 from widgetd.checks.declared_paths import DeclaredPaths
-from widgetd.checks.renders import Shown, attempts, differences
+from widgetd.checks.renders import Shown, attempts
 from widgetd.checks.report import location_of
 from widgetd.checks.rules import RULES, Subject
 from widgetd.checks.schemas import unread_fields
@@ -16,6 +16,7 @@ from widgetd.errors import CODES, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.widget.definition import define
+from widgetd.widget.export import differences
 from widgetd.widget.widget import Widget, compile_widget
 
 
@@ -404,3 +405,22 @@ def test_finding_out_what_is_shown_has_one_budget_of_steps_for_all_fields() -> N
     assert len(outcomes) > 2
     assert all(asked[-30:])
     assert -most < shown.left < 0
+
+
+@pytest.mark.parametrize(
+    ("template", "of"),
+    [
+        (card("town", "city.name"), " from what the template reads: city, town"),
+        ('{"type":"Card"}', ""),
+    ],
+)
+def test_arguments_that_are_guessed_are_said_to_be(template: str, of: str) -> None:
+    file = {"version": "1.0", "name": "Parcel", "description": "Parcels.", "template": template}
+    source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
+
+    assert [one for one in said(compile_widget(define(source))) if one.startswith("W1215")] == [
+        (
+            f"W1215 parcel.widget: there is no jsonSchema, so the arguments are guessed{of}; "
+            "export the widget again, or write one: whoever calls it is told no types"
+        )
+    ]

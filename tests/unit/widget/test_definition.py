@@ -150,12 +150,16 @@ def test_every_real_file_with_a_template_has_a_definition() -> None:
         except WidgetError as error:
             refused[path.name] = str(error).partition(": ")[2]
 
-    missing = "the key 'template' is missing; add it: the Jinja text that Studio exports"
+    missing = (
+        "the key 'template' is missing, and no JSX is there in its place; "
+        "add it: the Jinja text that Studio exports"
+    )
     assert refused == {
         "article-list.widget": missing,
         "line-select.widget": missing,
         "name-suggestions.widget": missing,
         "小序-校园智序结果卡.widget": (
-            "the template is empty; export the widget from ChatKit Studio again"
+            "the template is empty, and no JSX is there in its place; "
+            "export the widget from ChatKit Studio again"
         ),
     }

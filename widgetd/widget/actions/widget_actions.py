@@ -117,7 +117,7 @@ def widget_actions(widget: Widget) -> tuple[WidgetAction, ...]:
 
 def actions_in(definition: Definition, trees: Iterable[Tree]) -> tuple[WidgetAction, ...]:
     """The same, read off trees that somebody has rendered."""
-    notes, text = definition.sidecar.actions, definition.template
+    notes, text = definition.sidecar.actions, definition.template or definition.view
     found: dict[str, list[Trigger]] = {}
     for trigger in chain.from_iterable(map(triggers, trees)):
         found.setdefault(trigger.type, []).append(trigger)

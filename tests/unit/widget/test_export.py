@@ -1,0 +1,314 @@
+"""Which of an export's two sources is drawn, and what is said of the other."""
+# ruff: noqa: E501 - a table reads best with one case to a line
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.corpus import corpus_files, needs_corpus
+from widgetd.catalog.loader import load_widget
+from widgetd.checks import findings
+from widgetd.checks.report import location_of
+from widgetd.errors import WidgetError
+from widgetd.files.source import Source
+from widgetd.limits import Limits
+from widgetd.widget.definition import define
+from widgetd.widget.document import VIEW
+from widgetd.widget.export import SETS, argument_sets, compared
+from widgetd.widget.widget import Widget, compile_widget
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "names": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["n", "names"],
+}
+SAMPLE = {"n": 3, "names": ["Ann", "Bob"]}
+
+
+def export(
+    view: str | None, template: str | None, preview: Any = None, sidecar: str = ""
+) -> Widget:
+    """A file as Studio exports it, in which each part may be missing."""
+    file: dict[str, Any] = {
+        "version": "1.0",
+        "name": "People",
+        "jsonSchema": SCHEMA,
+        "description": "Show people.",
+    }
+    if template is not None:
+        file["template"] = template
+    if preview is not None:
+        file["outputJsonPreview"] = preview
+    if view is not None:
+        package = {"id": "wig_1", "name": "People", "view": view, "defaultState": SAMPLE}
+        file["encodedWidget"] = base64.b64encode(json.dumps(package).encode()).decode()
+    source = Source(path="people.widget", content=json.dumps(file).encode(), digest="1")
+    beside = Source(path="people.widget.toml", content=sidecar.encode(), digest="2")
+    return compile_widget(define(source, beside if sidecar else None))
+
+
+def card(*children: str) -> str:
+    within = "".join(child if child.startswith("{%") else f",{child}" for child in children)
+    strip = "{{- (_c[1:] if _c and _c[0] == ',' else _c) -}}"
+    return f'{{"type":"Card","children":[{{%- set _c -%}}{within}{{%- endset -%}}{strip}]}}'
+
+
+N = '{"type":"Text","value":{{ (n) | tojson }}}'
+LITERAL, LITERAL_JSX = '{"type":"Text","value":{{ ((n)) | tojson }}}', "<Text value={`${n}`} />"
+JOINED, JOINED_JSX = (
+    '{"type":"Text","value":{{ ((none)) | tojson }}}',
+    "<Text value={names.join(', ')} />",
+)
+SERIES = '{"type":"Chart","data":[],"xAxis":"n","series":[{"type":"Text","value":{"type":"bar","dataKey":"n"}}]}'
+SERIES_JSX = "<Chart data={[]} xAxis='n' series={[{type: 'bar', dataKey: 'n'}]} />"
+LOOP = '{%- for x in names -%},{"type":"Text","value":{{ (x) | tojson }}}{%- endfor -%}'
+LOOP_JSX = "{names.map((x) => (<Text value={x} />))}"
+SAME = "<Card><Text value={n} /></Card>"
+
+
+def drawn(widget: Widget) -> list[Any]:
+    return [
+        child.get("value", child.get("series")) for child in widget.call(SAMPLE).tree["children"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("view", "template", "source", "children"),
+    [
+        (None, card(N), "", [3]),
+        ("", card(N), "", [3]),
+        (SAME, card(N), "template", [3]),
+        (f"<Card>{LOOP_JSX}</Card>", card(LOOP), "template", ["Ann", "Bob"]),
+        (f"<Card>{LITERAL_JSX}</Card>", card(LITERAL), "view", ["3"]),
+        (f"<Card>{JOINED_JSX}</Card>", card(JOINED), "view", ["Ann, Bob"]),
+        (f"<Card>{SERIES_JSX}</Card>", card(SERIES), "view", [[{"type": "bar", "dataKey": "n"}]]),
+        (f"<Card>{LITERAL_JSX}{JOINED_JSX}{LOOP_JSX}</Card>", card(LITERAL, JOINED, LOOP), "view", ["3", "Ann, Bob", "Ann", "Bob"]),
+        # somebody's edit is not undone
+        (f"<Card>{JOINED_JSX}</Card>", card(JOINED, N), "template", [None, 3]),
+        (f"<Card>{JOINED_JSX}{LOOP_JSX}</Card>", card(JOINED, '{"type":"Text","value":"mine"}'), "template", [None, "mine"]),
+        ("<Card><Text value={n} size='sm' /></Card>", card(N), "template", [3]),
+        # the JSX cannot be compiled
+        (f"<Card>{JOINED_JSX}{{useState()}}</Card>", card(JOINED), "template", [None]),
+        ("<Card><", card(LITERAL), "template", ["3"]),
+        # there is no template
+        (f"<Card>{JOINED_JSX}</Card>", "", "view", ["Ann, Bob"]),
+        (f"<Card>{JOINED_JSX}</Card>", " \n", "view", ["Ann, Bob"]),
+        (f"<Card>{JOINED_JSX}</Card>", None, "view", ["Ann, Bob"]),
+    ],
+)  # fmt: skip
+def test_the_jsx_is_drawn_where_the_exporter_lost_some_of_it(
+    view: str | None, template: str | None, source: str, children: list[Any]
+) -> None:
+    made = export(view, template)
+
+    assert (made.source, drawn(made)) == (source, children)
+
+
+def said(made: Widget) -> list[str]:
+    return [f"{one.code} {one}" for one in findings(made) if one.code[:3] != "W14"]
+
+
+@pytest.mark.parametrize(
+    ("view", "template", "expected"),
+    [
+        (f"<Card><Text value={{n}} />{LOOP_JSX}</Card>", card(N, LOOP), []),
+        (
+            f"<Card>{JOINED_JSX}</Card>",
+            card(JOINED),
+            [
+                (
+                    "W1307 people.widget#/template: the exporter lost some of the JSX: /children/0/value is absent, "
+                    'not "Ann, Bob"; widgetd draws the JSX; others draw the template, unless it says the same'
+                ),
+                "W1210 people.widget#/jsonSchema/properties/n: nothing is made of 'n'; show it, or take it out of the schema",
+            ],
+        ),
+        (
+            f"<Card>{LITERAL_JSX}{LOOP_JSX}</Card>",
+            card(LITERAL, LOOP),
+            [
+                (
+                    'W1307 people.widget#/template: the exporter lost some of the JSX: /children/0/value is 3, not "3"; '
+                    "widgetd draws the JSX; others draw the template, unless it says the same"
+                )
+            ],
+        ),
+        (
+            f"<Card><Text value={{n}} size='sm' />{LOOP_JSX}</Card>",
+            card(N, LOOP),
+            [
+                (
+                    "W1326 people.widget#/template: the template was changed after the export: /children/0/size is absent, "
+                    'where the JSX says "sm"; exporting again undoes that; widgetd draws the template, or the JSX '
+                    'where the sidecar says source = "view"'
+                )
+            ],
+        ),
+        (
+            "<Card><Text value={n} />" + LOOP_JSX + "</Card>",
+            "",
+            [
+                (
+                    "W1325 people.widget: there is no template, so the JSX in encodedWidget is drawn; "
+                    "export the widget again to have one, if others than widgetd draw it"
+                )
+            ],
+        ),
+        (
+            f"<Card>\n{JOINED_JSX}{{n}}{{names.reverse()}}</Card>",
+            card(JOINED, N, LOOP),
+            [
+                (
+                    "W1307 people.widget#/template: line 1: the exporter could not translate this value and wrote (none); "
+                    "nor can the JSX be drawn: line 2: the method reverse is not available; "
+                    "write the value that the JSX shows, or simplify the JSX and export again"
+                )
+            ],
+        ),
+        (f"<Card>{{useState()}}{LOOP_JSX}</Card>", card(N, LOOP), []),
+    ],
+)  # fmt: skip
+def test_what_is_said_names_who_changed_what(view: str, template: str, expected: list[str]) -> None:
+    assert said(export(view, template)) == expected
+
+
+def test_a_template_that_cannot_be_used_gives_way_to_a_jsx_that_draws_the_preview() -> None:
+    view, faulty = f"<Card>\n<Text value={{n}} />{LOOP_JSX}</Card>", card("{%- if -%}", LOOP)
+    children = [{"type": "Text", "value": each} for each in (3, "Ann", "Bob")]
+    preview = {"type": "Card", "children": children}
+
+    made = export(view, faulty, preview)
+
+    assert (made.source, drawn(made)) == ("view", [3, "Ann", "Bob"])
+    assert said(made) == [
+        (
+            "W1325 people.widget#/template: line 1: the JSX is drawn, for the template cannot be: "
+            "Expected an expression, got 'end of statement block'; write it as Jinja reads it"
+        )
+    ]
+    for other in (None, {"type": "Card", "children": children[:1]}):
+        with pytest.raises(WidgetError, match=r"Expected an expression"):
+            export(view, faulty, other)
+
+
+@pytest.mark.parametrize(
+    ("source", "children"), [("template", [None, "Ann", "Bob"]), ("view", ["Ann, Bob", 3])]
+)
+def test_the_sidecar_decides_where_it_says_so(source: str, children: list[Any]) -> None:
+    made = export(
+        f"<Card>{JOINED_JSX}<Text value={{n}} /></Card>",
+        card(JOINED, LOOP),
+        sidecar=f'source = "{source}"',
+    )
+
+    assert (made.source, drawn(made)) == (source, children)
+    assert not [one for one in said(made) if one.startswith("W1326")]
+
+
+@pytest.mark.parametrize(
+    ("view", "template", "sidecar", "message"),
+    [
+        (None, card(N), 'source = "view"', "people.widget: the sidecar asks for the JSX, and the file holds none; export the widget again, or leave 'source' out"),
+        ("<Card>\n</Row>", "", "", "people.widget#/encodedWidget/view: line 2: </Row> does not close <Card>; write </Card>"),
+        ("import x from 'y'", card(N), 'source = "view"', "people.widget#/encodedWidget/view: line 1: a widget's JSX is one expression, and this is a statement: import x from 'y'; leave it out, and write <Card>…</Card>"),
+    ],
+)  # fmt: skip
+def test_jsx_that_has_to_be_drawn_and_cannot_be_is_refused(
+    view: str | None, template: str, sidecar: str, message: str
+) -> None:
+    with pytest.raises(WidgetError) as caught:
+        export(view, template, sidecar=sidecar)
+
+    assert (caught.value.finding.code, str(caught.value)) == ("W1327", message)
+
+
+def test_a_finding_in_the_jsx_is_shown_with_its_line() -> None:
+    made = export("<Card>\n  <Text value={m} /></Card>", "")
+    [finding] = [one for one in findings(made) if one.code == "W1320"]
+    location = location_of(finding, made.definition.content.decode())
+
+    assert (finding.at, finding.line, finding.column) == (VIEW, 2, 16)
+    assert finding.problem == "the JSX reads 'm', which the schema does not declare"
+    assert (location.text, location.text_column) == ("  <Text value={m} /></Card>", 16)
+
+
+def test_a_failing_view_is_named_as_such() -> None:
+    made = export("<Card><Text value={names[9].length + n.trim()} /></Card>", "")
+
+    assert [one for one in said(made) if "fails" in one] == [
+        (
+            "W1310 people.widget#/encodedWidget/view: line 1: the JSX fails on whatever it is given: "
+            "a number is no text; correct the JSX"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("view", "template", "advice"),
+    [
+        ("<Card><Text value='a' /></Card>", card('{"type":"Text","value":"b"}'), "the JSX draws the preview: write in the template what it says, or export again"),
+        ("<Card><Text value='b' /></Card>", card('{"type":"Text","value":"b"}'), "the JSX draws the same: export the widget again, for its preview or sample is old"),
+        ("<Card><Text value='c' /></Card>", card('{"type":"Text","value":"b"}'), "the JSX draws neither: export the widget again, and correct what was changed since"),
+        ("<Card>{f()}</Card>", card('{"type":"Text","value":"b"}'), "export the widget again, or correct the template"),
+    ],
+)  # fmt: skip
+def test_what_to_do_about_a_preview_depends_on_who_agrees(
+    view: str, template: str, advice: str
+) -> None:
+    made = export(view, template, {"type": "Card", "children": [{"type": "Text", "value": "a"}]})
+
+    assert [one.advice for one in findings(made) if one.code == "W1323"] == [advice]
+
+
+def test_no_library_is_imported_for_a_template_that_has_lost_nothing() -> None:
+    made = export(SAME, card(N))
+    made.call(SAMPLE)
+
+    assert "view" not in vars(made)
+
+
+EDITED = {
+    "MCQ Card (copy)",
+    "Multi-choice Selector",
+    "Multi-choice Selector@c62e1062",
+    "Single-choice list",
+    "Single-choice list@be0109b7",
+    "event_list",
+    "line_select",
+    "plotly",
+}
+LOST = {"Playlist"}
+
+
+def exports() -> list[Path]:
+    found = []
+    for path in corpus_files():
+        try:
+            widget = load_widget(path)
+        except WidgetError:
+            continue
+        if widget.definition.view:
+            found.append(path)
+    return found
+
+
+@needs_corpus
+@pytest.mark.parametrize("path", exports(), ids=lambda path: path.stem)
+def test_every_untouched_export_is_its_twin_and_no_edited_one_is(path: Path) -> None:
+    made = load_widget(path)
+    studio = made.definition.studio
+    assert studio is not None
+    found = compared(made.definition.template, studio, made.schema, Limits())
+
+    assert found.is_export is (path.stem not in EDITED)
+    assert found.agrees is (path.stem not in EDITED | LOST)
+    assert made.source == ("view" if path.stem in LOST else "template")
+    assert len(list(argument_sets(studio, made.schema))) == SETS + len(studio.samples)
