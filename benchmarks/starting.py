@@ -44,9 +44,12 @@ def rows(most: int) -> Iterator[Row]:
     with ExitStack() as stack:
         many, few = (real(stack.enter_context(folder()), size) for size in (1000, 16))
         fresh = alternate(partial(start_s, many), partial(start_s, few), pairs=pairs, warm_up=1)
+        undrawn = partial(_took_s, partial(daemon_started, many, code=UNDRAWN))
+        drawn = alternate(partial(start_s, many), undrawn, pairs=pairs, warm_up=1)
         known, other = (_known(at, stack.enter_context(folder())) for at in (many, few))
         again = alternate(known, other, pairs=pairs, warm_up=1)
     yield compared("start, 1,000 widgets, 16", at_most(3), fresh, remark=_REMARK)
+    yield compared("start, 1,000 widgets, none drawn", at_most(1.15), drawn, remark=_UNDRAWN)
     yield compared("start, 1,000 known widgets, 16", at_most(1.3), again, remark=_KNOWN)
     yield _on_every_processor(min(most, 3))
 
@@ -75,7 +78,14 @@ _STOCK = (
     "FastMCP` and a constant tool, to the first answer to `initialize`."
 )
 _REMARK = "Copies of the bundled widgets, without sidecars, as Studio exports them."
+_UNDRAWN = "The same files; the second daemon admits without drawing what it admits."
 _KNOWN = "The same, both with the state folder of an earlier start."
+
+
+UNDRAWN = (
+    "import runpy; import widgetd.catalog.loader as loader; loader.undrawable = lambda _: None; "
+    "runpy.run_module('widgetd', None, '__main__')"
+)
 
 
 def start_s(widgets: Path, state: Path | None = None) -> float:
@@ -112,7 +122,7 @@ def _took_s(started: Callable[[], Started]) -> float:
 
 
 def daemon_started(
-    widgets: Path, state: Path | None = None, *, within: Sequence[str] = ()
+    widgets: Path, state: Path | None = None, *, within: Sequence[str] = (), code: str = ""
 ) -> Started:
     """A daemon that is ready.
 
@@ -120,10 +130,15 @@ def daemon_started(
         widgets: The folder.
         state: Where it remembers what it proved; None for nowhere.
         within: The command that runs the command.
+        code: What Python runs in the place of `-m widgetd`.
     """
     flags = () if state is None else ("--state-dir", str(state))
     port = _free_port()
-    command = (*within, *daemon_command(widgets, *flags, port=port))
+    command = daemon_command(widgets, *flags, port=port)
+    if code:
+        interpreter, _, _, *arguments = command
+        command = (interpreter, "-c", code, *arguments)
+    command = (*within, *command)
     return _started(command, partial(_answers, port, "GET", "/readyz"))
 
 
