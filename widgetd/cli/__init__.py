@@ -5,6 +5,8 @@ Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, port or perm
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
@@ -35,13 +37,23 @@ for _commands in (
         app.command(_command)
 
 
+SEEN_ENOUGH = 141
+"""As a shell says of a command whose reader went away."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` names, and answer the exit code."""
     try:
-        return app(argv, exit_on_error=False, print_error=False, result_action="return_value") or 0
+        code = app(argv, exit_on_error=False, print_error=False, result_action="return_value") or 0
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has seen enough, as in `widgetd check | head`; nothing more can be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return SEEN_ENOUGH
     except CycloptsError as error:
         return complain(str(error), 2)
     except ConfigError as error:
         return complain(f"{error.problem}; {error.advice} [{error.code}]", error.exit_code)
     except (CallError, WidgetError) as error:
         return complain(str(error), 1)
+    return int(code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,15 @@ def test_settings_say_where_each_value_comes_from(
     assert lines["port"].endswith("9000  (WIDGETD_PORT)")
     assert lines["text"].endswith('"json"  (flag)')
     assert lines["host"].endswith('"127.0.0.1"  (default)')
+
+
+def test_a_reader_that_has_seen_enough_ends_a_command_without_a_traceback() -> None:
+    command = [sys.executable, "-m", "widgetd", "codes"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        said = running.stderr.read().decode()
+
+    assert said == ""
+    assert running.returncode == 141

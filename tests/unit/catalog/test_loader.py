@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from storms.spoiling import spoilt
 from tests.corpus import corpus_files
 from tests.serving import widget_file
+from tests.unit.template.test_prices import START, STATEMENTS
 from widgetd.catalog.loader import Catalog, Loader
 from widgetd.checks import findings
 from widgetd.checks.renders import attempts
@@ -98,6 +100,17 @@ def faults(
 @settings(max_examples=100, deadline=None)
 @given(spoilt(GOOD))
 def test_what_is_served_has_no_fault_in_a_check(content: bytes) -> None:
+    assert all(fault.level == "fault" for fault in faults(content))
+
+
+@settings(max_examples=60, deadline=None)
+@given(STATEMENTS, st.sampled_from(['"x"', "{{ who | tojson }}", "{{ n.d | tojson }}", "{{ t }}"]))
+def test_what_is_served_of_generated_templates_has_no_fault_in_a_check(
+    statements: str, value: str
+) -> None:
+    drawn = f'{{"type":"Card","children":[{{"type":"Text","value":{value}}}]}}'
+    content = widget_file(template=f"{START}{statements}{drawn}").encode()
+
     assert all(fault.level == "fault" for fault in faults(content))
 
 
