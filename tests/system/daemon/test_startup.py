@@ -34,6 +34,25 @@ def test_a_model_that_a_start_does_not_use_is_built_when_it_is_used() -> None:
     assert (ran.stdout, ran.stderr) == ("hello\n", "")
 
 
+_WITHOUT_RICH = """
+from widgetd.daemon.startup import without
+with without("rich"):
+    import structlog.dev
+import rich
+with without("rich"):
+    import rich.console
+print(structlog.dev.rich)
+"""
+
+
+def test_the_log_is_imported_without_what_it_is_not_dressed_with_and_others_find_it() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_RICH], capture_output=True, text=True, check=False
+    )
+
+    assert (ran.stdout, ran.stderr) == ("None\n", "")
+
+
 @pytest.fixture
 def often() -> Iterator[tuple[int, int, int]]:
     """How often garbage is collected; other libraries in this process have their own ideas."""
