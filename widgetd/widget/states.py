@@ -17,6 +17,7 @@ import orjson
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.sampling import sample as sampling
 from widgetd.schema.sampling.sample import State as Generated
+from widgetd.schema.validator import Schema, compile_schema
 from widgetd.widget.components import tree
 from widgetd.widget.variations import lengthened, repeated, reworded, shortened
 from widgetd.widget.widget import Render, Widget
@@ -164,10 +165,27 @@ def _candidates(widget: Widget) -> Iterator[Shown]:
 def _fitting(widget: Widget) -> Iterator[Shown]:
     """What calls can be made with, but for Studio's sample."""
     yield from (Shown(arguments=given) for given in widget.examples)
+    # Without a schema anything is admitted, so it is what the template reads that counts.
+    schema = widget.schema if widget.definition.schema else _schema_of_reads(widget)
     for state in _MADE:
-        made = sampling.sample(widget.schema, state=state)
-        if made is not None:
+        made = sampling.sample(schema, state=state)
+        if made is not None and widget.schema.admits(made):
             yield Shown(arguments=made, note=_NO_SAMPLE)
+
+
+def _schema_of_reads(widget: Widget) -> Schema:
+    """What the template reads: `legs[].from.city` is a text in an object in each of a list."""
+    root: dict[str, Any] = {"type": "object"}
+    for path in sorted(read.path for read in widget.template.reads if not read.index):
+        part = root
+        for step in path.split("."):
+            name = step.rstrip("[]")
+            part["type"] = "object"
+            part = part.setdefault("properties", {}).setdefault(name, {"type": "string"})
+            for _ in range(step.count("[]")):
+                part["type"] = "array"
+                part = part.setdefault("items", {"type": "string"})
+    return compile_schema(root)
 
 
 def _called(widget: Widget) -> Mapping[str, Any]:

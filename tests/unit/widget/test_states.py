@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.corpus import CORPUS, needs_corpus
-from tests.making import widget
-from widgetd.catalog.loader import discover_widgets
+from tests.making import source, widget
+from widgetd.catalog.loader import discover_widgets, load
+from widgetd.limits import Limits
 from widgetd.settings import bundled
 from widgetd.widget.components import tree
 from widgetd.widget.states import SAMPLE, shown, states
@@ -82,6 +83,19 @@ def test_without_any_sample_there_is_one_of_each_made_from_the_schema() -> None:
     assert shown(seen, SAMPLE).note == (
         "The file brings no sample that can be drawn; this one is made from the schema."
     )
+
+
+def test_without_a_schema_the_sample_has_what_the_template_reads() -> None:
+    template = (
+        '{"type":"Card","children":[{% for leg in legs %}{% if not loop.first %},{% endif %}'
+        '{"type":"Text","value":{{ (leg.from.city ~ leg.stops[0]) | tojson }}}{% endfor %}]}'
+    )
+    text = json.dumps({"version": "1.0", "name": "Trip", "template": template})
+    seen = load(source("Trip.widget", text), None, limits=Limits())
+
+    [leg] = shown(seen, SAMPLE).arguments["legs"]
+    assert leg["from"]["city"]
+    assert len(shown(seen, "many").arguments["legs"]) == 20
 
 
 def test_a_sample_that_the_schema_refuses_is_drawn_all_the_same_and_marked() -> None:
