@@ -23,11 +23,13 @@ from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
+import structlog
 from mcp.server.connection import Connection
 from mcp.server.streamable_http import check_accept_headers
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
+    INTERNAL_ERROR,
     PROTOCOL_VERSION_META_KEY,
 )
 from mcp_types.methods import validate_client_request
@@ -57,6 +59,8 @@ UNKNOWN = object()
 
 _ENVELOPE = (PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY)
 _KEYS = frozenset({"jsonrpc", "id", "method", "params"})
+
+_log = structlog.get_logger()
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -146,7 +150,12 @@ class FastPath:
             await self.app(scope, _replayed(taken, receive) if taken else receive, send)
             return
         self.answered += 1
-        body = await self._answered(request)
+        try:
+            body = await self._answered(request)
+        except Exception:  # noqa: BLE001 - the boundary of one request: no other may fail with it
+            _log.exception("request.crashed", method=request.method)
+            error = {"code": INTERNAL_ERROR, "message": "Internal server error"}
+            body = _response(request.id, b"error", orjson.dumps(error))
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
         if request.session:
             headers.append((b"mcp-session-id", request.session.encode("latin-1")))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import blake2b
 from math import inf
 from secrets import token_bytes
@@ -36,7 +37,7 @@ SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, AUTHOR, OPERATE, WRI
 """Everything that can be granted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Audience:
     """Those who see the same widgets.
 
@@ -48,7 +49,7 @@ class Audience:
     elevated: bool = True
     selection: Selection = EVERYTHING
 
-    @property
+    @cached_property
     def sees_everything(self) -> bool:
         """Whether nothing is hidden from them."""
         return self.elevated and self.selection == EVERYTHING
@@ -78,7 +79,7 @@ def opaque(name: str) -> str:
     return f"hidden_{blake2b(name.encode(), key=_KEY, digest_size=6).hexdigest()}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Principal:
     """Somebody who calls.
 
@@ -96,7 +97,7 @@ class Principal:
     proof: bytes = field(default=b"", repr=False)
     until: float | None = None
 
-    @property
+    @cached_property
     def audience(self) -> Audience:
         """With whom they share what they see."""
         return Audience(elevated=ELEVATED in self.scopes, selection=self.selection)

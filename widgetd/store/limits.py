@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from widgetd.store.contract import Bounds, Clock, Decision
 
@@ -14,6 +14,9 @@ PLACE_HINT_S = 1.0
 TICK_S = 1e-6
 """Below this, seconds since the epoch tell no times apart: whoever comes back exactly when told
 to must not be sent away for the last bit of a float."""
+
+
+ALLOWED = Decision()
 
 
 class LocalLimits:
@@ -34,7 +37,7 @@ class LocalLimits:
         """Take `cost` calls from the principal's bucket, or none."""
         rate, burst = self._bounds.rate_per_s, self._bounds.burst
         if rate is None:
-            return Decision()
+            return ALLOWED
         now, price = self._clock(), min(cost, burst)
         calls, since = self._buckets.pop(principal, (burst, now))
         calls = min(burst, calls + max(0.0, now - since) * rate)
@@ -46,14 +49,15 @@ class LocalLimits:
             return Decision()
         return Decision(code="W2201", retry_after_s=(price - calls) / rate)
 
-    @asynccontextmanager
-    async def slot(self, principal: str) -> AsyncIterator[Decision]:
+    def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
         """Hold one of the principal's places for as long as the block runs."""
         most = self._bounds.at_once
+        return nullcontext(ALLOWED) if most is None else self._slot(principal, most)
+
+    @asynccontextmanager
+    async def _slot(self, principal: str, most: int) -> AsyncIterator[Decision]:
         taken = self._places.get(principal, 0)
-        if most is None:
-            yield Decision()
-        elif taken >= most:
+        if taken >= most:
             yield Decision(code="W2202", retry_after_s=PLACE_HINT_S)
         else:
             self._places[principal] = taken + 1

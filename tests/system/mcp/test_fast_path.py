@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastmcp.resources.base import Resource
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,8 +26,11 @@ from tests.system.mcp.two_ways import (
     regular_fields,
     two_ways,
 )
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.store.contract import Bounds
+from widgetd.widget.widget import Widget
 
 EXAMPLES = 150
 """Requests of each property; the law was looked for in a hundred times as many."""
@@ -210,6 +214,22 @@ def test_a_session_is_for_the_token_that_opened_it(tmp_path: Path) -> None:
         ways.token = CHIEF
 
         assert not judged(ways, asked)
+
+
+class Broken(Resources):
+    """Resources of which no list can be made."""
+
+    def of_widget(self, widget: Widget, snapshot: Snapshot) -> Iterator[Resource]:
+        raise OSError(f"{widget.tool} is in /srv/secret")
+        yield from super().of_widget(widget, snapshot)
+
+
+def test_what_nobody_foresaw_says_nothing_of_the_inside(tmp_path: Path) -> None:
+    with two_ways(tmp_path, resources=Broken()) as ways:
+        asked = request(MODERN, "resources/list", {})
+
+        assert judged(ways, asked)
+        assert ways.compare(asked)[0].content["error"]["message"] == "Internal server error"
 
 
 JSON = st.recursive(

@@ -349,12 +349,8 @@ def made_ways(
 
     def way(*, traced: bool) -> Way:
         recorder = Recorder()
-        chosen = ServerOptions(
-            resources=Resources("<!doctype html>"),
-            observers=(recorder,),
-            traced=traced,
-            **options,
-        )
+        said = {"resources": Resources("<!doctype html>"), **options}
+        chosen = ServerOptions(observers=(recorder,), traced=traced, **said)
         server = build(registry, local_store(bounds, clock), chosen, auth=access)
         return Way(app=http_app(server, ()), server=server, recorder=recorder)
 
