@@ -24,7 +24,8 @@ _ERAS: tuple[Era, ...] = ("modern", "legacy")
 _RENDERS = 10_000
 """As many as the store keeps."""
 
-_BLOCK = 200
+_TURN = 50
+_BESIDE = 200
 
 
 def caller(url: str, era: Era = "modern") -> Timed:
@@ -71,7 +72,9 @@ def _against_a_constant(pairs: int) -> Iterator[Row]:
             f"{len(answered(theirs).body):,}, its arguments validated by FastMCP, as it comes."
         )
         for era, limit in zip(_ERAS, (0.45, 0.5), strict=True):
-            taken = alternate(caller(ours, era), caller(theirs, era), pairs=pairs, warm_up=50)
+            taken = alternate(
+                caller(ours, era), caller(theirs, era), pairs=pairs, warm_up=_TURN, block=_TURN
+            )
             what = f"call, {era} era, stock FastMCP constant"
             yield compared(what, at_most(limit), taken, remark=remark)
             remark = ""
@@ -115,7 +118,7 @@ def _among_many(pairs: int) -> Row:
             caller(stack.enter_context(widgetd(real(stack.enter_context(folder()), size))).url)
             for size in (10_000, 16)
         )
-        taken = alternate(many, few, pairs=pairs, warm_up=50)
+        taken = alternate(many, few, pairs=pairs, warm_up=_TURN, block=_TURN)
     return compared("call among 10,000 widgets, among 16", at_most(1.05), taken)
 
 
@@ -148,7 +151,7 @@ def _beside_a_lister(pairs: int) -> Row:
 
 
 def _block(one: Timed) -> list[float]:
-    return [one() for _ in range(_BLOCK)]
+    return [one() for _ in range(_BESIDE)]
 
 
 def _longest(calls: int) -> Row:

@@ -39,7 +39,7 @@ def _against_a_probe(pairs: int) -> Row:
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), len(bundled()), sidecars=True)
         url = stack.enter_context(widgetd(widgets)).url
-        taken = alternate(lister(url, "modern"), probing(url), pairs=pairs, warm_up=50)
+        taken = alternate(lister(url, "modern"), probing(url), pairs=pairs, warm_up=50, block=50)
         remark = _told(url, "modern")
     return compared("whole list of 27, GET /livez", at_most(1.3), taken, remark=remark)
 
