@@ -22,6 +22,7 @@ from functools import lru_cache, partial
 from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import anyio.lowlevel
 import orjson
 import structlog
 from mcp.server.connection import Connection
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
     from widgetd.mcp.server import Server
 
 MOST_BYTES = 64 * 1024
-"""Of a body; what is larger is looked through beside the loop."""
+"""Of a request that is answered here, for a larger one is looked through beside the loop; and of a
+response that is sent in one piece."""
 
 MOST_REMEMBERED = 256
 """Hosts that passed the check, and introductions that clients gave of themselves."""
@@ -67,6 +69,9 @@ V = TypeVar("V")
 
 Params = Mapping[str, Any]
 
+Parts = Sequence[bytes | memoryview]
+"""A response, in the pieces that it was made of."""
+
 Answer = Callable[["Server", Caller, Params, bytes], Awaitable[Sent]]
 """Who asks, for what, and the server's stamp on modern results, to the result as JSON."""
 
@@ -79,6 +84,7 @@ class Method:
         answer: Answers for whoever is calling.
         params: Its parameters beside `_meta`, with the one type each may have here.
         named: The parameter that must be there, and that the `Mcp-Name` header repeats.
+        caches: Whether a modern result says how long it may be kept.
         modern: Whether the modern era has it.
         known: Whether what is asked for is there, and as any other.
     """
@@ -86,6 +92,7 @@ class Method:
     answer: Answer
     params: Mapping[str, type] = field(default_factory=dict)
     named: str = ""
+    caches: bool = False
     modern: bool = True
     known: Callable[[Server, Caller, Params], bool] = lambda _server, _caller, _params: True
 
@@ -151,16 +158,26 @@ class FastPath:
             return
         self.answered += 1
         try:
-            body = await self._answered(request)
+            parts = await self._answered(request)
         except Exception:  # noqa: BLE001 - the boundary of one request: no other may fail with it
             _log.exception("request.crashed", method=request.method)
             error = {"code": INTERNAL_ERROR, "message": "Internal server error"}
-            body = _response(request.id, b"error", orjson.dumps(error))
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+            parts = _response(request.id, b"error", orjson.dumps(error))
+        length = sum(map(len, parts))
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % length)]
         if request.session:
             headers.append((b"mcp-session-id", request.session.encode("latin-1")))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        if length <= MOST_BYTES:
+            await send({"type": "http.response.body", "body": b"".join(parts)})
+            return
+        # A long list is not copied; and whoever calls meanwhile waits for a piece, not for all.
+        for part in parts:
+            for start in range(0, len(part), MOST_BYTES):
+                piece = memoryview(part)[start : start + MOST_BYTES]
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await anyio.lowlevel.checkpoint()
+        await send({"type": "http.response.body"})
 
     async def _taken(
         self, scope: sdk.Scope, receive: sdk.Receive, taken: list[sdk.Message]
@@ -269,7 +286,7 @@ class FastPath:
     def _known(self, session: str) -> LegacyClient | None:
         return self._server.clients.of_session(session)
 
-    async def _answered(self, request: Request) -> bytes:
+    async def _answered(self, request: Request) -> Parts:
         """The response to a request; from here on it is ours."""
         server, caller, params = self._server, request.caller, request.params
         method, stamp = METHODS[request.method], b"" if request.session else self._stamp
@@ -287,6 +304,12 @@ class FastPath:
                         answer = await answering()
                 finally:
                     CALLER.reset(token)
+        # A cacheable result has its stamp apart, behind the JSON of a list that is kept.
+        if method.caches and stamp:
+            tail = (
+                b',"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{%b}}' % stamp
+            )
+            return _response(request.id, b"result", memoryview(answer.json)[:-1], tail)
         return _response(request.id, b"result", answer.json)
 
     def _in_use(self, request: Request) -> AbstractContextManager[None]:
@@ -351,8 +374,9 @@ def _is_plain_key(key: str) -> bool:
     return key in _ENVELOPE or ("/" in key and "mcp" not in key and "modelcontext" not in key)
 
 
-def _response(request_id: int | str, kind: bytes, content: bytes) -> bytes:
-    return b'{"jsonrpc":"2.0","id":%b,"%b":%b}' % (orjson.dumps(request_id), kind, content)
+def _response(request_id: int | str, kind: bytes, *content: bytes | memoryview) -> Parts:
+    head = b'{"jsonrpc":"2.0","id":%b,"%b":' % (orjson.dumps(request_id), kind)
+    return (head, *content, b"}")
 
 
 def _replayed(taken: list[sdk.Message], receive: sdk.Receive) -> sdk.Receive:
@@ -379,15 +403,15 @@ def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
 
 
 def _page_of(name: str) -> Answer:
-    async def page(server: Server, caller: Caller, params: Params, stamp: bytes) -> Sent:
+    async def page(server: Server, caller: Caller, params: Params, _stamp: bytes) -> Sent:
         pages = await LISTS[name](server, caller)
-        return _cacheable(pages.ready(params.get("cursor", "")), stamp)
+        return Sent(pages.ready(params.get("cursor", "")))
 
     return page
 
 
-async def _read(server: Server, caller: Caller, params: Params, stamp: bytes) -> Sent:
-    return _cacheable(orjson.dumps(read_resource(server, caller, params["uri"])), stamp)
+async def _read(server: Server, caller: Caller, params: Params, _stamp: bytes) -> Sent:
+    return Sent(orjson.dumps(read_resource(server, caller, params["uri"])))
 
 
 def _reads_plainly(server: Server, caller: Caller, params: Params) -> bool:
@@ -398,14 +422,6 @@ async def _pong(_server: Server, _caller: Caller, _params: Params, _stamp: bytes
     return Sent(b"{}")
 
 
-def _cacheable(result: bytes, stamp: bytes) -> Sent:
-    """A result of which the modern era says how long it may be kept."""
-    if not stamp:
-        return Sent(result)
-    hint = b',"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{%b}}'
-    return Sent(b"".join((memoryview(result)[:-1], hint % stamp)))
-
-
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         CALLS: Method(
@@ -414,8 +430,13 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             named="name",
             known=_calls_plainly,
         ),
-        **{name: Method(answer=_page_of(name), params={"cursor": str}) for name in LISTS},
-        READS: Method(answer=_read, params={"uri": str}, named="uri", known=_reads_plainly),
+        **{
+            name: Method(answer=_page_of(name), params={"cursor": str}, caches=True)
+            for name in LISTS
+        },
+        READS: Method(
+            answer=_read, params={"uri": str}, named="uri", caches=True, known=_reads_plainly
+        ),
         "ping": Method(answer=_pong, modern=False),
     }
 )
