@@ -18,6 +18,7 @@ from widgetd.cli.inspect import list_, mock, render, shot, shots_
 from widgetd.cli.new import new, schema
 from widgetd.cli.options import complain
 from widgetd.cli.serve import dev, health, serve, settings, usage
+from widgetd.cli.validate import validate
 from widgetd.errors import CallError, ConfigError, WidgetError
 
 app = App(
@@ -27,7 +28,7 @@ app = App(
     version_flags=["--version"],
 )
 for _commands in (
-    (serve, dev, health, settings),
+    (serve, dev, validate, health, settings),
     (check, usage, codes),
     (list_, render, mock, shot, shots_),
     (new, new_sidecar, schema, types, config),

@@ -9,9 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
+from importlib.metadata import version
 from typing import TypeVar, get_args
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -51,7 +61,11 @@ class Metrics:
     def __init__(self, registry: Registry, vitals: Vitals) -> None:
         self._registry = registry
         self._vitals = vitals
+        # When a series began says nothing that its name and the process do not.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.collected = CollectorRegistry()
+        for standard in (ProcessCollector, PlatformCollector, GCCollector):
+            standard(registry=self.collected)
         self._attempts = self._counter("reload_attempts", "Files that were new or other, and read.")
         self._successes = self._counter("reload_successes", "Files that came to be served so.")
         self._refusals = self._counter("reload_refusals", "Files that could not be served.")
@@ -220,6 +234,11 @@ class _States(Collector):
     def collect(self) -> Iterator[Metric]:
         """Which snapshot is served, how many widgets, and how the daemon is."""
         snapshot = self._registry.current
+        yield InfoMetricFamily(
+            "widgetd_build",
+            "What runs.",
+            {name: version(name) for name in ("widgetd", "fastmcp", "mcp")},
+        )
         yield InfoMetricFamily(
             "widgetd_generation",
             "Hashes of what is served and of the files: equal on replicas that agree.",

@@ -130,6 +130,7 @@ async def render(daemon: Daemon, request: Request) -> Response:
 
 PAGES = (
     Page(path="/livez", view=livez, scopes=None),
+    Page(path="/healthz", view=livez, scopes=None),  # as many platforms call it
     Page(path="/readyz", view=readyz, scopes=None),
     # Whoever lacks the scope of a call is told so the way a call tells.
     Page(path="/render/{name}", view=render, scopes=None, methods=("POST",)),

@@ -49,11 +49,18 @@ async def test_the_guide_explains_each_metric_and_no_other(tmp_path: Path) -> No
     told = {
         re.sub(r"_(bucket|count|sum|created)$", "", name)
         for name in await scraped(tmp_path)
-        if not name.endswith("_created")
+        if name.startswith("widgetd_")
     }
     named = {name for cell in cells("Watch", "widgetd_") for name in re.findall(r"`(\w+)", cell)}
 
     assert named == told
+
+
+async def test_what_every_service_tells_is_told_and_no_series_of_beginnings(tmp_path: Path) -> None:
+    names = set(await scraped(tmp_path))
+
+    assert {"process_cpu_seconds_total", "process_open_fds", "python_gc_collections_total"} <= names
+    assert not any(name.endswith("_created") for name in names)
 
 
 def test_the_guide_explains_each_event_of_the_log_and_no_other() -> None:

@@ -50,7 +50,11 @@ async def test_every_page_but_the_probes_asks_for_a_token(tmp_path: Path) -> Non
             for page in tables
         }
 
-    assert {path for path, status in statuses.items() if status != 401} == {"/livez", "/readyz"}
+    assert {path for path, status in statuses.items() if status != 401} == {
+        "/livez",
+        "/readyz",
+        "/healthz",
+    }
 
 
 async def test_a_stream_ends_with_the_token_that_a_reread_takes_away(tmp_path: Path) -> None:

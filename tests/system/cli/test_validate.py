@@ -1,0 +1,82 @@
+"""`widgetd validate` says what a start would say, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.serving import widget_file
+from widgetd.cli import main
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "widgets").mkdir()
+    (tmp_path / "widgets" / "A.widget").write_text(widget_file("A"))
+    return tmp_path
+
+
+def validated(folder: Path, toml: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    (folder / "widgetd.toml").write_text(f"port = 0\n{toml}")
+    code = main(["validate"])
+    said = capsys.readouterr()
+    return code, said.out + said.err
+
+
+def test_what_would_be_served_and_refused_is_said(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "widgets" / "B.widget").write_text("{")
+
+    code, said = validated(here, "gallery = true", capsys)
+
+    assert code == 0
+    assert said.startswith(
+        "would serve 1 widgets from widgets on 127.0.0.1:0\nwould refuse B.widget"
+    )
+    assert "gallery is said by widgetd.toml" in said
+
+
+@pytest.mark.parametrize(
+    ("toml", "code", "sentence"),
+    [
+        ("prot = 1", 2, "did you mean"),
+        ('dir = "nowhere"', 3, "there is no folder nowhere"),
+        ('host = "0.0.0.0"', 2, "no token is set"),
+        ('token_file = "nothing"', 3, "nothing"),
+        ('jwt_issuer = "https://a.example"', 2, "belong together"),
+    ],
+)
+def test_what_a_start_would_refuse_is_refused_with_its_exit_code(
+    here: Path, capsys: pytest.CaptureFixture[str], toml: str, code: int, sentence: str
+) -> None:
+    answered, said = validated(here, toml, capsys)
+
+    assert (answered, sentence in said) == (code, True), said
+
+
+def test_a_port_that_is_taken_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        (here / "widgetd.toml").write_text(f"port = {taken.getsockname()[1]}")
+
+        assert main(["validate"]) == 3
+    assert "port" in capsys.readouterr().err
+
+
+def test_it_leaves_nothing_behind(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _ = validated(here, 'audit = "calls/audit.jsonl"\nstate_dir = "state"', capsys)
+
+    assert code == 0
+    assert sorted(path.name for path in here.iterdir()) == ["widgetd.toml", "widgets"]
+
+
+def test_another_file_of_settings_can_be_named(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "other.toml").write_text("port = 0\nprofile = 3")
+
+    assert main(["validate", "--config", "other.toml"]) == 2
+    assert "other.toml: profile cannot be 3" in capsys.readouterr().err
