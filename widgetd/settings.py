@@ -63,6 +63,9 @@ class Settings(BaseModel):
     image_origin: Words = Field(
         default=(), description="origins that images may come from in every widget"
     )
+    sample_images: bool = Field(
+        default=False, description="load images in the gallery from where samples have them"
+    )
     allowed_host: Words = Field(default=(), description="Host headers to accept besides loopback")
     profile: Literal["auto", "chatkit", "split"] = Field(
         default="auto", description="who sees the tree"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import orjson
 
-from widgetd.checks import exporter, renders, schemas, texts
+from widgetd.checks import exporter, images, renders, schemas, texts
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.errors import Finding
 from widgetd.schema.json_text import decode
@@ -60,6 +60,7 @@ RULES = (
     Rule(tuple(f"W140{n}" for n in range(1, 8)), ("outcomes", "texts"), renders.unknown_words),
     Rule(("W1323",), ("widget", "studio", "preview"), renders.preview_differences),
     Rule(("W1408",), ("actions",), renders.hidden_fields),
+    Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.unloadable),
     Rule(("W1214",), ("definition", "actions"), texts.described_in_vain),
 )
 """In the order of what they are about in a file."""
@@ -68,11 +69,12 @@ RULES = (
 CAUSES: Mapping[str, frozenset[str]] = {
     "W1215": frozenset({"W1114"}),
     "W1407": frozenset({"W1320", "W1321"}),
+    "W1410": frozenset({"W1211"}),
 }
 """Codes of what may be there only because of something else, and is not said beside that.
 
 A schema under a misspelt key is none. What is read and not declared is null, and a component
-loses its properties that are null.
+loses its properties that are null. A sample that does not fit is not drawn, and shows no images.
 """
 
 
@@ -82,12 +84,16 @@ class Subject:
     Args:
         widget: Compiled; of a mere definition only what needs no compiling is known.
         strict: Whether it is a fault that a template reads what its schema does not declare.
+        image_origins: Origins that images may come from in every widget.
     """
 
-    def __init__(self, widget: Widget | Definition, *, strict: bool) -> None:
+    def __init__(
+        self, widget: Widget | Definition, *, strict: bool, image_origins: Collection[str] = ()
+    ) -> None:
         self.widget = widget if isinstance(widget, Widget) else None
         self.definition = widget if isinstance(widget, Definition) else widget.definition
         self.strict = strict
+        self.image_origins = image_origins
 
     @cached_property
     def file(self) -> Mapping[str, Any]:
@@ -153,14 +159,17 @@ class Subject:
         return actions_in(self.definition, rendered)
 
 
-def findings(widget: Widget | Definition, *, strict: bool = False) -> tuple[Finding, ...]:
+def findings(
+    widget: Widget | Definition, *, strict: bool = False, image_origins: Collection[str] = ()
+) -> tuple[Finding, ...]:
     """Everything that can be said about `widget`, in the order of its file's parts.
 
     Args:
         widget: A compiled widget; of a mere definition only its texts are looked at.
         strict: Whether it is a fault that a template reads what its schema does not declare.
+        image_origins: Origins that images may come from in every widget.
     """
-    subject = Subject(widget, strict=strict)
+    subject = Subject(widget, strict=strict, image_origins=image_origins)
     found: list[Finding] = []
     for rule in RULES:
         needed = [getattr(subject, name) for name in rule.needs]

@@ -36,9 +36,10 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    settled = settled_by(dir, flags, gallery=True)
-    if settled.origins["toolset"] == "default":
-        settled = settled_by(dir, flags, gallery=True, toolset=DEV_TOOLSETS)
+    origins = settled_by(dir, flags, gallery=True).origins
+    usual = {"toolset": DEV_TOOLSETS, "sample_images": True}
+    own = {name: value for name, value in usual.items() if origins[name] == "default"}
+    settled = settled_by(dir, flags, gallery=True, **own)
     return _run(settled.settings, readable=True)
 
 

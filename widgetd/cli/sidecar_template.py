@@ -26,6 +26,7 @@ ui_type = {ui_type}
 summary = {summary}
 summary_fields = {summary_fields}
 # sensitive = ["passport"]       # told to nobody: no text, no data, no log
+# image_origins = ["https://images.example.com"]  # images may come from there, too
 # ids = ["orderId"]              # made by widgetd where a call leaves them out
 
 # permission = "elevated"        # callers need a scope of their own

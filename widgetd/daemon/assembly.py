@@ -30,6 +30,7 @@ from widgetd.guide.reference import Reference
 from widgetd.guide.toolset import Authoring
 from widgetd.limits import Limits
 from widgetd.mcp.audit import Audit
+from widgetd.mcp.blocked_images import BlockedImages
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.log_ring import LogRing
 from widgetd.mcp.resources import Resources
@@ -168,7 +169,11 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         expose=settings.expose,
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin, runtime.loading.draws),
-        observers=(runtime.metrics, *([runtime.audit] if runtime.audit else [])),
+        observers=(
+            runtime.metrics,
+            BlockedImages(settings.image_origin),
+            *([runtime.audit] if runtime.audit else []),
+        ),
         otherwise=runtime.access_policy.otherwise,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
         draws=runtime.loading.draws,
@@ -253,6 +258,7 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
         intake=intake,
         url=url,
         image_origins=settings.image_origin,
+        sample_images=settings.sample_images,
         stop=runtime.stop,
-        problems=Problems(runtime.folder, runtime.loading.draws),
+        problems=Problems(runtime.folder, runtime.loading.draws, settings.image_origin),
     )

@@ -78,6 +78,7 @@ CODES = (
     Code("W1406", "warning", "a component stands where it may not"),
     Code("W1407", "warning", "a component lacks a property"),
     Code("W1408", "warning", "an action's payload hides a field of the form"),
+    Code("W1410", "warning", "hosts load no images from where these come from"),
     # W15xx: changes that callers may stumble over
     Code("W1501", "warning", "a field was removed"),
     Code("W1502", "warning", "a field is required now"),

@@ -167,7 +167,7 @@ def _dependencies(widget: Widget, _authoring: Authoring) -> dict[str, Any]:
     said = [finding for finding in findings(widget) if finding.code in _SAYING]
     return {
         "components": sorted(components_in(widget)),
-        "imageOrigins": sorted(widget.definition.document.origins),
+        "imageOrigins": sorted(widget.definition.image_origins),
         "actions": [action.type for action in widget_actions(widget)],
         "findings": [f"[{finding.code}] {finding.problem}" for finding in said],
     }

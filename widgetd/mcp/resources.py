@@ -230,7 +230,7 @@ class Resources:
         return None if content is None else TextResource(**fields, content=content)
 
     def _page(self, widget: Widget) -> Resource:
-        allowed = sorted({*widget.definition.document.origins, *self._image_origins})
+        allowed = sorted({*widget.definition.image_origins, *self._image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
         return TextResource(
             view_uri(widget.tool),

@@ -93,6 +93,11 @@ class Definition(Names):
         return self.document.studio
 
     @property
+    def image_origins(self) -> frozenset[str]:
+        """The origins that its images may come from: those in its template, and its author's."""
+        return self.document.origins | frozenset(self.sidecar.image_origins)
+
+    @property
     def ui_type(self) -> str:
         """The type of response, in kebab-case."""
         return self.sidecar.ui_type or kebab_case(self.tool)

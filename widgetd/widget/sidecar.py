@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,6 +22,7 @@ from widgetd.files.source import Source
 from widgetd.schema.json_text import decode
 from widgetd.schema.json_values import kind
 from widgetd.widget.hidden_characters import visible
+from widgetd.widget.images import ORIGIN
 
 SUFFIX = ".toml"
 """What a sidecar's path adds to its widget's."""
@@ -82,6 +83,7 @@ class Sidecar(_Part):
     migration_guide: str | None = None
     cache: Literal["none", "session", "persistent"] = "none"
     profile: Literal["auto", "chatkit", "split"] = "auto"
+    image_origins: tuple[Annotated[str, Field(pattern=ORIGIN)], ...] = ()
     ids: tuple[str, ...] = ()
     derived: Mapping[str, str] = Field(default_factory=dict)
     source: Literal["template", "view"] | None = None
@@ -172,6 +174,7 @@ _EXPECTED: Mapping[str, str] = {
     "dict_type": "a table",
     "model_type": "a table",
     _KEBAB: "words in lower case joined by hyphens, as in 'flight-tracker'",
+    ORIGIN: "an origin in lower case, as in 'https://images.example.com'",
     VERSION: "numbers joined by dots, as in '1.5.0'",
 }
 

@@ -152,3 +152,26 @@ async def test_a_changed_argument_is_drawn_and_stands_in_the_address(tmp_path: P
         box = await page.locator("#frames iframe").first.bounding_box()
         assert box is not None
         assert box["width"] == 320
+
+
+async def test_an_image_is_loaded_as_soon_as_its_origin_is_allowed(tmp_path: Path) -> None:
+    template = '{"type":"Card","children":[{"type":"Image","src":{{ who | tojson }},"size":160}]}'
+    (tmp_path / "A.widget").write_text(widget_file("A", template=template))
+    sidecar = tmp_path / "A.widget.toml"
+    example = '[[examples]]\narguments = { who = "https://i.imgur.com/a.svg" }\n'
+    sidecar.write_text(example)
+    dot = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+    async with serving(tmp_path, gallery=True) as url, browsing() as page:
+        await page.route(
+            "https://i.imgur.com/a.svg",
+            lambda route: route.fulfill(body=dot, content_type="image/svg+xml"),
+        )
+        await page.goto(f"{url.removesuffix('/mcp')}/w/a?tab=problems")
+        await page.wait_for_selector("[data-live=live]")
+        await drawn(page).get_by_text("i.imgur.com is not allowed here").wait_for()
+        await page.locator("#panel-problems", has_text="W1410").wait_for()
+        sidecar.write_text(f'image_origins = ["https://i.imgur.com"]\n{example}')
+        await drawn(page).locator("img").wait_for()
+        await page.wait_for_function(
+            "() => !document.getElementById('panel-problems').textContent.includes('W1410')"
+        )

@@ -86,6 +86,27 @@ async def test_a_frame_may_load_images_only_from_where_its_template_has_them(
     assert "img-src data: https://img.example https://more.example;" in policy
 
 
+@pytest.mark.parametrize(
+    ("in_dev", "allowed"), [(False, "https://own.test"), (True, "https://i.test https://own.test")]
+)
+async def test_a_frame_loads_the_images_of_the_sample_in_dev_alone(
+    tmp_path: Path, allowed: str, *, in_dev: bool
+) -> None:
+    template = '{"type":"Card","children":[{"type":"Image","src":{{ who | tojson }}}]}'
+    (tmp_path / "A.widget").write_text(widget_file("A", template=template))
+    (tmp_path / "A.widget.toml").write_text(
+        'image_origins = ["https://own.test"]\n'
+        '[[examples]]\narguments = { who = "https://i.test/a.png" }\n'
+    )
+    asked = serving(tmp_path, gallery=True, sample_images=in_dev)
+    async with asked as url, client(url) as asking:
+        frame = await asking.get("/gallery/frame/a")
+        shown = (await asking.get("/w/a.json")).json()
+
+    assert f"img-src data: {allowed};" in frame.headers["content-security-policy"]
+    assert shown["images"] == allowed.split()
+
+
 async def test_each_page_has_a_twin_for_programs(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A"))
     (tmp_path / "Broken.widget").write_text("{")

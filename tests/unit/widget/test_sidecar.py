@@ -99,7 +99,8 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
                 "line 1: the key 'zzz' is unknown; known are description, title, tags, keywords, "
                 "ui_type, summary, summary_fields, sensitive, permission, version, provider, "
                 "priority, render_mode, preload, min_client_version, deprecated, migration_guide, "
-                "cache, profile, ids, derived, source, summary_data, examples, actions"
+                "cache, profile, image_origins, ids, derived, source, summary_data, examples, "
+                "actions"
             ),
         ),
         ("tags = 'x'", "line 1: 'tags' cannot be 'x'; write a list"),
@@ -121,6 +122,13 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
             (
                 "line 2: 'min_client_version' cannot be 'two'; "
                 "write numbers joined by dots, as in '1.5.0'"
+            ),
+        ),
+        (
+            "image_origins = ['https://a.example/x;']",
+            (
+                "line 1: 'image_origins.1' cannot be 'https://a.example/x;'; "
+                "write an origin in lower case, as in 'https://images.example.com'"
             ),
         ),
         ("[[examples]]\nname = 'a'", "line 1: the key 'examples.1.arguments' is missing; write it"),

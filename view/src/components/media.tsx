@@ -1,7 +1,7 @@
 /** Badge, Icon and Image: what is only looked at. */
 
 import type { CSSProperties } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { DEFAULTS } from "../defaults";
 import { BLOCK, blockStyle } from "../style/block";
 import { sides } from "../style/box";
@@ -12,6 +12,9 @@ import { picture } from "../style/url";
 import { component } from "../tree/component";
 import { flag, oneOf, optionalText, type Props, text } from "../tree/read";
 import { Glyph } from "./Glyph";
+
+/** In which the reason why a picture is missing can be read. */
+const LEAST_PX = 96;
 
 const badgeSchema = {
   label: text,
@@ -87,15 +90,18 @@ function Image(props: Props<typeof imageSchema>) {
     background: props.background,
   } as CSSProperties;
   if (!props.src || broken.now) {
+    const blocked = broken.by === "policy";
+    const reason = `${hostOf(props.src)} is not allowed here`;
     return (
       <div
         class={`${classes.join(" ")} missing`}
         style={{ ...style, background: undefined }}
         role="img"
-        aria-label={props.alt || "Image"}
-        title={props.alt}
+        aria-label={[props.alt || "Image", blocked && reason].filter(Boolean).join(", ")}
+        title={blocked ? reason : props.alt}
       >
         <Glyph name="square-image" />
+        {blocked && isRoomy(props) && <span class="blocked">{reason}</span>}
       </div>
     );
   }
@@ -114,10 +120,36 @@ function Image(props: Props<typeof imageSchema>) {
 const isUnsized = ({ width, height, size, aspectRatio, flex }: Props<typeof BLOCK>) =>
   !(width ?? height ?? size ?? aspectRatio ?? flex);
 
-/** Tells whether that picture could not be had; another picture gets its own chance. */
+/** Tells whether that picture could not be had, and why; another picture gets its own chance. */
 function useBroken(src: string | undefined) {
-  const [failed, setFailed] = useState<string>();
-  return { now: failed !== undefined && failed === src, mark: () => setFailed(src) };
+  const [failed, setFailed] = useState<{ src: string | undefined; by: "source" | "policy" }>();
+  useLayoutEffect(() => {
+    const hear = (event: SecurityPolicyViolationEvent): void => {
+      const isImage = event.effectiveDirective === "img-src";
+      if (isImage && src && originOf(event.blockedURI) === originOf(src)) {
+        setFailed({ src, by: "policy" });
+      }
+    };
+    document.addEventListener("securitypolicyviolation", hear);
+    return () => document.removeEventListener("securitypolicyviolation", hear);
+  }, [src]);
+  const now = failed !== undefined && failed.src === src;
+  return {
+    now,
+    by: now ? failed.by : undefined,
+    mark: () => setFailed((old) => (old?.src === src ? old : { src, by: "source" })),
+  };
+}
+
+const addressOf = (address: string | undefined) =>
+  address && URL.canParse(address) ? new URL(address) : undefined;
+const originOf = (address: string) => addressOf(address)?.origin;
+const hostOf = (address: string | undefined) => addressOf(address)?.host ?? "";
+
+/** A sentence has room in it; where no width is said, the stylesheet sees to it. */
+function isRoomy({ width, size }: Props<typeof BLOCK>): boolean {
+  const pixels = Number.parseFloat(String(width ?? size ?? LEAST_PX));
+  return String(width ?? size ?? "").endsWith("%") || pixels >= LEAST_PX;
 }
 
 export const MEDIA = [

@@ -128,6 +128,29 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
     },
   );
 
+  test("a picture that the policy keeps out says so where it would stand", async () => {
+    const { page, show } = await blank(browser);
+    const image = { type: "Image", src: "https://images.example.org/x.png" };
+    await show(card({ ...image, size: 120, alt: "A lighthouse" }, { ...image, size: 40 }));
+    const reason = "images.example.org is not allowed here";
+    await page.getByRole("img", { name: `A lighthouse, ${reason}` }).waitFor();
+    await page.getByRole("img", { name: `Image, ${reason}` }).waitFor();
+    expect(await page.getByText(reason).count()).toBe(1);
+    await page.close();
+  });
+
+  test("a picture that is broken is not said to be kept out", async () => {
+    const { page, show } = await blank(browser);
+    await show(
+      card({ type: "Image", src: "data:image/png;base64,AAAA", size: 120, alt: "A reef" }),
+    );
+    await page.getByRole("img", { name: "A reef", exact: true }).waitFor();
+    await expect.poll(() => page.locator(".missing").count()).toBe(1);
+    expect(await page.locator(".missing").getAttribute("title")).toBe("A reef");
+    expect(await page.locator(".blocked").count()).toBe(0);
+    await page.close();
+  });
+
   test.each([
     [390, 390],
     [600, 360],

@@ -137,7 +137,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "preview": seen,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
-        "shown": seen.json(snapshot, widget),
+        "shown": {**seen.json(snapshot, widget), "images": gallery.images(widget)},
     }
 
 
@@ -159,6 +159,7 @@ async def widget_json(
     seen = await preview(gallery.server, widget, given)
     return {
         **seen.json(snapshot, widget),
+        "images": gallery.images(widget),
         "name": widget.tool,
         "title": definition.title,
         "description": widget.description,

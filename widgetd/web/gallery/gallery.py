@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
+import orjson
 from starlette.requests import Request
 
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
 from widgetd.mcp.search import Search
 from widgetd.mcp.server import Server
 from widgetd.web.app import RefusedError
 from widgetd.web.gallery.changes import History
 from widgetd.web.gallery.problems import Problems
+from widgetd.widget.images import image_origins
+from widgetd.widget.states import SAMPLE, shown
 from widgetd.widget.widget import Widget
 
 
@@ -29,6 +34,7 @@ class Gallery:
         intake: Takes files into it; None where none may be put there.
         url: Where MCP clients connect.
         image_origins: Origins that images may come from in every widget.
+        sample_images: Whether they may come from where a sample has them, too.
         stop: Ends the streams.
         problems: What can be said against the widgets.
         history: What each widget was before.
@@ -40,6 +46,7 @@ class Gallery:
     intake: Intake | None
     url: str
     image_origins: tuple[str, ...]
+    sample_images: bool
     stop: anyio.Event
     problems: Problems
     history: History = field(default_factory=History)
@@ -49,6 +56,14 @@ class Gallery:
     def snapshot(self) -> Snapshot:
         """What is being served, as whoever asks may see it; take it once per request."""
         return self.server.rendering.caller.snapshot
+
+    def images(self, widget: Widget) -> list[str]:
+        """The origins that images of `widget` may come from here."""
+        allowed = {*widget.definition.image_origins, *self.image_origins}
+        if self.sample_images:
+            with suppress(CallError):
+                allowed |= image_origins(orjson.dumps(shown(widget, SAMPLE).tree(widget)))
+        return sorted(allowed)
 
     def layout(self, request: Request) -> dict[str, Any]:
         """What fills in what every page has around it."""

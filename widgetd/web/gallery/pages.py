@@ -97,7 +97,7 @@ async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
 async def frame(gallery: Gallery, request: Request) -> Response:
     """The view that MCP hosts get, allowed to load the images that the widget may load in one."""
     shown = gallery.widget(request)
-    images = " ".join(sorted({*shown.definition.document.origins, *gallery.image_origins}))
+    images = " ".join(gallery.images(shown))
     headers = {
         "content-security-policy": FRAME_POLICY.replace(" {images}", images and f" {images}"),
         "x-content-type-options": "nosniff",
@@ -222,7 +222,8 @@ def _static_files() -> Mapping[str, bytes]:
 
 def _cacheable(request: Request, content: bytes, kind: str, headers: Mapping[str, str]) -> Response:
     """`content`, or word that the browser has it already; it asks each time, so none is stale."""
-    tag = f'"{blake2b(content, digest_size=8).hexdigest()}"'
+    told = content + repr(sorted(headers.items())).encode()
+    tag = f'"{blake2b(told, digest_size=8).hexdigest()}"'
     headers = {**headers, "cache-control": "no-cache", "etag": tag}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)

@@ -55,10 +55,12 @@ class Problems:
     Args:
         folder: The widgets folder; a broken file is read again for its excerpt.
         draws: What is being drawn.
+        image_origins: Origins that images may come from in every widget.
     """
 
-    def __init__(self, folder: Path, draws: Draws) -> None:
+    def __init__(self, folder: Path, draws: Draws, image_origins: tuple[str, ...] = ()) -> None:
         self._folder = folder
+        self._image_origins = image_origins
         self._draws = draws
         self._limiter = anyio.CapacityLimiter(1)
         self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
@@ -87,7 +89,7 @@ class Problems:
         text = widget.definition.content.decode(errors="replace")
         path = widget.definition.path
         with self._draws.of(widget.key):
-            found = findings(widget)
+            found = findings(widget, image_origins=self._image_origins)
         return tuple(located(one, text if one.path == path else None) for one in found)
 
     def _text(self, path: str) -> str | None:

@@ -104,8 +104,11 @@ async function load() {
 
 function take(now) {
   const reshaped = JSON.stringify(now.schema) !== JSON.stringify(shown.schema);
+  const readmitted = String(now.images) !== String(shown.images);
   shown = now;
-  if (now.result) for (const frame of frames) frame.show(now.result);
+  // From where a frame loads images was settled when it was opened.
+  if (readmitted) openFrames();
+  else if (now.result) for (const frame of frames) frame.show(now.result);
   showRefusal(now.error);
   tellFields();
   if (edited === undefined || reshaped) controls.show(now.schema, now.arguments);

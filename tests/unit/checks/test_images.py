@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from widgetd.checks import findings
+from widgetd.files.source import Source
+from widgetd.widget.definition import define
+from widgetd.widget.widget import compile_widget
+
+GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ src | tojson }}}]}'
+ADDRESS = {"type": "string", "format": "uri"}
+
+
+def said(
+    template: str = GIVEN, toml: str = "", *, allowed: tuple[str, ...] = (), **schema: Any
+) -> list[str]:
+    file = {
+        "version": "1.0",
+        "name": "Parcel",
+        "description": "Show a parcel.",
+        "template": template,
+        "jsonSchema": {
+            "type": "object",
+            "properties": {"src": ADDRESS},
+            "required": ["src"],
+            **schema,
+        },
+    }
+    source = Source(path="parcel.widget", content=json.dumps(file).encode(), digest="")
+    sidecar = Source(path="parcel.widget.toml", content=toml.encode(), digest="")
+    found = findings(compile_widget(define(source, sidecar)), image_origins=allowed)
+    return [str(one) for one in found if one.code == "W1410"]
+
+
+def example(src: str) -> str:
+    return f"[[examples]]\narguments = {{ src = {json.dumps(src)} }}\n"
+
+
+REMOTE = example("https://i.imgur.com/a.png")
+
+
+def test_where_a_sample_has_its_images_is_named_with_what_to_write() -> None:
+    [finding] = said(toml=REMOTE)
+
+    assert finding == (
+        "parcel.widget#/template: images come from https://i.imgur.com, and hosts load none from "
+        "there; write `image_origins = [\"https://i.imgur.com\"]` into 'parcel.widget.toml', "
+        "or send them as data: URIs"
+    )
+
+
+def test_that_calls_may_bring_any_image_is_said_where_no_sample_shows_one() -> None:
+    [finding] = said()
+
+    assert finding == (
+        "parcel.widget#/template: calls say where images come from, and hosts load none unless "
+        "they know the origin; name those that there will be as `image_origins` in "
+        "'parcel.widget.toml'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("toml", "allowed"),
+    [
+        (f'image_origins = ["https://i.imgur.com"]\n{REMOTE}', ()),
+        (f'image_origins = ["https://*.imgur.com"]\n{REMOTE}', ()),
+        ('image_origins = ["https://i.imgur.com"]\n', ()),
+        (REMOTE, ("https://i.imgur.com",)),
+        (example("data:image/png;base64,AAAA"), ()),
+        (example("https://images.example.com/a.png"), ()),
+    ],
+)
+def test_nothing_is_said_of_images_that_are_allowed_sent_along_or_stand_for_others(
+    toml: str, allowed: tuple[str, ...]
+) -> None:
+    assert said(toml=toml, allowed=allowed) == []
+
+
+def test_an_image_of_the_template_itself_is_allowed() -> None:
+    assert said(GIVEN.replace("{{ src | tojson }}", '"https://i.imgur.com/a.png"')) == []

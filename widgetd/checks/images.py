@@ -1,0 +1,72 @@
+"""What can be said of where a widget's images come from. Loads none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from widgetd.checks.renders import Outcome
+from widgetd.errors import Finding
+from widgetd.widget.definition import Definition
+from widgetd.widget.images import blocked, image_origins
+from widgetd.widget.sidecar import SUFFIX
+
+_NOBODYS = re.compile(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
+"""Origins that stand for others, as RFC 2606 has them."""
+
+
+def unloadable(
+    definition: Definition, outcomes: Iterable[Outcome], allowed: Collection[str]
+) -> Iterator[Finding]:
+    """That hosts load no images from where arguments have them (W1410).
+
+    What the author's own samples name is said by name. Where they show no images, and calls can
+    bring any, it is said that there is a choice to make.
+    """
+    trees = [(one.sample.authored, one.tree) for one in outcomes if one.tree is not None]
+    authored = [tree for is_authored, tree in trees if is_authored]
+    admitted = {*definition.image_origins, *allowed}
+    named = {origin for tree in authored for origin in image_origins(orjson.dumps(tree))}
+    named = {origin for origin in named if not _NOBODYS.search(origin)}
+    sidecar = f"'{definition.path}{SUFFIX}'"
+    if refused := blocked(named, admitted):
+        listed = ", ".join(f'"{origin}"' for origin in refused)
+        problem = f"images come from {', '.join(refused)}, and hosts load none from there"
+        advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
+    elif (
+        not admitted
+        and not any(map(_shows_images, authored))
+        and any(_is_given(src, definition.template) for _, tree in trees for src in _sources(tree))
+    ):
+        problem = (
+            "calls say where images come from, and hosts load none unless they know the origin"
+        )
+        advice = f"name those that there will be as `image_origins` in {sidecar}"
+    else:
+        return
+    yield Finding(code="W1410", at="/template", problem=problem, advice=advice)
+
+
+def _sources(tree: Mapping[str, Any]) -> Iterator[str]:
+    """The address of each image in a tree."""
+    waiting: list[Any] = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, Mapping):
+            if part.get("type") == "Image" and isinstance(part.get("src"), str):
+                yield part["src"]
+            waiting.append(part.get("children"))
+
+
+def _shows_images(tree: Mapping[str, Any]) -> bool:
+    return any(_sources(tree))
+
+
+def _is_given(src: str, template: str) -> bool:
+    """Whether an image's address is a call's, and not the template's."""
+    return bool(src) and not src.startswith("data:") and src not in template

@@ -1,0 +1,41 @@
+"""From where the images of a tree come, and whether a host lets a widget load them.
+
+A host loads images from the origins that a widget declares, and from nowhere else: else whoever
+writes an argument could tell the world of whoever looks.
+
+Source: MCP Apps 2026-01-26, "Content Security Policy".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+ORIGIN = r"^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$"
+"""What an origin looks like that images may be allowed to come from: `https://*.example.com`."""
+
+_REMOTE = re.compile(
+    rb'"(?:src|favicon)":"\s*(https?://[^/?#"\\\s]{1,253})'
+    rb'|url\(\s*(?:\\")?\'?(https?://[^/?#"\\\s\')]{1,253})',
+    re.IGNORECASE,
+)
+
+
+def image_origins(tree: bytes) -> frozenset[str]:
+    """The origins of the images in a tree's JSON: `{"https://images.example.com"}`."""
+    if b"http" not in tree:
+        return frozenset()
+    found = (first or second for first, second in _REMOTE.findall(tree))
+    return frozenset(origin.decode(errors="replace").lower() for origin in found)
+
+
+def blocked(origins: Collection[str], allowed: Collection[str]) -> tuple[str, ...]:
+    """Those of `origins` that `allowed` does not admit, sorted."""
+    return tuple(sorted(one for one in origins if not any(_admits(a, one) for a in allowed)))
+
+
+def _admits(allowed: str, origin: str) -> bool:
+    before, wildcard, after = allowed.partition("*")
+    if not wildcard:
+        return allowed == origin
+    return origin.startswith(before) and origin.endswith(after) and len(origin) > len(allowed) - 1
