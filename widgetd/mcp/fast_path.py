@@ -38,6 +38,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from pydantic import ValidationError
 
 from widgetd.mcp import sdk
+from widgetd.mcp.auth import Access
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.mcp.middleware import admission, caller_of, observed_call, refused
 from widgetd.mcp.observer import Sent
@@ -55,6 +56,9 @@ response that is sent in one piece."""
 
 MOST_REMEMBERED = 256
 """Hosts that passed the check, and introductions that clients gave of themselves."""
+
+LONGEST_REMEMBERED = 4096
+"""Bytes of such an introduction."""
 
 UNKNOWN = object()
 """Somebody whom the fast path does not let in; the ordinary way says why, or does."""
@@ -86,7 +90,7 @@ class Method:
         named: The parameter that must be there, and that the `Mcp-Name` header repeats.
         caches: Whether a modern result says how long it may be kept.
         modern: Whether the modern era has it.
-        known: Whether what is asked for is there, and as any other.
+        known: Whether what is asked for is there, and as any other; None where it always is.
     """
 
     answer: Answer
@@ -94,7 +98,7 @@ class Method:
     named: str = ""
     caches: bool = False
     modern: bool = True
-    known: Callable[[Server, Caller, Params], bool] = lambda _server, _caller, _params: True
+    known: Callable[[Server, Caller, Params], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +210,8 @@ class FastPath:
         auth = self._server.mcp.auth
         if auth is None:
             return None
+        if not isinstance(auth, Access):  # somebody else's may ask for more than a token
+            return UNKNOWN
         user = await sdk.authenticated(auth, headers.get(b"authorization", b""))
         return UNKNOWN if user is None else user
 
@@ -242,7 +248,7 @@ class FastPath:
         root = self._server.roots[0]
         meta = params.get("_meta", {})
         caller = caller_of(self._server, root, user, client, meta)
-        if not method.known(self._server, caller, params):
+        if method.known is not None and not method.known(self._server, caller, params):
             return None
         return Request(message["id"], name, params, caller, session)
 
@@ -269,7 +275,8 @@ class FastPath:
                 return None
             about = meta.get(CLIENT_INFO_META_KEY), meta[CLIENT_CAPABILITIES_META_KEY]
             client = sdk.client_info(Connection.from_envelope(version, *about))
-            _remember(self._clients, said, client)
+            if len(said) <= LONGEST_REMEMBERED:
+                _remember(self._clients, said, client)
         return client
 
     def _legacy(self, version: str, session: str, user: object) -> ClientInfo | None:
