@@ -3,6 +3,7 @@
 Each file of the corpus is loaded, and rendered with its own sample and with
 arguments made from its schema, by widgetd, by chatkit's own `WidgetTemplate`, and
 by mcp-chatkit-widget where its environment can be had. All get the same arguments.
+What an untouched export draws is held against its own JSX, on thirty sets of them.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from benchmarks.children import ROOT
 from benchmarks.peer import Peer, peer
 from widgetd.catalog.loader import load_widget
+from widgetd.checks import findings
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.widget.components import tree as normalised
+from widgetd.widget.export import argument_sets, differing
 from widgetd.widget.widget import Widget
 
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -34,12 +38,14 @@ CASES: Mapping[str, State] = {
     "renders nasty strings, unchanged": "nasty",
 }
 
+AGREES = "agrees with its JSX on 30 generated argument sets"
+
 Tree = dict[str, Any] | None
 Render = Callable[[Path, Mapping[str, Any] | None], tuple[bool, Tree]]
 """File and arguments to whether it loads, and to the tree; without arguments it only loads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class File:
     """One file, and what it is tried with.
 
@@ -52,6 +58,18 @@ class File:
     path: Path
     widget: Widget | None
     refusal: str
+
+    @cached_property
+    def of_jsx(self) -> list[tuple[Mapping[str, Any], dict[str, Any]]]:
+        """The sets of arguments, each with what its JSX makes of it; none where it was edited."""
+        widget = self.widget
+        if widget is None or widget.definition.studio is None or not widget.definition.view:
+            return []
+        if not widget.comparison.is_export:
+            return []
+        sets = argument_sets(widget.definition.studio, widget.schema)
+        filled = [widget.schema.with_defaults(dict(each)) for each in sets]
+        return [(each, normalised(widget.view.render(each))) for each in filled]
 
     def arguments(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """What it is tried with, by what that shows."""
@@ -85,6 +103,20 @@ def main(folder: Path = CORPUS) -> None:
     for file in files:
         if file.refusal:
             print(f"refused: {file.refusal}")
+    for file in files:
+        for reason in _reasons(file):
+            print(f"not its preview: {file.path.name}: {reason}")
+
+
+def _reasons(file: File) -> Iterator[str]:
+    """Why a file does not draw its preview, and what was changed in it since its export."""
+    if file.widget is None:
+        return
+    found = findings(file.widget)
+    stale = [one for one in found if one.code == "W1323"]
+    changed = [one.problem for one in found if one.code == "W1326"]
+    for one in stale:
+        yield "; ".join([one.problem, *changed, one.advice])
 
 
 def _read(path: Path) -> File:
@@ -100,6 +132,7 @@ def _possible(files: list[File]) -> Counter[str]:
         counted.update(name for name, _ in file.arguments())
         if _preview(file) is not None:
             counted["equals its preview"] += 1
+        counted[AGREES] += bool(file.of_jsx)
     return counted
 
 
@@ -115,6 +148,11 @@ def _counted(files: list[File], render: Render) -> Counter[str]:
             counted[name] += unchanged
             if name == "renders its own sample" and made is not None:
                 counted["equals its preview"] += _same(made, _preview(file))
+        counted[AGREES] += bool(file.of_jsx) and all(
+            made is not None and not any(True for _ in differing(normalised(json.dumps(made)), of))
+            for arguments, of in file.of_jsx
+            for made in [render(file.path, arguments)[1]]
+        )
     return counted
 
 
@@ -143,7 +181,7 @@ def _ours(path: Path, arguments: Mapping[str, Any] | None) -> tuple[bool, Tree]:
         if arguments is None:
             return True, None
         # Samples that their own schema refuses are rendered all the same, as the others do.
-        return True, normalised(widget.template.render(dict(arguments)))
+        return True, normalised(widget.drawing.render(dict(arguments)))
     except (WidgetError, CallError):
         return False, None
 
@@ -187,7 +225,7 @@ def _peers(other: Peer) -> Iterator[Render]:
 
 
 def _print_table(columns: Mapping[str, Counter[str]], files: int) -> None:
-    names = ("loads", "renders its own sample", *CASES, "equals its preview")
+    names = ("loads", "renders its own sample", *CASES, "equals its preview", AGREES)
     print(f"| of {files} files | {' | '.join(columns)} |")
     print(f"|---|{'---|' * len(columns)}")
     for name in names:

@@ -1,4 +1,4 @@
-"""Rendering each template, against the same template compiled by Jinja.
+"""Rendering each template, against the same template compiled by Jinja, and each JSX, against it.
 
 Only what both render counts; a render's text need not be the same to the letter,
 but the JSON it stands for must be.
@@ -20,6 +20,10 @@ from benchmarks.measuring import Pairs, alternate, combined, median
 from benchmarks.table import Row, at_most, spread
 from tests.corpus import corpus_files
 from widgetd import CallError, Widget, WidgetError, load_widget
+from widgetd.limits import Limits
+from widgetd.template import compile_template
+from widgetd.template.jsx import compile_view
+from widgetd.widget.components import tree
 
 # Long enough for the clock, short enough for both arms to meet the same machine.
 _BATCH_S = 0.001
@@ -33,13 +37,13 @@ class Case:
 
     Attributes:
         path: The file.
-        ours: Renders the sample.
-        theirs: Renders the sample by Jinja.
+        ours: Renders the sample, or does what else is measured.
+        theirs: Does it by Jinja, or with the template.
     """
 
     path: Path
-    ours: Callable[[], str]
-    theirs: Callable[[], str]
+    ours: Callable[[], object]
+    theirs: Callable[[], object]
 
 
 def rows(most: int) -> Iterator[Row]:
@@ -63,6 +67,52 @@ def rows(most: int) -> Iterator[Row]:
             pairs=min(most, 60),
             remark=remark,
         )
+    yield from _of_views(paths, min(most, 60))
+
+
+def _of_views(paths: list[Path], most: int) -> Iterator[Row]:
+    """The rows of the JSX that exports hold, beside their templates."""
+    found = [views for views in map(_views, paths) if views is not None]
+    told = f"{len(found)} exports whose JSX and template draw the same."
+    for what, limit, at, remark in (
+        ("compile JSX, its template, median export", 3, 0, told),
+        ("render JSX, its template, median export", 2, 1, f"{told} From arguments to the tree."),
+    ):
+        taken = [_taken(views[at], most) for views in found]
+        yield Row(
+            what=what,
+            bar=at_most(limit),
+            ratio=combined(taken, median),
+            ours=spread(median(pairs.ours) for pairs in taken),
+            theirs=spread(median(pairs.theirs) for pairs in taken),
+            pairs=most,
+            remark=remark,
+        )
+
+
+def _views(path: Path) -> tuple[Case, Case] | None:
+    """The compiling and the rendering of an export's two sources; None where they differ."""
+    try:
+        widget = load_widget(path)
+        definition = widget.definition
+        if not definition.view or not widget.comparison.agrees:
+            return None
+        arguments = widget.filled(_sample(widget))
+        tree(widget.view.render(arguments))
+    except (WidgetError, CallError):
+        return None
+    limits = Limits()
+    compiling = Case(
+        path=path,
+        ours=lambda: compile_view(definition.view, limits=limits),
+        theirs=lambda: compile_template(definition.template, limits=limits),
+    )
+    rendering = Case(
+        path=path,
+        ours=lambda: tree(widget.view.render(arguments)),
+        theirs=lambda: tree(widget.template.render(arguments)),
+    )
+    return compiling, rendering
 
 
 def _case(path: Path) -> Case | None:
@@ -71,13 +121,14 @@ def _case(path: Path) -> Case | None:
         widget = load_widget(path)
         arguments = _sample(widget)
         compiled = _JINJA.from_string(widget.definition.template)
-        if json.loads(compiled.render(arguments)) != json.loads(widget.template.render(arguments)):
+        template = widget.template
+        if json.loads(compiled.render(arguments)) != json.loads(template.render(arguments)):
             return None
     except (WidgetError, CallError, TemplateError, TypeError, ValueError):
         return None
     return Case(
         path=path,
-        ours=lambda: widget.template.render(arguments),
+        ours=lambda: template.render(arguments),
         theirs=lambda: compiled.render(arguments),
     )
 
@@ -94,7 +145,7 @@ def _taken(case: Case, pairs: int) -> Pairs:
     return alternate(_batch(case.ours, turns), _batch(case.theirs, turns), pairs=pairs)
 
 
-def _batch(render: Callable[[], str], turns: int) -> Callable[[], float]:
+def _batch(render: Callable[[], object], turns: int) -> Callable[[], float]:
     def timed() -> float:
         started_s = time.perf_counter()
         for _ in range(turns):
