@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 import anyio
 import anyio.to_thread
 
-from widgetd.catalog.loader import SIDECAR_SUFFIX, WIDGET_SUFFIX, Load, key_of
+from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, key_of
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, Finding, WidgetError
@@ -322,7 +322,7 @@ def _tool_to_keep(folder: Folder, served: Snapshot, view: Snapshot, name: str) -
     Raises:
         RefusedUploadError: They do not see what stands there, or may add nothing.
     """
-    listing = walk(folder, "", (WIDGET_SUFFIX, SIDECAR_SUFFIX))
+    listing = walk(folder, "", WIDGET_SUFFIXES + SIDECAR_SUFFIXES)
     shown = {*view.faults, *(widget.definition.path for widget in view.widgets.values())}
     there = {*served.entries, *(path.removesuffix(SUFFIX) for path in listing.files)}
     nothing_hidden = not listing.unlisted and there <= shown

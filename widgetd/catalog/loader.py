@@ -32,6 +32,7 @@ from widgetd.files.source import Source, read
 from widgetd.files.stamp import QUIET_MS
 from widgetd.limits import Limits
 from widgetd.widget.definition import define, digest, redefine
+from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Proof, Widget, compile_widget
 
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from widgetd.catalog.last_good import LastGood
     from widgetd.catalog.proof_cache import ProofCache
 
-WIDGET_SUFFIX = ".widget"
-SIDECAR_SUFFIX = WIDGET_SUFFIX + SUFFIX
+WIDGET_SUFFIXES = (WIDGET_SUFFIX, JSX_SUFFIX)
+SIDECAR_SUFFIXES = tuple(suffix + SUFFIX for suffix in WIDGET_SUFFIXES)
 
 Admit = Callable[[Widget], bytes]
 """A widget to its entry in a list of tools; raises `WidgetError` where it can have none."""
@@ -214,7 +215,7 @@ class Catalog:
             self.root,
             paths,
             known=before,
-            suffixes=(WIDGET_SUFFIX, SIDECAR_SUFFIX),
+            suffixes=WIDGET_SUFFIXES + SIDECAR_SUFFIXES,
             limit_bytes=self._limit_bytes,
             quiet_ms=self._quiet_ms,
             finished=finished,
@@ -310,7 +311,7 @@ def rebuild(
             changes[path] = _entry(entry, key, source, sidecar, load)
     for path, error in scan.faults.items():
         # An unreadable sidecar speaks for its widget.
-        widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIX) else path
+        widget = path.removesuffix(SUFFIX) if path.endswith(SIDECAR_SUFFIXES) else path
         changes[widget] = _broken(before.get(widget), widget, "", error)
     return {path: entry for path, entry in changes.items() if entry != before.get(path)}
 

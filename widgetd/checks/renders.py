@@ -19,7 +19,7 @@ from widgetd.schema.json_values import pointed
 from widgetd.template import Template
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
-from widgetd.widget.document import VIEW, Studio
+from widgetd.widget.document import Studio
 from widgetd.widget.export import ABSENT, MOST_DIFFERENCES, differences, differing
 from widgetd.widget.samples import Sample, admitted, examples, generated, studio_samples
 from widgetd.widget.widget import Widget
@@ -158,7 +158,7 @@ def _failure(outcome: Outcome, code: str, arguments: str) -> Finding:
 
 def name_of(at: str) -> str:
     """What people call what stands at the pointer `at`, and is drawn."""
-    return "JSX" if at == VIEW else "template"
+    return "template" if at == "/template" else "JSX"
 
 
 def unknown_words(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator[Finding]:

@@ -98,6 +98,8 @@ class Subject:
     @cached_property
     def file(self) -> Mapping[str, Any]:
         """All that the file says, to the letter."""
+        if self.definition.is_jsx:
+            return self.definition.document.content
         file: Mapping[str, Any] = orjson.loads(decode(self.definition.content))
         return file
 

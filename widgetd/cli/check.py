@@ -210,9 +210,10 @@ def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
 
 def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
     """Files that were meant to be served, or to say something of one that is, and are not."""
-    from widgetd.catalog.loader import SIDECAR_SUFFIX, WIDGET_SUFFIX
+    from widgetd.catalog.loader import SIDECAR_SUFFIXES
     from widgetd.files.folder import opened
     from widgetd.files.walk import walk
+    from widgetd.widget.naming import WIDGET_SUFFIX
     from widgetd.widget.sidecar import SUFFIX
 
     with opened(folder) as root:
@@ -220,7 +221,7 @@ def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
     for path in paths:
         stem = path.rpartition(".")[0]
         widget = stem.removesuffix(WIDGET_SUFFIX) + WIDGET_SUFFIX
-        if path.endswith(SIDECAR_SUFFIX) and stem not in widgets:
+        if path.endswith(SIDECAR_SUFFIXES) and stem not in widgets:
             lonely = tuple(one for one in widgets if one + SUFFIX not in paths)
             near = nearest(stem, lonely)
             yield Finding(

@@ -46,6 +46,10 @@ summary_fields = {summary_fields}
 # [derived]
 # amountText = "amount ~ ' ' ~ currency"
 
+# The arguments, where the file itself has no schema.
+# [schema]
+# required = ["number"]
+
 # More for the model: expressions over the arguments.
 # [summary_data]
 # total = "items | length"

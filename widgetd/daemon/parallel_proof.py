@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
-from widgetd.catalog.loader import WIDGET_SUFFIX, read_pair
+from widgetd.catalog.loader import WIDGET_SUFFIXES, read_pair
 from widgetd.catalog.proof_cache import Proven, line, read
 from widgetd.daemon.startup import collecting_seldom
 from widgetd.errors import WidgetError
@@ -125,7 +125,7 @@ def _processes(root: Path, known: int) -> int:
     count = -known
     for _, folders, files in os.walk(root):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
-        count += sum(name.endswith(WIDGET_SUFFIX) for name in files)
+        count += sum(name.endswith(WIDGET_SUFFIXES) for name in files)
     wanted = 0 if count < MANY else 1 + count // EACH
     return min(wanted, len(os.sched_getaffinity(0)) - 1, MOST)
 
@@ -144,7 +144,7 @@ def _run(
         signal.set_wakeup_fd(-1)
         with collecting_seldom(), opened(root) as folder, open(file, "wb", buffering=0) as told:
             # The last file first: who waits for these proofs begins with the first.
-            for path in sorted(walk(folder, "", (WIDGET_SUFFIX,)).files, reverse=True)[share]:
+            for path in sorted(walk(folder, "", WIDGET_SUFFIXES).files, reverse=True)[share]:
                 if os.getppid() != parent:
                     break
                 if renew is not None:

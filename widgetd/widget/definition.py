@@ -15,9 +15,17 @@ from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.schema.pydantic_model import camel_case
-from widgetd.widget.document import Document, Studio, parsed_again, read_document
+from widgetd.widget.document import (
+    VIEW,
+    Document,
+    Studio,
+    jsx_again,
+    parsed_again,
+    read_document,
+    read_jsx,
+)
 from widgetd.widget.hidden_characters import visible
-from widgetd.widget.naming import folders, kebab_case, title, tool_name
+from widgetd.widget.naming import JSX_SUFFIX, folders, kebab_case, stem, title, tool_name
 from widgetd.widget.sidecar import Sidecar, read_sidecar
 
 DEFAULTS = Limits()
@@ -64,7 +72,19 @@ class Definition(Names):
     @property
     def document(self) -> Document:
         """All that the file says."""
+        if self.is_jsx:
+            return jsx_again(self.content, stem(self.path))
         return parsed_again(self.content)
+
+    @property
+    def is_jsx(self) -> bool:
+        """Whether an author wrote the file as JSX, by hand."""
+        return self.path.endswith(JSX_SUFFIX)
+
+    @property
+    def view_at(self) -> str:
+        """Where in the file the JSX stands, as a JSON pointer; empty where it is the file."""
+        return "" if self.is_jsx else VIEW
 
     @property
     def format_version(self) -> str:
@@ -75,7 +95,8 @@ class Definition(Names):
     @property
     def schema(self) -> Mapping[str, Any] | None:
         """The argument schema, verbatim but for characters that nobody sees; None without one."""
-        return self.document.schema
+        written = self.document.schema
+        return self.sidecar.json_schema if written is None else written
 
     @property
     def template(self) -> str:
@@ -122,14 +143,17 @@ def define(
         WidgetError: One of the two cannot be used as it stands; the finding says which, and where.
     """
     try:
-        document = read_document(source.content, limits)
+        if source.path.endswith(JSX_SUFFIX):
+            document = read_jsx(source.content, stem(source.path), limits)
+        else:
+            document = read_document(source.content, limits)
         tool = tool_name(document.name, source.path)
     except WidgetError as error:
         raise error.of(source.path) from None
     settings = read_sidecar(sidecar)
     name = visible(document.name)
     file = document.content
-    schema = file.get("jsonSchema") or {}
+    schema = file.get("jsonSchema") or settings.json_schema or {}
     texts = (settings.description, file.get("description"), schema.get("description"))
     written = (visible(text).strip() for text in texts if isinstance(text, str) and text.strip())
     names = Names(

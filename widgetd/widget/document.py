@@ -123,6 +123,12 @@ def decode_studio(encoded: str) -> Studio | None:
     )
 
 
+def _as_package(name: str, view: str, sample: Mapping[str, Any]) -> Studio:
+    """JSX that an author wrote, as Studio would hold it."""
+    state = MappingProxyType(dict(sample))
+    return Studio(id="", name=name, view=view, default_state=state, schema_text="", states=())
+
+
 _STUDIO_TEXTS = ("id", "name", "view", "schema")
 
 
@@ -132,9 +138,11 @@ class Document:
 
     Attributes:
         content: All that the file says.
+        written: The file's own text, where an author wrote it as JSX.
     """
 
     content: Mapping[str, Any]
+    written: str | None = None
 
     @property
     def name(self) -> str:
@@ -166,7 +174,8 @@ class Document:
     @property
     def extra(self) -> Mapping[str, Any]:
         """The keys of the file that nothing here knows."""
-        return {key: value for key, value in self.content.items() if key not in KNOWN}
+        known = KNOWN if self.written is None else (*KNOWN, "sample")
+        return {key: value for key, value in self.content.items() if key not in known}
 
     @cached_property
     def schema(self) -> Mapping[str, Any] | None:
@@ -180,6 +189,8 @@ class Document:
     @cached_property
     def studio(self) -> Studio | None:
         """Studio's package, decoded; None where it is missing or not Studio's."""
+        if self.written is not None:
+            return _as_package(self.name, self.written, self.content["sample"])
         return decode_studio(self.encoded) if isinstance(self.encoded, str) else None
 
     @property
@@ -225,3 +236,32 @@ def read_document(content: bytes, limits: Limits) -> Document:
 def parsed_again(content: bytes) -> Document:
     """The parts of a file whose shapes were checked before."""
     return Document(content=orjson.loads(decode(content)))
+
+
+def read_jsx(content: bytes, name: str, limits: Limits) -> Document:
+    """The parts of a file that an author wrote as JSX.
+
+    Args:
+        content: One element, and beside it `const schema = {…}` and `const sample = {…}`.
+        name: What the file is called.
+        limits: How large it may be.
+
+    Raises:
+        WidgetError: It cannot be used as it stands; the finding says where (W1327).
+    """
+    from widgetd.template.jsx import constants  # noqa: PLC0415 - few files need it
+
+    text = decode(content)
+    found = constants(text, limits=limits)
+    for key, value in found.items():
+        if not isinstance(value, dict):
+            raise error_at("W1327", "", f"'{key}' is {kind(value)}", "write an object")
+    schema = {"jsonSchema": found["schema"]} if "schema" in found else {}
+    file = {"version": VERSION, "name": name, "sample": found.get("sample", {}), **schema}
+    return Document(content=file, written=text)
+
+
+@lru_cache(maxsize=MOST_PARSED)
+def jsx_again(content: bytes, name: str) -> Document:
+    """The same of a file that was read before."""
+    return read_jsx(content, name, Limits())

@@ -106,6 +106,9 @@ def choose(widget: Widget) -> Choice:
         advice = "export the widget again, or leave 'source' out"
         finding = Finding(code="W1327", problem=problem, advice=advice, path=definition.path)
         raise WidgetError(finding)
+    if definition.is_jsx:
+        _ = widget.view
+        return Choice(source="view", reason="asked")
     if asked == "view" or (asked is None and not definition.template.strip()):
         _ = widget.view
         return Choice(source="view", reason="asked" if asked else "missing")

@@ -19,6 +19,10 @@ DEFAULT_NAME = "Untitled widget"
 LONGEST_TOOL = 40
 """Hosts put their server's name before a tool's, and some end at 64 characters."""
 
+WIDGET_SUFFIX = ".widget"
+JSX_SUFFIX = f"{WIDGET_SUFFIX}.jsx"
+"""A file that an author writes by hand, as Studio's editor shows it."""
+
 _BROWSER_SUFFIX = re.compile(r" \(\d+\)$")
 
 
@@ -61,7 +65,7 @@ def kebab_case(text: str) -> str:
 
 def stem(path: str) -> str:
     """The file's name without its suffix: `travel/Ride Status.widget` → `Ride Status`."""
-    return PurePosixPath(path).name.removesuffix(".widget")
+    return PurePosixPath(path).name.removesuffix(".jsx").removesuffix(WIDGET_SUFFIX)
 
 
 def folders(path: str) -> tuple[str, ...]:

@@ -87,6 +87,7 @@ class Sidecar(_Part):
     ids: tuple[str, ...] = ()
     derived: Mapping[str, str] = Field(default_factory=dict)
     source: Literal["template", "view"] | None = None
+    json_schema: Mapping[str, Any] | None = Field(default=None, alias="schema")
     summary_data: Mapping[str, str] = Field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     actions: Mapping[str, ActionNote] = Field(default_factory=dict)
@@ -149,7 +150,7 @@ def _unusable(text: str, error: ErrorDetails) -> WidgetError:
     if error["type"] == _UNKNOWN:
         inner = ActionNote if len(loc) < 5 else ActionCheck
         owner = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else inner
-        known = tuple(owner.model_fields)
+        known = tuple(field.alias or name for name, field in owner.model_fields.items())
         near = nearest(str(loc[-1]), known)
         advice = f"did you mean '{near}'?" if near else f"known are {', '.join(known)}"
         return _fault("W1112", f"the key '{key}' is unknown", advice, line=line)

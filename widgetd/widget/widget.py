@@ -32,7 +32,6 @@ from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe
-from widgetd.widget.document import VIEW
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.filling import Filler, compile_filler
 from widgetd.widget.summary import Summary, compile_summary
@@ -121,7 +120,7 @@ class Widget:
     @property
     def drawing_at(self) -> str:
         """Where in the file that stands, as a JSON pointer."""
-        return VIEW if self.source == "view" else "/template"
+        return self.definition.view_at if self.source == "view" else "/template"
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -140,7 +139,7 @@ class Widget:
         """The file's JSX, compiled."""
         from widgetd.template.jsx import compile_view  # noqa: PLC0415 - few files need it
 
-        with self._errors_within(VIEW):
+        with self._errors_within(self.definition.view_at):
             return compile_view(self.definition.view, limits=self._limits)
 
     @cached_property

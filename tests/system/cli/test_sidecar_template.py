@@ -30,7 +30,8 @@ def test_what_is_written_for_any_widget_is_a_sidecar_that_fits_it(made: Widget) 
 def test_every_key_of_a_sidecar_stands_in_one_that_is_written() -> None:
     text = re.sub(r"^# ([a-z_]+ = |\[)", r"\1", sidecar_text(widget()), flags=re.MULTILINE)
 
-    assert set(tomllib.loads(text)) == set(Sidecar.model_fields)
+    keys = {field.alias or name for name, field in Sidecar.model_fields.items()}
+    assert set(tomllib.loads(text)) == keys
     assert read_sidecar(source("Greeting.widget.toml", text)).min_client_version == "1.5.0"
 
 

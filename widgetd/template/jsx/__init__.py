@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.jsx.twin import Twin
-from widgetd.template.jsx.view import View
+from widgetd.template.jsx.view import View, constants
 
 if TYPE_CHECKING:
     from widgetd.limits import Limits
 
-__all__ = ["View", "compile_twin", "compile_view"]
+__all__ = ["View", "compile_twin", "compile_view", "constants"]
 
 _TWIN: Final = Twin()
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from widgetd.errors import Finding
+from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.template.json_context import JsonContext
 from widgetd.template.jsx.evaluate import Compiler
-from widgetd.template.jsx.parse import Node, parse
+from widgetd.template.jsx.parse import CODE, Node, parse
 from widgetd.template.jsx.references import reads
 from widgetd.template.lexer import Lines
 from widgetd.template.parser import Fault
 from widgetd.template.references import Read, names
-from widgetd.template.scope import BUDGET, Layout, Scope
-from widgetd.template.serialise import tojson
+from widgetd.template.scope import BUDGET, Evaluate, Frame, Layout, Scope
+from widgetd.template.serialise import plain, tojson
 from widgetd.template.template import Rendering, frame_of, guarded
 from widgetd.template.values import Value
 
@@ -81,20 +82,66 @@ class View:
         return Rendering(text, mended=False, steps=budget.limits.steps - budget.steps)
 
 
+def constants(text: str, *, limits: Limits) -> dict[str, Value]:
+    """What `const schema = …` and `const sample = …` beside a view say, by name, as JSON.
+
+    Raises:
+        WidgetError: `W1327`, with the line and column of `text`.
+    """
+    layout = Layout(JsonContext())
+    scope = Scope(layout)
+    try:
+        declared = [each for node in parse(text, limits).children for each in _constants(node)]
+        values = {
+            each.fields["name"].text: _COMPILER.expression(each.fields["value"], scope)
+            for each in declared
+        }
+    except Fault as fault:
+        raise fault.of(text) from None
+    frame = frame_of((), layout.size, {}, limits)
+    try:
+        return {
+            name: guarded(text, partial(_plain, frame, value)) for name, value in values.items()
+        }
+    except CallError as error:
+        finding = Finding(code=CODE, problem=error.message, advice="write what JSON can hold")
+        raise WidgetError(finding) from None
+
+
+def _plain(frame: Frame, value: Evaluate) -> Value:
+    return plain(frame[BUDGET], value(frame))
+
+
+BESIDE: Final = frozenset({"schema", "sample"})
+"""The names of constants that may stand beside a view, in a file written by hand."""
+
+
+def _constants(node: Node) -> list[Node]:
+    """What a statement declares, if that is nothing but such constants."""
+    if node.kind == "export_statement" and len(node.children) == 1:
+        node = node.children[0]
+    if node.kind != "lexical_declaration" or not node.text.startswith("const"):
+        return []
+    named = [each for each in node.children if {"name", "value"} <= each.fields.keys()]
+    known = [each for each in named if each.fields["name"].text in BESIDE]
+    return known if len(known) == len(node.children) else []
+
+
 def root(program: Node) -> Node:
     """The one expression that a view is.
 
     Raises:
         Fault: `W1327`, where it is something else.
     """
-    for node in program.children:
+    children = [node for node in program.children if not _constants(node)]
+    for node in children:
         if node.kind != "expression_statement":
             raise node.fault(
                 f"a widget's JSX is one expression, and this is a statement: {node.shown}",
                 "leave it out, and write <Card>…</Card>",
             )
-    if len(program.children) != 1:
-        where = program.children[1] if program.children else program
-        problem = "there is a second expression here" if program.children else "there is no JSX"
+    if len(children) != 1:
+        where = children[1] if children else program
+        problem = "there is a second expression here" if children else "there is no JSX"
         raise where.fault(problem, "write one element, as Studio's editor shows it")
-    return program.children[0].children[0]
+    return children[0].children[0]

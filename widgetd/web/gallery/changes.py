@@ -92,6 +92,7 @@ def _texts(widget: Widget) -> Iterator[tuple[str, str]]:
         lambda end: ",\n" if end[1] == "," else f"\n{end[1]}\n", definition.template
     )
     yield "Template", template
+    yield "JSX", definition.view if widget.source == "view" else ""
     yield "Schema", _pretty(widget.schema.advertised)
     yield "What the model is told", f"{definition.title}\n{widget.description}"
     yield "Sidecar", _pretty(definition.sidecar.model_dump(mode="json", exclude_defaults=True))
