@@ -17,10 +17,12 @@ from mcp_types import (
 
 import widgetd
 from tests.serving import Era, connected, serving
+from tests.unit.schema.schemas import with_nulls
 from tests.unit.widget.test_bundled import RESPONSE_TYPES
 from widgetd.catalog.loader import discover_widgets
 from widgetd.mcp.mock import MockState, mocks
 from widgetd.mcp.tokens import CHARACTERS_OF_A_TOKEN
+from widgetd.schema.sampling.sample import sample
 from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 
@@ -66,6 +68,27 @@ async def test_every_state_of_every_widget_is_drawn_out_of_the_models_sight(
                 assert tree == widget.call(arguments).tree
                 parts = json.dumps(tree).count('"children"')
                 assert result.model_dump_json().count('"children"') == parts
+
+
+@both_eras
+async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send_it(
+    era: Era, widgets: tuple[Widget, ...]
+) -> None:
+    """CrewAI and mcp-use's adapter send every declared property, with null for what is not said."""
+    async with serving(bundled()) as url, connected(url, era) as client:
+        for widget in widgets:
+            schema = widget.definition.schema
+            least = sample(widget.schema, state="required")
+            assert schema is not None
+            assert least is not None
+            sent = with_nulls(schema, least, everywhere=True)
+            assert None in sent.values()
+
+            result = await client.client.call_tool(widget.tool, sent, meta=SPLIT)
+
+            assert not result.is_error, (widget.tool, result.content)
+            assert result.meta is not None
+            assert result.meta["widgetd/render"]["mended"]
 
 
 @both_eras
