@@ -250,48 +250,56 @@ IDS: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from([None, True, 1.0, 1.5, [], {}, "", 2**63, -(2**63) - 1]),
 )
 
-CALLS = st.fixed_dictionaries(
-    {
-        "name": st.sampled_from(
-            (
-                *("greeting", "secret", "repeated", "grown", "order", "render_widget", "nothing"),
-                *(
-                    "search_widgets",
-                    "get_widget_details",
-                    "await_widget_action",
-                    "",
-                    "=?base64?eA==",
-                ),
-            )
-        )
-        | JSON
-    },
-    optional={
-        "arguments": st.sampled_from([{"who": "Ada"}, {"who": 1}, {"name": "order"}, ARGUMENTS, {}])
-        | st.dictionaries(st.sampled_from(["who", "order", "lines", "x"]), JSON, max_size=3)
-        | JSON,
-        "task": JSON,
-        "more": JSON,
-    },
+
+def mostly(plain: st.SearchStrategy[Any], odd: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Something plain in four cases of five."""
+    return st.sampled_from([plain] * 4 + [odd]).flatmap(lambda chosen: chosen)
+
+
+NAMES = st.sampled_from(["greeting", "order", "split", "hidden", "render_widget", "search_widgets"])
+OTHER_NAMES = st.sampled_from(
+    ["secret", "repeated", "grown", "nothing", "get_widget_details", "await_widget_action"]
 )
 
-READS = st.fixed_dictionaries(
-    {
-        "uri": st.sampled_from(
-            [
-                f"widget://greeting/{part}"
-                for part in ("template", "schema", "view", "x", "problems")
-            ]
-            + ["widget://greeting", "widget://nothing", "widgetd://ui-types", "widget://secret"]
-            + ["ui://widgetd/greeting.html", "widgetd://renders/r_x", "WIDGET://greeting", "x"]
-        )
-        | JSON
-    }
+CALLS = mostly(
+    st.fixed_dictionaries(
+        {"name": mostly(NAMES, OTHER_NAMES)},
+        optional={
+            "arguments": st.one_of(
+                st.sampled_from([{"who": "Ada"}, {"who": 1}, {"name": "order"}, ARGUMENTS, {}]),
+                st.dictionaries(st.sampled_from(["who", "order", "lines", "x"]), JSON, max_size=3),
+            )
+        },
+    ),
+    st.fixed_dictionaries(
+        {"name": st.sampled_from(["greeting", "", "=?base64?eA==?="]) | JSON},
+        optional={"arguments": JSON, "task": JSON, "more": JSON},
+    ),
+)
+
+PARTS = ("template", "schema", "encoded", "view", "x", "problems")
+
+READS = mostly(
+    st.fixed_dictionaries(
+        {"uri": st.sampled_from([f"widget://greeting/{part}" for part in PARTS])},
+    ),
+    st.fixed_dictionaries(
+        {
+            "uri": st.sampled_from(
+                (
+                    *("widget://greeting", "widget://nothing", "widgetd://ui-types", "x"),
+                    *("ui://widgetd/greeting.html", "widget://secret", "WIDGET://greeting"),
+                    "widgetd://renders/r_x",
+                )
+            )
+            | JSON
+        }
+    ),
 )
 
 METHODS: Mapping[str, st.SearchStrategy[Any]] = {
     "tools/call": CALLS,
-    "tools/list": st.fixed_dictionaries({}, optional={"cursor": st.text(max_size=3) | JSON}),
+    "tools/list": st.fixed_dictionaries({}, optional={"cursor": mostly(st.text(max_size=3), JSON)}),
     "resources/list": st.fixed_dictionaries({}, optional={"cursor": st.text(max_size=3)}),
     "resources/read": READS,
     "ping": st.just({}) | st.dictionaries(st.text(max_size=3), JSON, max_size=1),
@@ -385,11 +393,12 @@ def requests(draw: st.DrawFn) -> Request:
     client = draw(st.sampled_from(["a-program", "a-host+apps", "claude-ai"]))
     method = draw(st.sampled_from(["tools/call"] * 6 + list(METHODS)))
     params: dict[str, Any] = draw(METHODS[method])
-    meta = {**envelope(version, client), **draw(st.one_of(st.just({}), METAS))}
+    meta = {**envelope(version, client), **draw(mostly(st.just({}), METAS))}
     if meta:
         params = {**params, "_meta": meta}
     said: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    odd = draw(st.sampled_from([""] * 12 + ["id", "no id", "jsonrpc", "params", "more", "meta"]))
+    odds = st.sampled_from(["id", "no id", "jsonrpc", "params", "more", "meta"])
+    odd = draw(mostly(st.just(""), odds))
     if odd == "id":
         said["id"] = draw(IDS)
     elif odd == "no id":
@@ -402,16 +411,15 @@ def requests(draw: st.DrawFn) -> Request:
         said["more"] = draw(JSON)
     elif odd == "meta":
         said["params"] = {**params, "_meta": draw(JSON)}
-    body = ENCODINGS[draw(st.sampled_from(["plain", "compact", "utf-8"] * 4 + list(ENCODINGS)))](
-        said
-    )
+    plainly = st.sampled_from(["plain", "compact", "utf-8", "indented", "much space"])
+    body = ENCODINGS[draw(mostly(plainly, st.sampled_from(list(ENCODINGS))))](said)
     name = params.get(NAMED.get(method, ""), "")
     regular = regular_fields(version, method, name if _is_header(name) else "x")
     fields = dict((*regular, ("content-length", str(len(body)))))
-    fields |= dict(draw(FIELDS))
+    fields |= dict(draw(mostly(st.just([]), FIELDS)))
     kept = [(key, value) for key, value in fields.items() if value]
-    kept += draw(st.just([]) | st.lists(st.sampled_from(kept), max_size=1))
-    cuts = sorted(draw(st.just([]) | st.lists(st.integers(0, len(body)), max_size=2)))
+    kept += draw(mostly(st.just([]), st.lists(st.sampled_from(kept), max_size=1)))
+    cuts = sorted(draw(st.lists(st.integers(0, len(body)), max_size=2)))
     edges = zip([0, *cuts], [*cuts, len(body)], strict=True)
     parts = tuple(body[start:end] for start, end in edges)
     return Request(version=version, client=client, fields=tuple(kept), body=parts)
