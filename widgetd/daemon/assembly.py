@@ -25,9 +25,6 @@ from widgetd.daemon.toolsets import READABLE, ROWS
 from widgetd.files.folder import opened
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
-from widgetd.guide.drafts import Drafts
-from widgetd.guide.reference import Reference
-from widgetd.guide.toolset import Authoring
 from widgetd.limits import Limits
 from widgetd.mcp.audit import Audit
 from widgetd.mcp.blocked_images import BlockedImages
@@ -49,6 +46,7 @@ from widgetd.web.metrics import Metrics
 from widgetd.widget.sidecar import SUFFIX
 
 if TYPE_CHECKING:
+    from widgetd.guide.answers import Authoring
     from widgetd.web.gallery.gallery import Gallery
 
 UPLOADS = Bounds(rate_per_s=1.0, burst=100)
@@ -220,6 +218,10 @@ def intake_of(runtime: Runtime) -> Intake | None:
 
 def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Authoring:
     """What the toolset `author` uses."""
+    # Most daemons have no author, and start sooner without what answers one.
+    from widgetd.guide.answers import Authoring  # noqa: PLC0415
+    from widgetd.guide.drafts import Drafts  # noqa: PLC0415
+    from widgetd.guide.reference import Reference  # noqa: PLC0415
 
     def sidecar(path: str) -> str:
         with suppress(OSError), opened(runtime.folder) as folder:

@@ -103,7 +103,8 @@ async def serve(
         server = server_of(runtime, forwarding.store if forwarding else store)
         load = loading.loader.load
         intake = intake_of(runtime)
-        server.provide(authoring_of(runtime, server, intake))
+        if "author" in settings.toolset:
+            server.provide(authoring_of(runtime, server, intake))
         catalog = catalog_for(settings, folder, load, last_good=loading.last_good)
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)

@@ -13,6 +13,9 @@ from widgetd.errors import CallError, nearest
 ORDER = ("start", "template", "schema", "components", "sidecar", "actions", "operating")
 """In which somebody new reads them."""
 
+KINDS = ("guide", "component", "example", "setting", "code")
+"""What the reference finds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:

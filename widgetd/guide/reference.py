@@ -16,13 +16,11 @@ from typing import Any
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CODES
 from widgetd.guide.component_details import components_in, properties_of, use_of
-from widgetd.guide.guide import pages
+from widgetd.guide.guide import KINDS, pages
 from widgetd.mcp.principal import MOST_AUDIENCES
 from widgetd.mcp.search_index import SearchIndex, words
 from widgetd.widget.components import vocabulary
 from widgetd.widget.widget import Widget
-
-KINDS = ("guide", "component", "example", "setting", "code")
 
 LONGEST = 400
 """Characters of a snippet."""

@@ -1,235 +1,32 @@
-"""The toolset `author`: what an agent asks and does that writes widgets."""
+"""The rows of the toolset `author`: what an agent calls that writes widgets.
+
+Every start reads them, for their names; what answers is imported where it is asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-import orjson
-from anyio import CapacityLimiter, to_thread
-
-from widgetd.catalog.intake import Intake, RefusedUploadError, Writer
-from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Snapshot
-from widgetd.checks import findings
-from widgetd.errors import CallError, nearest
-from widgetd.guide.component_details import components_in, details
-from widgetd.guide.drafts import Drafts
-from widgetd.guide.guide import ORDER, page, pages
-from widgetd.guide.reference import KINDS, Reference
-from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
-from widgetd.mcp.parts import JSON, PARTS
+from widgetd.guide.guide import KINDS, ORDER, pages
+from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, Handler, ToolContext
+from widgetd.mcp.parts import PARTS
 from widgetd.mcp.principal import AUTHOR, WRITE
-from widgetd.mcp.result import Result, structured_result
-from widgetd.widget.actions import widget_actions
-from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.widget import Widget
+from widgetd.mcp.result import Result
 
-MOST_NAMES = 8
-MOST_BYTES = 64 * 1024
-"""Of parts in one answer."""
+OWN_PARTS = ("sidecar", "dependencies")
+"""What `read_widget` reads besides the parts that are resources."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Authoring:
-    """What these tools use.
+def _answer(name: str) -> Handler:
+    async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+        # Most daemons have no author, and start sooner without what answers one.
+        from widgetd.guide import answers  # noqa: PLC0415
 
-    Attributes:
-        drafts: Tries drafts.
-        reference: Searches what is written for authors.
-        sidecar: The text of a widget's sidecar, by the widget's path; empty where there is none.
-        intake: Takes files into the folder; None where nothing may be saved.
-        registry: What is being served.
-        views: A snapshot as an audience sees it.
-        at_once: How many drafts are tried at the same time, beside the event loop.
-    """
+        handler: Handler = getattr(answers, name)
+        return await handler(context, arguments)
 
-    drafts: Drafts
-    reference: Reference
-    sidecar: Callable[[str], str]
-    intake: Intake | None
-    registry: Registry
-    views: Callable[[Snapshot, Any], Snapshot]
-    at_once: CapacityLimiter
-
-
-async def get_guide(_context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"name", "status", "title", "useWhen", "text"?}]}`; without names, no text."""
-    names = arguments["names"]
-    _demand_few(names)
-    items = []
-    for name in names or ORDER:
-        try:
-            found = page(name)
-        except CallError as error:
-            suggestions = list(error.suggestions)
-            items.append({"name": name, "status": "not_found", "suggestions": suggestions})
-            continue
-        item = {"name": name, "status": "ok", "title": found.title, "useWhen": found.use_when}
-        items.append({**item, "text": found.text} if names else item)
-    return structured_result({"items": items})
-
-
-async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"kind", "name", "title", "snippet", "at"?, "score"}], "total"}`, best first."""
-    kinds = arguments["kinds"]
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown:
-        problem = f"there is no kind '{unknown[0]}'; there are {', '.join(KINDS)}"
-        raise CallError("W2002", problem, path="kinds")
-    authoring, caller = context.use(Authoring), context.caller
-
-    def find() -> tuple[list[dict[str, Any]], int]:
-        return authoring.reference.find(
-            caller.snapshot,
-            arguments["query"],
-            kinds,
-            arguments["limit"],
-            audience=caller.principal.audience,
-        )
-
-    items, total = await to_thread.run_sync(find, limiter=authoring.at_once)
-    return structured_result({"items": items, "total": total})
-
-
-async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"name", "status", "use", "properties", ...}]}`; one line each without names."""
-    names, snapshot = arguments["names"], context.caller.snapshot
-    limiter = context.use(Authoring).at_once
-    items = await to_thread.run_sync(lambda: list(details(names, snapshot)), limiter=limiter)
-    return structured_result({"items": items})
-
-
-async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"name", "status", "file", "digest", "parts", "missing"}], "left"}`.
-
-    What does not fit is named in `left`, and comes by asking for it alone: nothing is cut.
-    """
-    names, asked = arguments["names"], arguments["parts"]
-    _demand_few(names)
-    readers = {**_READERS, **dict.fromkeys(PARTS)}
-    for part in asked:
-        if part not in readers:
-            near = nearest(part, tuple(readers))
-            hint = f"did you mean '{near}'?" if near else f"there are {', '.join(readers)}"
-            raise CallError("W2002", f"a widget has no part '{part[:80]}'; {hint}", path="parts")
-    authoring, snapshot = context.use(Authoring), context.caller.snapshot
-
-    def read() -> dict[str, Any]:
-        items: list[dict[str, Any]] = []
-        left: list[str] = []
-        room = MOST_BYTES
-        for name in names:
-            widget = snapshot.widgets.get(name)
-            if widget is None:
-                near = nearest(name, tuple(snapshot.widgets))
-                suggestions = [] if near is None else [near]
-                items.append({"name": name, "status": "not_found", "suggestions": suggestions})
-                continue
-            item: dict[str, Any] = {
-                "name": name,
-                "status": "ok",
-                "file": widget.definition.path,
-                "digest": widget.key,
-                "parts": {},
-                "missing": [],
-            }
-            for part in asked:
-                content = _part(part, widget, snapshot, authoring)
-                if not content:
-                    item["missing"].append(part)
-                    continue
-                weight = len(orjson.dumps(content))
-                # The first is told in any case, or it could never be had.
-                if weight > room and room < MOST_BYTES:
-                    left.append(f"{name}/{part}")
-                    continue
-                item["parts"][part] = content
-                room -= weight
-            items.append(item)
-        return {"items": items, "left": left}
-
-    return structured_result(await to_thread.run_sync(read, limiter=authoring.at_once))
-
-
-def _part(part: str, widget: Widget, snapshot: Snapshot, authoring: Authoring) -> Any:
-    own = _READERS.get(part)
-    if own is not None:
-        return own(widget, authoring)
-    mime_type, read = PARTS[part]
-    text = read(widget, snapshot)
-    return orjson.loads(text) if text and mime_type == JSON else text
-
-
-def _dependencies(widget: Widget, _authoring: Authoring) -> dict[str, Any]:
-    """What a widget leans on: its components, its actions, where its images come from."""
-    said = [finding for finding in findings(widget) if finding.code in _SAYING]
-    return {
-        "components": sorted(components_in(widget)),
-        "imageOrigins": sorted(widget.definition.image_origins),
-        "actions": [action.type for action in widget_actions(widget)],
-        "findings": [f"[{finding.code}] {finding.problem}" for finding in said],
-    }
-
-
-_SAYING = frozenset({"W1210", "W1320", "W1404", "W1408"})
-"""Fields that are unused or undeclared, unknown icons, and payloads that hide a field."""
-
-_READERS: Mapping[str, Callable[[Widget, Authoring], Any]] = {
-    "sidecar": lambda widget, authoring: authoring.sidecar(widget.definition.path),
-    "dependencies": _dependencies,
-}
-
-
-async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """What a draft comes to: see `Drafts.tried`; a bad one is no error, but has findings."""
-    authoring, snapshot = context.use(Authoring), context.caller.snapshot
-
-    def tried() -> dict[str, Any]:
-        return authoring.drafts.tried(
-            arguments["widget"], arguments["sidecar"], arguments.get("arguments"), snapshot
-        )
-
-    return structured_result(await to_thread.run_sync(tried, limiter=authoring.at_once))
-
-
-async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"file", "tool", "digest"}` of what is served now.
-
-    Raises:
-        CallError: Nothing may be saved here (W3004), the file is another by now (W3005), or it
-            was refused: the error has the code and the sentence of the refusal.
-    """
-    authoring, caller = context.use(Authoring), context.caller
-    if authoring.intake is None:
-        problem = "nothing may be saved here: widgetd was started without --allow-upload"
-        raise CallError("W3004", problem)
-    audience = caller.principal.audience
-    writer = Writer(
-        name=caller.principal.name,
-        sees_everything=audience.sees_everything,
-        sees=audience.sees,
-        view=lambda snapshot: authoring.views(snapshot, audience),
-    )
-    file = arguments["file"]
-    files = {file: orjson.dumps(arguments["widget"], option=orjson.OPT_INDENT_2)}
-    if arguments["sidecar"].strip():
-        files[file + SUFFIX] = arguments["sidecar"].encode()
-    try:
-        tool = await authoring.intake.take(writer, files, replaces=arguments["replaces"])
-    except RefusedUploadError as error:
-        finding = error.finding
-        raise CallError(finding.code, f"{finding.problem}; {finding.advice}") from None
-    entry = authoring.registry.current.entries.get(file)
-    digest = "" if entry is None else entry.key
-    return structured_result({"file": file, "tool": tool, "digest": digest})
-
-
-def _demand_few(names: Collection[str]) -> None:
-    if len(names) > MOST_NAMES:
-        problem = f"{len(names)} are too many at once; ask for at most {MOST_NAMES}"
-        raise CallError("W3003", problem, path="names")
+    return answer
 
 
 def _names(description: str, **more: Any) -> dict[str, Any]:
@@ -275,7 +72,7 @@ TOOLS = (
             "properties": {"names": _names("Pages.")},
             "additionalProperties": False,
         },
-        handler=get_guide,
+        handler=_answer("get_guide"),
         scope=AUTHOR,
         toolset="author",
     ),
@@ -293,7 +90,7 @@ TOOLS = (
             "required": ["query"],
             "additionalProperties": False,
         },
-        handler=search_reference,
+        handler=_answer("search_reference"),
         scope=AUTHOR,
         toolset="author",
     ),
@@ -306,7 +103,7 @@ TOOLS = (
             "properties": {"names": _names("As Button, Button.variant, or icons.")},
             "additionalProperties": False,
         },
-        handler=get_component_details,
+        handler=_answer("get_component_details"),
         scope=AUTHOR,
         toolset="author",
     ),
@@ -318,13 +115,13 @@ TOOLS = (
             "properties": {
                 "names": _names("Tools."),
                 "parts": _names(
-                    f"Of {', '.join((*PARTS, *_READERS))}.", default=["template", "schema"]
+                    f"Of {', '.join((*PARTS, *OWN_PARTS))}.", default=["template", "schema"]
                 ),
             },
             "required": ["names"],
             "additionalProperties": False,
         },
-        handler=read_widget,
+        handler=_answer("read_widget"),
         scope=AUTHOR,
         toolset="author",
     ),
@@ -345,7 +142,7 @@ TOOLS = (
             "required": ["widget"],
             "additionalProperties": False,
         },
-        handler=try_widget,
+        handler=_answer("try_widget"),
         scope=AUTHOR,
         toolset="author",
     ),
@@ -367,7 +164,7 @@ TOOLS = (
             "required": ["file", "widget"],
             "additionalProperties": False,
         },
-        handler=save_widget,
+        handler=_answer("save_widget"),
         scope=WRITE,
         toolset="author",
         read_only=False,

@@ -32,6 +32,9 @@ COMMANDS = {
     "settings": ("settings",),
     "codes": ("codes",),
     "config": ("config", "cursor"),
+    "guide": ("guide", "start"),
+    "reference": ("reference", "button", "--dir", "."),
+    "components": ("components", "Button", "--dir", "."),
     "health": ("health", "--url", "http://127.0.0.1:1/readyz"),
 }
 
@@ -49,3 +52,17 @@ def test_a_command_that_serves_nobody_imports_no_server(
 
     assert done.returncode == (1 if arguments[0] == "health" else 0), done.stderr
     assert done.stdout.splitlines()[-1] == "imported:"
+
+
+def test_a_daemon_without_authors_imports_nothing_that_answers_them() -> None:
+    """Nor what draws pictures: both come with the toolset that asks for them."""
+    code = (
+        "import sys, widgetd.daemon.serve, widgetd.mcp.server\n"
+        "print(*(name for name in sys.modules if name.startswith('widgetd.guide.') "
+        "or name in ('playwright', 'pytest', 'agents')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert set(done.stdout.split()) == {"widgetd.guide.guide", "widgetd.guide.toolset"}
