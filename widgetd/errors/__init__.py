@@ -17,12 +17,12 @@ from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
 
-from widgetd.errors import calls, daemon, guide, widgets
+from widgetd.errors import calls, daemon, guide, upstreams, widgets
 from widgetd.errors.code import Code, Level
 
-CODES: Mapping[str, Code] = MappingProxyType(
-    {row.code: row for row in (*daemon.CODES, *widgets.CODES, *calls.CODES, *guide.CODES)}
-)
+_TABLES = (daemon.CODES, widgets.CODES, calls.CODES, guide.CODES, upstreams.CODES)
+
+CODES: Mapping[str, Code] = MappingProxyType({row.code: row for rows in _TABLES for row in rows})
 """Every code, in the order of the documentation."""
 
 

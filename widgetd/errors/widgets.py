@@ -85,4 +85,6 @@ CODES = (
     Code("W1503", "warning", "a field admits less"),
     Code("W1504", "warning", "the tool has another name"),
     Code("W1505", "warning", "a tool was removed"),
+    # W16xx: what fills a widget
+    Code("W1602", "fault", "an expression of the sidecar is not JMESPath that can be used"),
 )

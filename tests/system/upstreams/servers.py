@@ -1,0 +1,249 @@
+"""Small servers that fill widgets, and small servers that fail in each way there is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import orjson
+import uvicorn
+from fastmcp import FastMCP
+
+from widgetd.upstreams.connection import Upstream
+from widgetd.upstreams.upstreams import Upstreams
+
+FLIGHT = {
+    "carrier": {"name": "United", "logo_url": "https://img.example/ua.png"},
+    "number": "UA 123",
+    "segments": [{"origin": {"code": "SFO"}, "destination": {"code": "JFK"}}],
+}
+
+READ_ONLY = {"readOnlyHint": True}
+
+STDIO = f"""
+import sys
+from fastmcp import FastMCP
+mcp = FastMCP("flights")
+@mcp.tool(annotations={{"readOnlyHint": True}})
+def get_flight(flight_no: str) -> dict:
+    return {FLIGHT!r} | {{"asked": flight_no}}
+mcp.run(show_banner=False)
+"""
+
+
+class Flights:
+    """A FastMCP server that counts its calls.
+
+    Attributes:
+        mcp: The server.
+        calls: What it was asked for.
+        failing: Whether its tool raises.
+        hold: Where set, answers wait for it.
+    """
+
+    def __init__(self) -> None:
+        self.mcp = FastMCP("flights")
+        self.calls: list[str] = []
+        self.failing = False
+        self.hold: anyio.Event | None = None
+
+        @self.mcp.tool(annotations=READ_ONLY)
+        async def get_flight(flight_no: str) -> dict[str, Any]:
+            self.calls.append(flight_no)
+            if self.hold is not None:
+                await self.hold.wait()
+            if self.failing:
+                raise ValueError("no-word-of-this-goes-out")
+            return {**FLIGHT, "asked": flight_no}
+
+        @self.mcp.tool
+        def book_flight(flight_no: str) -> str:
+            return f"booked {flight_no}"
+
+
+@asynccontextmanager
+async def served(app: Any, port: int = 0) -> AsyncIterator[str]:
+    """An ASGI app on a port of its own, as long as the block runs; gives its URL."""
+    config = uvicorn.Config(
+        app, port=port, log_level="critical", lifespan="on", timeout_graceful_shutdown=0
+    )
+    server = uvicorn.Server(config)
+    server.capture_signals = _nothing  # type: ignore[method-assign]  # the test's own process
+    running = asyncio.create_task(server.serve())
+    with anyio.fail_after(30):
+        while not server.started:
+            await asyncio.wait({running}, timeout=0.01)
+    on = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{on}"
+    finally:
+        server.should_exit = server.force_exit = True
+        with anyio.fail_after(30):
+            await running
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield
+
+
+@asynccontextmanager
+async def mcp_served(mcp: FastMCP, *, port: int = 0) -> AsyncIterator[str]:
+    """An MCP server over HTTP; gives its endpoint."""
+    async with served(mcp.http_app(), port) as url:
+        yield f"{url}/mcp"
+
+
+Reply = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def raw(reply: Reply, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """A server that treats each connection so; gives its port."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reply(reader, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=tls)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+def answering(
+    status: int,
+    body: bytes = b"{}",
+    content_type: str = "application/json",
+    *,
+    more: str = "",
+    length: int | None = None,
+) -> Reply:
+    """Answers every request so."""
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await _request(reader):
+            head = f"HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\n{more}"
+            size = len(body) if length is None else length
+            writer.write(f"{head}content-length: {size}\r\n\r\n".encode() + body)
+            await writer.drain()
+            if size != len(body):
+                return
+
+    return reply
+
+
+async def _request(reader: asyncio.StreamReader) -> bytes:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return b""
+    size = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    body = await reader.readexactly(int(size[0].split(b":")[1])) if size else b""
+    return head + body
+
+
+async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+    """Takes whatever comes, and answers nothing."""
+    while await reader.read(65536):
+        pass
+
+
+async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Begins an answer, and never comes to its end."""
+    await _request(reader)
+    writer.write(
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n"
+    )
+    writer.write(b"[")
+    await writer.drain()
+    await reader.read()
+
+
+async def hanging_up(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+    """Closes once a few bytes came, as in the middle of TLS."""
+    await reader.read(16)
+
+
+async def speaking_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answers in plain HTTP, whatever it is asked in."""
+    await reader.read(16)
+    writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+    await writer.drain()
+
+
+def toml(name: str, **said: Any) -> str:
+    """A table of an upstreams file."""
+    lines = [f"{key} = {json.dumps(value)}" for key, value in said.items() if key != "headers"]
+    if "headers" in said:
+        pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in said["headers"].items())
+        lines.append(f"headers = {{ {pairs} }}")
+    return "\n".join([f"[{name}]", *lines, ""])
+
+
+def child(code: str) -> dict[str, Any]:
+    """The keys of an upstream that is a child of ours, running this Python."""
+    return {"command": sys.executable, "args": ["-c", code]}
+
+
+@asynccontextmanager
+async def upstreams_of(path: Path, text: str, **more: Any) -> AsyncIterator[Upstreams]:
+    """The upstreams of a file that says this, kept as long as the block runs."""
+    path.write_text(text)  # noqa: ASYNC240 - a few bytes
+    upstreams, stop = Upstreams(path, **more), anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(upstreams.run, stop)
+        try:
+            yield upstreams
+        finally:
+            stop.set()
+
+
+async def until(holds: Callable[[], bool], *, seconds: float = 30) -> None:
+    """Wait until something holds that the event loop brings about."""
+    with anyio.fail_after(seconds):
+        while not holds():  # noqa: ASYNC110 - what is waited for tells nobody
+            await anyio.sleep(0.01)
+
+
+async def settled(upstream: Upstream) -> str:
+    """How an upstream is, once it is known."""
+    await until(lambda: upstream.state != "connecting")
+    return upstream.state
+
+
+SHOP = {
+    "openapi": "3.1.0",
+    "info": {"title": "shop", "version": "1"},
+    "paths": {
+        "/products/{id}": {
+            "get": {
+                "operationId": "get_product",
+                "parameters": [
+                    {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
+                ],
+                "responses": {"200": {"description": "One product."}},
+            }
+        },
+        "/products": {
+            "post": {"operationId": "make_product", "responses": {"200": {"description": "x"}}}
+        },
+    },
+}
+
+
+def json_reply(value: Any) -> Reply:
+    """Answers every request with this value."""
+    return answering(200, orjson.dumps(value))

@@ -1,0 +1,189 @@
+"""Each kind of upstream is connected to, looked after, and called."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import anyio
+import orjson
+import pytest
+
+from tests.system.upstreams.servers import (
+    FLIGHT,
+    SHOP,
+    STDIO,
+    Flights,
+    answering,
+    child,
+    json_reply,
+    mcp_served,
+    raw,
+    toml,
+    until,
+    upstreams_of,
+)
+from widgetd.errors import CallError
+
+
+async def test_an_mcp_server_over_http_answers_with_its_structure(tmp_path: Path) -> None:
+    flights = Flights()
+    async with (
+        mcp_served(flights.mcp) as url,
+        upstreams_of(tmp_path / "u.toml", toml("flights", url=url)) as upstreams,
+    ):
+        answer = await upstreams.call("flights", "get_flight", {"flight_no": "UA123"})
+
+        assert orjson.loads(answer.content) == {**FLIGHT, "asked": "UA123"}
+        assert upstreams["flights"].state == "ready"
+        assert upstreams["flights"].protocol == "2026-07-28"
+        assert list(upstreams["flights"].tools) == ["get_flight"]
+
+
+async def test_a_child_answers_and_is_gone_with_us(tmp_path: Path) -> None:
+    marked = STDIO + "\n# a mark of this test\n"
+    async with upstreams_of(
+        tmp_path / "u.toml", toml("local", connect_s=90.0, call_s=90.0, **child(marked))
+    ) as upstreams:
+        with anyio.fail_after(100):
+            answer = await upstreams.call("local", "get_flight", {"flight_no": "UA1"})
+
+        assert orjson.loads(answer.content)["asked"] == "UA1"
+        assert _children(marked)
+    assert not _children(marked)
+
+
+def _children(code: str) -> list[str]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if code.encode() in place.read_bytes():
+                found.append(place.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+async def test_a_service_with_a_document_answers(tmp_path: Path) -> None:
+    (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
+    async with raw(json_reply({"name": "Mug"})) as port:
+        said = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}/v2")
+        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+            answer = await upstreams.call("shop", "get_product", {"id": 7})
+
+            assert orjson.loads(answer.content) == {"name": "Mug"}
+            assert list(upstreams["shop"].tools) == ["get_product"]
+
+
+async def test_arguments_are_held_to_the_operation_before_anything_is_sent(tmp_path: Path) -> None:
+    (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
+    said = toml("shop", openapi="shop.json", base="http://127.0.0.1:9")
+    async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        with pytest.raises(CallError) as raised:
+            await upstreams.call("shop", "get_product", {"id": "x"})
+
+    assert raised.value.code == "W5005"
+    assert str(raised.value) == (
+        "the tool 'get_product' of the upstream 'shop' takes other arguments: "
+        'id: expected an integer, got "x"'
+    )
+
+
+async def test_an_endpoint_that_nobody_described_answers(tmp_path: Path) -> None:
+    async with raw(json_reply([1, 2])) as port:
+        said = f'[rates]\nbase = "http://127.0.0.1:{port}"\n'
+        said += '[rates.endpoints.latest]\nget = "/latest/{base}"\nquery = ["symbols"]\n'
+        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+            answer = await upstreams.call("rates", "latest", {"base": "EUR", "symbols": "USD"})
+
+            assert orjson.loads(answer.content) == {"result": [1, 2]}
+
+
+async def test_only_what_reads_may_be_called_unless_the_file_names_more(tmp_path: Path) -> None:
+    flights = Flights()
+    async with mcp_served(flights.mcp) as url:
+        said = toml("a", url=url) + toml("b", url=url, tools=["*_flight"])
+        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+            booked = await upstreams.call("b", "book_flight", {"flight_no": "UA1"})
+            with pytest.raises(CallError) as raised:
+                await upstreams.call("a", "book_flight", {"flight_no": "UA1"})
+
+    assert booked.content == b'{"result":"booked UA1"}'
+    assert raised.value.code == "W5004"
+    assert str(raised.value) == (
+        "the upstream 'a' has no tool 'book_flight' that may be called; it has get_flight"
+    )
+
+
+async def test_an_upstream_that_nobody_declared_is_named(tmp_path: Path) -> None:
+    async with upstreams_of(tmp_path / "u.toml", toml("flights", url="http://x.invalid")) as them:
+        with pytest.raises(CallError) as raised:
+            await them.call("flight", "get", {})
+
+    assert raised.value.code == "W5001"
+    assert str(raised.value) == "there is no upstream 'flight'; did you mean 'flights'?"
+
+
+async def test_a_tool_that_fails_says_nothing_of_why(tmp_path: Path) -> None:
+    flights = Flights()
+    flights.failing = True
+    told = []
+    async with (
+        mcp_served(flights.mcp) as url,
+        upstreams_of(tmp_path / "u.toml", toml("flights", url=url)) as upstreams,
+    ):
+        for _ in range(5):
+            with pytest.raises(CallError) as raised:
+                await upstreams.call("flights", "get_flight", {"flight_no": "UA1"})
+            told.append((raised.value.code, str(raised.value)))
+
+        assert set(told) == {("W5010", "the tool of the upstream 'flights' says that it failed")}
+        assert upstreams["flights"].state == "ready"
+        assert len(flights.calls) == 5
+
+
+async def test_an_upstream_that_comes_back_is_served_without_a_call(tmp_path: Path) -> None:
+    flights, path = Flights(), tmp_path / "u.toml"
+    async with mcp_served(flights.mcp) as url:
+        port = int(url.split(":")[2].split("/")[0])
+    async with upstreams_of(path, toml("flights", url=url, idle_probe_s=0.1)) as upstreams:
+        upstream = upstreams["flights"]
+        await until(lambda: upstream.reason == "refused")
+        for _ in range(3):
+            async with mcp_served(Flights().mcp, port=port):
+                await until(lambda: upstream.state == "ready")
+            await until(lambda: upstream.state == "failed")
+
+
+async def test_an_open_breaker_lets_one_call_through_for_each_pause(tmp_path: Path) -> None:
+    asked = 0
+    refuse = answering(500, b"a body that nobody is told")
+
+    async def counted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal asked
+        asked += 1
+        await refuse(reader, writer)
+
+    now = 1000.0
+    (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
+    async with raw(counted) as port:
+        said = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}")
+        path = tmp_path / "u.toml"
+        async with upstreams_of(path, said, clock=lambda: now) as upstreams:
+            told = []
+            for _ in range(20):
+                with pytest.raises(CallError) as raised:
+                    await upstreams.call("shop", "get_product", {"id": 1})
+                told.append(str(raised.value))
+            shop = upstreams["shop"]
+
+            assert shop.calls == 20
+            assert set(told) == {"the upstream 'shop' is not available (http_500)"}
+            assert shop.state == "failing"
+            assert shop.retry_in_s() == 1.0
+            now += 1.0
+            for _ in range(5):
+                with pytest.raises(CallError):
+                    await upstreams.call("shop", "get_product", {"id": 1})
+            assert shop.retry_in_s() == 2.0
+    assert asked <= 4

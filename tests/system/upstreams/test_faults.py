@@ -1,0 +1,149 @@
+"""Whatever an upstream does wrong is named in one word, and takes nobody down with it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import orjson
+import pytest
+
+from tests.system.upstreams.servers import (
+    SHOP,
+    STDIO,
+    Reply,
+    answering,
+    child,
+    hanging_up,
+    raw,
+    settled,
+    silent,
+    slow,
+    speaking_plainly,
+    toml,
+    upstreams_of,
+)
+from widgetd.errors import CallError
+
+SECRET = b"s3cr3t-in-a-body"
+
+Made = Callable[[Path], AbstractAsyncContextManager[str]]
+"""Starts what fails, and gives the table that declares it."""
+
+
+def mcp(reply: Reply, *, scheme: str = "http", **more: Any) -> Made:
+    @asynccontextmanager
+    async def made(_folder: Path) -> AsyncIterator[str]:
+        async with raw(reply) as port:
+            url = f"{scheme}://127.0.0.1:{port}/mcp"
+            yield toml("it", url=url, connect_s=5.0, call_s=8.0, **more)
+
+    return made
+
+
+def service(reply: Reply, **more: Any) -> Made:
+    @asynccontextmanager
+    async def made(folder: Path) -> AsyncIterator[str]:
+        (folder / "shop.json").write_bytes(orjson.dumps(SHOP))
+        async with raw(reply) as port:
+            said = {"openapi": "shop.json", "base": f"http://127.0.0.1:{port}", **more}
+            yield toml("it", **{"call_s": 8.0, **said})
+
+    return made
+
+
+def at(**said: Any) -> Made:
+    @asynccontextmanager
+    async def made(folder: Path) -> AsyncIterator[str]:
+        (folder / "shop.json").write_bytes(orjson.dumps(SHOP))
+        yield toml("it", **{"call_s": 60.0, **said})
+
+    return made
+
+
+PRIVATE = {"openapi": "shop.json", "private": False, "base": "http://127.0.0.1:9"}
+EXITS_LATER = STDIO.replace("return ", "import os; os._exit(3)\n    return ")
+
+FAULTS: dict[str, tuple[Made, str]] = {
+    "refused": (at(url="http://127.0.0.1:9/mcp"), "W5002 refused"),
+    "dns": (at(url="http://nobody.invalid/mcp"), "W5002 dns"),
+    "tls": (mcp(speaking_plainly, scheme="https"), "W5002 tls"),
+    "401": (mcp(answering(401, SECRET)), "W5002 auth"),
+    "403": (mcp(answering(403, SECRET)), "W5002 auth"),
+    "404": (mcp(answering(404, SECRET, "text/plain")), "W5002 http_404"),
+    "500": (mcp(answering(500, SECRET)), "W5002 http_500"),
+    "307": (mcp(answering(307, more="location: /mcp/\r\n")), "W5002 redirect"),
+    "html": (mcp(answering(200, b"<html>", "text/html")), "W5002 not_mcp"),
+    "silent": (mcp(silent), "W5002 timeout"),
+    "slow body": (mcp(slow), "W5002 timeout"),
+    "half an answer": (mcp(answering(200, b'{"jsonrpc"', length=900)), "W5002 protocol"),
+    "wrong json": (mcp(answering(200, b"{{{")), "W5002 protocol"),
+    "50 mb": (mcp(answering(200, b'"' + b"x" * 50_000_000)), "W5002 protocol"),
+    "missing": (at(command="no-such-program-at-all"), "W5002 spawn"),
+    "exits at once": (at(**child("raise SystemExit(1)")), "W5002 exited"),
+    "exits later": (at(connect_s=60.0, **child(EXITS_LATER)), "W5002 exited"),
+    "garbage": (at(connect_s=60.0, **child("print('hello'); print('world')")), "W5002 exited"),
+    "closes in tls": (mcp(hanging_up, scheme="https"), "W5002 tls"),
+    # A service is spoken to only when it is called.
+    "service refused": (at(openapi="shop.json", base="http://127.0.0.1:9"), "W5002 refused"),
+    "service 401": (service(answering(401, SECRET)), "W5002 auth"),
+    "service 404": (service(answering(404, SECRET)), "W5002 http_404"),
+    "service 500": (service(answering(500, SECRET)), "W5002 http_500"),
+    "service 307": (service(answering(307, more="location: /x\r\n")), "W5002 redirect"),
+    "service silent": (service(silent, call_s=1.0), "W5003"),
+    "service slow": (service(slow, call_s=1.0), "W5003"),
+    "service half": (service(answering(200, b'{"a"', length=900)), "W5002 protocol"),
+    "service 50 mb": (service(answering(200, b'"' + b"x" * 50_000_000)), "W5008"),
+    "service private": (at(**PRIVATE), "W5002 config"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_each_fault_is_named_in_a_word(fault: str, tmp_path: Path) -> None:
+    made, expected = FAULTS[fault]
+    tool, arguments = ("get_product", {"id": 1})
+    if fault == "exits later":
+        tool, arguments = "get_flight", {"flight_no": "UA1"}  # type: ignore[dict-item]
+    async with made(tmp_path) as said, upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        with anyio.fail_after(90):
+            await settled(upstreams["it"])
+            with pytest.raises(CallError) as raised:
+                await upstreams.call("it", tool, arguments)
+
+    code, _, reason = expected.partition(" ")
+    error = raised.value
+    assert error.code == code
+    assert (f"({reason})" in error.message) or not reason
+    assert SECRET.decode() not in error.message
+    if code in {"W5002", "W5003"}:
+        assert error.recoverable
+        assert error.retry_after_s is not None
+
+
+async def test_an_answer_that_is_no_json_is_no_value(tmp_path: Path) -> None:
+    async with (
+        service(answering(200, b"<html>", "text/html"))(tmp_path) as said,
+        upstreams_of(tmp_path / "u.toml", said) as upstreams,
+    ):
+        answer = await upstreams.call("it", "get_product", {"id": 1})
+
+    assert answer.kind == "text"
+    with pytest.raises(CallError) as raised:
+        answer.value("it")
+    assert str(raised.value) == "the answer of the upstream 'it' is not JSON"
+    assert raised.value.code == "W5006"
+
+
+async def test_a_tool_that_hangs_is_given_up_after_the_time_it_has(tmp_path: Path) -> None:
+    async with (
+        service(silent, call_s=0.5)(tmp_path) as said,
+        upstreams_of(tmp_path / "u.toml", said) as upstreams,
+    ):
+        await settled(upstreams["it"])
+        with anyio.fail_after(30), pytest.raises(CallError) as raised:
+            await upstreams.call("it", "get_product", {"id": 1})
+
+    assert str(raised.value) == "the upstream 'it' did not answer within 0.5 s"

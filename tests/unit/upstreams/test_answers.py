@@ -1,0 +1,65 @@
+"""An answer that is read in pages loses nothing."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from widgetd.errors import CallError
+from widgetd.upstreams.answers import KEPT_S, Answer, KeptAnswers, pages
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=12) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=60,
+)
+TEXT = st.text(max_size=600) | st.lists(
+    st.sampled_from(["", "שלום\r\n", "👩‍👩‍👧\n", "a", "x" * 90, "\r", "é\n"]), max_size=60
+).map("".join)
+
+ANSWERS = st.one_of(
+    JSON.map(lambda value: Answer(kind="json", content=orjson.dumps(value))),
+    TEXT.map(lambda text: Answer(kind="text", content=text.encode())),
+    st.binary(max_size=900).map(lambda content: Answer(kind="binary", content=content)),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ANSWERS, st.integers(1, 200))
+def test_pages_put_together_are_the_answer(answer: Answer, most: int) -> None:
+    found = list(pages(answer, most))
+
+    assert b"".join(found) == answer.content
+    assert all(len(page) <= most + 3 for page in found)
+    if answer.kind != "binary":
+        for page in found:
+            page.decode()
+
+
+@pytest.mark.parametrize("size", [1, 8 * 1024 * 1024])
+def test_the_smallest_and_the_largest_lose_nothing(size: int) -> None:
+    answer = Answer(kind="json", content=b"[" + b",".join([b"123456789"] * (size // 10)) + b"]")
+
+    found = list(pages(answer, 16384))
+
+    assert b"".join(found) == answer.content
+    assert all(page.endswith((b",", b"]")) for page in found)
+
+
+def test_an_answer_is_gone_after_its_time_and_never_another_callers() -> None:
+    now = 0.0
+    kept = KeptAnswers(lambda: now)
+    name = kept.keep(Answer(kind="text", content=b"x"), "ada")
+
+    assert kept.get(name, "ada").content == b"x"
+    with pytest.raises(CallError) as others:
+        kept.get(name, "bob")
+    assert kept.get(name, "ada").content == b"x"
+    now = KEPT_S
+    with pytest.raises(CallError) as late:
+        kept.get(name, "ada")
+
+    assert others.value.code == late.value.code == "W5009"
+    assert str(late.value) == "this answer is not kept any more; call the tool again"

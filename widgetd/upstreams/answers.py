@@ -1,0 +1,176 @@
+"""What an upstream answered: as bytes, read in pages that put together are those bytes again."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from secrets import token_urlsafe
+from typing import Any, Literal
+
+import orjson
+
+from widgetd.errors import CallError
+from widgetd.schema.json_text import NotJsonError, parse_sent
+from widgetd.schema.json_values import to_json
+
+KEPT_S = 900.0
+MOST_KEPT_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 8 * 1024 * 1024
+"""Of one answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a tool answered.
+
+    Attributes:
+        kind: What its bytes are.
+        content: JSON, UTF-8, or anything.
+        mime_type: Of what is binary.
+    """
+
+    kind: Literal["json", "text", "binary"]
+    content: bytes
+    mime_type: str = ""
+
+    def value(self, upstream: str) -> Any:
+        """The answer as a JSON value.
+
+        Raises:
+            CallError: It is none (W5006).
+        """
+        try:
+            if self.kind == "json":
+                return parse_sent(self.content)
+        except NotJsonError:
+            pass
+        raise CallError("W5006", f"the answer of the upstream '{upstream}' is not JSON")
+
+
+def answer_of(result: Any, upstream: str) -> Answer:
+    """The answer that an MCP result brings: its structure, else its text, else what is binary.
+
+    Raises:
+        CallError: It is too large (W5008).
+    """
+    if result.structured_content is not None:
+        answer = Answer(kind="json", content=to_json(result.structured_content))
+    else:
+        answer = _of_blocks(result.content)
+    if len(answer.content) > MOST_BYTES:
+        raise too_large(upstream)
+    return answer
+
+
+def too_large(upstream: str) -> CallError:
+    """An answer is larger than `MOST_BYTES`."""
+    return CallError("W5008", f"the answer of the upstream '{upstream}' is larger than 8 MiB")
+
+
+def _of_blocks(blocks: list[Any]) -> Answer:
+    texts = [block.text for block in blocks if block.type == "text"]
+    for block in blocks:
+        inner = getattr(block, "resource", block)
+        data = getattr(inner, "data", None) or getattr(inner, "blob", None)
+        if not texts and isinstance(data, str):
+            kind = getattr(inner, "mime_type", "") or "application/octet-stream"
+            return Answer(kind="binary", content=base64.b64decode(data), mime_type=kind)
+    # A lone surrogate can come in JSON, and stands in no text that could be sent on.
+    text = "\n".join(texts).encode("utf-8", "replace")
+    try:
+        parse_sent(text)
+    except NotJsonError:
+        return Answer(kind="text", content=text)
+    return Answer(kind="json", content=text)
+
+
+def pages(answer: Answer, most_bytes: int) -> Iterator[bytes]:
+    """The answer in pages of about `most_bytes`: put together, they are its content.
+
+    JSON is parted between the elements of its outermost array or object, text behind a line,
+    where that can be had within a page; else between two characters.
+    """
+    content, start = answer.content, 0
+    edges = _edges(answer)
+    upto = next(edges, None)
+    while start < len(content) or start == 0:
+        end = min(start + most_bytes, len(content))
+        best = 0
+        while upto is not None and upto <= end:
+            best = upto
+            upto = next(edges, None)
+        if end < len(content):
+            if best > start:
+                end = best
+            elif answer.kind != "binary":
+                while end < len(content) and content[end] & 0xC0 == 0x80:
+                    end += 1
+        yield content[start:end]
+        start = end
+        if not content:
+            return
+
+
+def _edges(answer: Answer) -> Iterator[int]:
+    """Where the content would best be parted, in order."""
+    if answer.kind == "text":
+        yield from (found.end() for found in re.finditer(rb"\r\n|\n|\r", answer.content))
+    elif answer.kind == "json":
+        depth = 0
+        for found in _LEXEME.finditer(answer.content):
+            lexeme = found.group()
+            if lexeme in b"[{":
+                depth += 1
+            elif lexeme in b"]}":
+                depth -= 1
+            elif lexeme == b"," and depth == 1:
+                yield found.end()
+
+
+_LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
+
+
+class KeptAnswers:
+    """Answers that are being read page by page, the newest that fit, each for a while.
+
+    Args:
+        clock: Tells the time.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[str, tuple[float, str, Answer]] = OrderedDict()
+
+    def keep(self, answer: Answer, owner: str) -> str:
+        """Keep `answer` for `owner` alone, and give the name to ask for it again by."""
+        name = token_urlsafe(9)
+        self._kept[name] = self._clock() + KEPT_S, owner, answer
+        while sum(len(one.content) for _, _, one in self._kept.values()) > MOST_KEPT_BYTES:
+            self._kept.popitem(last=False)
+        return name
+
+    def get(self, name: str, owner: str) -> Answer:
+        """The answer of that name.
+
+        Raises:
+            CallError: It is not kept, or not any more (W5009).
+        """
+        until, whose, answer = self._kept.get(name, (0.0, "", None))
+        if answer is None or until <= self._clock() or whose != owner:
+            self._kept.pop(name, None) if whose == owner else None
+            problem = "this answer is not kept any more; call the tool again"
+            raise CallError("W5009", problem, path="after")
+        return answer
+
+
+def shown(page: bytes, kind: str) -> Any:
+    """A page as it is sent: text, or what is binary as base64."""
+    return base64.b64encode(page).decode() if kind == "binary" else page.decode()
+
+
+def weight(value: Any) -> int:
+    """The bytes of `value` as JSON."""
+    return len(orjson.dumps(value, default=dict))

@@ -1,0 +1,496 @@
+"""One upstream, kept connected: what it can do, how it is, and a call of one of its tools.
+
+    connect -> list tools -> listen -> (lost) -> pause -> connect
+
+All kinds are one thing inside, a FastMCP client: over HTTP, over pipes of a child, or in this
+process to a server made of an OpenAPI document. Nothing that an upstream says in words goes any
+further than this module, but to whoever asks for an answer.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import anyio
+import orjson
+import structlog
+
+from widgetd.errors import CallError, WidgetError
+from widgetd.schema.validator import Schema, compile_schema
+from widgetd.upstreams import wire
+from widgetd.upstreams.answers import Answer, answer_of, too_large
+from widgetd.upstreams.breaker import PAUSES_S, Breaker
+from widgetd.upstreams.declarations import Declaration
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from fastmcp import Client
+
+State = Literal["disabled", "connecting", "ready", "empty", "failing", "failed"]
+
+CONNECTION_CLOSED = -32000
+"""The code of the SDK's own error where a connection ends."""
+
+_log = structlog.get_logger()
+
+
+class Observer(Protocol):
+    """Is told of calls. Called in the event loop; must neither wait nor raise."""
+
+    def upstream_called(self, upstream: str, outcome: str, seconds: float) -> None:
+        """A call is over; the outcome is `ok` or a code."""
+
+    def upstream_answered(self, upstream: str, source: str) -> None:
+        """A widget was filled from a `call`, a `kept` answer or a `stale` one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool of an upstream that may be called.
+
+    Attributes:
+        name: What it is called.
+        description: Its own.
+        input_schema: Its own.
+        schema: Decides about arguments; None where it cannot be compiled here.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    schema: Schema | None
+
+
+class Upstream:
+    """One upstream.
+
+    Attributes:
+        declaration: What is known of it from the file.
+        tools: Those that may be called, by name.
+        state: How it is.
+        reason: Why it is not ready, in one word; empty where it is.
+        since: When it came to be so, in seconds since the epoch.
+        last_ok: When it last answered, likewise; None where it never did.
+        protocol: The version of MCP that is spoken; empty where none is.
+        calls: How many were made, and `errors` of them failed.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        *,
+        observer: Observer | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        pauses_s: tuple[float, ...] = PAUSES_S,
+    ) -> None:
+        declared = declaration.declared
+        self.declaration = declaration
+        self.tools: Mapping[str, Tool] = {}
+        self.state: State = "connecting" if declared.enabled else "disabled"
+        self.reason = ""
+        self.since = time.time()
+        self.last_ok: float | None = None
+        self.protocol = ""
+        self.calls = 0
+        self.errors = 0
+        self.breaker = Breaker(declared.fail_after, clock)
+        self._observer = observer
+        self._clock = clock
+        self._pauses_s = pauses_s
+        self._seconds: deque[float] = deque(maxlen=256)
+        self._client: Client[Any] | None = None
+        self._wire: wire.Wire | None = None
+        self._settled = anyio.Event()
+        self._stirred = anyio.Event()
+        self._relist = False
+        self._lost = False
+        self._retry_at = 0.0
+        self._at_once = anyio.CapacityLimiter(declared.at_once)
+        self._running = 0
+        self._idle = anyio.Event()
+        if not declared.enabled:
+            self._settled.set()
+
+    @property
+    def name(self) -> str:
+        """What feeds call it."""
+        return self.declaration.name
+
+    @property
+    def has_session(self) -> bool:
+        """Whether there is a connection to lose, as MCP has and plain requests have not."""
+        return self.declaration.kind in {"mcp", "stdio"}
+
+    def retry_in_s(self) -> float:
+        """When a call may succeed."""
+        waiting = 0.0 if self._client else max(self._retry_at - self._clock(), 0.0)
+        return round(max(self.breaker.retry_in_s(), waiting), 3)
+
+    def percentiles(self) -> tuple[float, float] | None:
+        """p50 and p95 of the latest calls, in milliseconds."""
+        if not self._seconds:
+            return None
+        ordered = sorted(self._seconds)
+        middle, late = ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
+        return round(middle * 1000, 1), round(late * 1000, 1)
+
+    async def run(self) -> None:
+        """Keep it connected, until cancelled."""
+        if not self.declaration.declared.enabled:
+            return
+        failures = 0
+        while True:
+            began, error = self._clock(), None
+            try:
+                async with self._connected() as client:
+                    await self._keep(client)
+            except Exception as raised:  # noqa: BLE001 whatever ends a connection, it is made again
+                error = raised
+            was_ready, self._client = self._client is not None, None
+            lasted_s = self._clock() - began
+            # What worked for a while and is lost is looked for at once.
+            failures = 0 if was_ready and lasted_s > self._pauses_s[0] else failures + 1
+            pause_s = self._pauses_s[min(failures, len(self._pauses_s)) - 1] if failures else 0.0
+            self._retry_at = self._clock() + pause_s
+            self._turn("failed", self._why(error, began))
+            self._settled.set()
+            await anyio.sleep(pause_s)
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[Client[Any]]:
+        self._lost = self._relist = False
+        http = None
+        declaration = self.declaration
+        secrets, connect_s = declaration.secrets, declaration.connect_s
+        self._wire = line = wire.Wire(
+            private=declaration.declared.private, is_mcp=declaration.kind == "mcp"
+        )
+        if declaration.kind in {"openapi", "endpoints"}:
+            http = wire.client(line, secrets["headers"], base=secrets["base"])
+        try:
+            with anyio.fail_after(connect_s):
+                client = client_of(declaration, line, http, self._heard)
+                await client.__aenter__()  # type: ignore[no-untyped-call]  # FastMCP's
+            try:
+                with anyio.fail_after(connect_s):
+                    await self._list(client)
+                self._client = client
+                self.protocol = client.protocol_version or "" if self.has_session else ""
+                self._settled.set()
+                yield client
+            finally:
+                self._client = None
+                with anyio.CancelScope(shield=True), anyio.move_on_after(connect_s):
+                    await client.close()  # type: ignore[no-untyped-call]  # FastMCP's
+        finally:
+            if http is not None:
+                await wire.closed(http)
+
+    async def _keep(self, client: Client[Any]) -> None:
+        """Notice what changes, and look after it when nothing was heard for long, until lost."""
+        is_modern = self.has_session and client.initialize_result is None
+        async with anyio.create_task_group() as tasks:
+            if is_modern:
+                tasks.start_soon(self._listen, client)
+            while not self._lost:
+                idle_s = self.declaration.declared.idle_probe_s if self.has_session else None
+                with anyio.move_on_after(idle_s):
+                    await self._stirred.wait()
+                self._stirred = anyio.Event()
+                if self._lost:
+                    break
+                with anyio.fail_after(self.declaration.connect_s):
+                    if self._relist:
+                        self._relist = False
+                        await self._list(client)
+                    elif not self.has_session:
+                        continue
+                    elif is_modern:
+                        await client.session.send_discover(self.protocol)
+                    else:
+                        await client.ping()
+            tasks.cancel_scope.cancel()
+
+    async def _listen(self, client: Client[Any]) -> None:
+        from mcp import MCPError  # noqa: PLC0415 - most daemons have no upstream
+        from mcp.client.subscriptions import SubscriptionLost, listen  # noqa: PLC0415 - likewise
+
+        try:
+            async with listen(client.session, tools_list_changed=True) as events:
+                async for _ in events:
+                    self._stir(relist=True)
+        except SubscriptionLost:
+            pass
+        except MCPError as error:
+            if error.code != CONNECTION_CLOSED:
+                return  # it tells nobody of changes
+        self._lost = True
+        self._stir()
+
+    async def _heard(self, message: Any) -> None:
+        """A legacy server says something unasked."""
+        root = getattr(message, "root", message)
+        if getattr(root, "method", "") == "notifications/tools/list_changed":
+            self._stir(relist=True)
+
+    def _stir(self, *, relist: bool = False) -> None:
+        self._relist = self._relist or relist
+        self._stirred.set()
+
+    async def _list(self, client: Client[Any]) -> None:
+        declared = self.declaration.declared
+        tools = {}
+        for tool in await client.list_tools():
+            is_read_only = not self.has_session or bool(
+                tool.annotations and tool.annotations.read_only_hint
+            )
+            matches = any(fnmatchcase(tool.name, pattern) for pattern in declared.tools)
+            if matches if declared.tools else is_read_only:
+                tools[tool.name] = Tool(
+                    name=tool.name,
+                    description=tool.description or "",
+                    input_schema=tool.input_schema,
+                    schema=_compiled(tool.input_schema),
+                )
+        self.tools = tools
+        if not self.breaker.is_open:
+            self._turn("ready" if tools else "empty", "")
+
+    def _turn(self, state: State, reason: str) -> None:
+        if (state, reason) == (self.state, self.reason):
+            return
+        self.state, self.reason, self.since = state, reason, time.time()
+        log = _log.info if state == "ready" else _log.warning
+        log("upstream.turned", upstream=self.name, state=state, reason=reason)
+
+    def _why(self, error: BaseException | None, began: float) -> str:
+        """Why it failed, in one word: what was seen on the wire, else what was raised."""
+        noted = self._wire.since(began) if self._wire else None
+        if noted is not None:
+            return "protocol" if noted.reason == wire.TOO_LARGE else noted.reason
+        found = wire.reason_of(error) if error is not None else ""
+        if self.declaration.kind == "stdio" and found in {"", "protocol"}:
+            return "exited"
+        return found or "protocol"
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        """What a tool of it answers.
+
+        Raises:
+            CallError: There is no such tool for us (W5004), it does not take these arguments
+                (W5005), it says that it failed (W5010), its answer is too large (W5008), or the
+                upstream is not available (W5002) or too slow (W5003).
+        """
+        started, outcome = self._clock(), "failed"
+        self.calls += 1
+        self._running += 1
+        try:
+            answer = await self._called(tool, arguments)
+        except CallError as error:
+            outcome = error.code
+            self.errors += 1
+            raise
+        else:
+            outcome = "ok"
+            self.last_ok = time.time()
+            return answer
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+            seconds = self._clock() - started
+            self._seconds.append(seconds)
+            if self._observer is not None:
+                self._observer.upstream_called(self.name, outcome, seconds)
+
+    async def idle(self) -> None:
+        """Wait until no call is running."""
+        while self._running:
+            self._idle = anyio.Event()
+            await self._idle.wait()
+
+    async def _called(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        began, admitted = self._clock(), False
+        call_s = self.declaration.declared.call_s
+        try:
+            with anyio.fail_after(call_s):
+                await self._settled.wait()
+                client = self._available()
+                given = self._fitting(tool, arguments)
+                async with self._at_once:
+                    self._admit()
+                    admitted = True
+                    result = await client.call_tool_mcp(tool, given)
+        except CallError:
+            raise
+        except TimeoutError:
+            self._failed("timeout", admitted=admitted)
+            wait_s = self.retry_in_s()
+            raise CallError(
+                "W5003",
+                f"the upstream '{self.name}' did not answer within {call_s:g} s",
+                recoverable=True,
+                retry_after_s=wait_s,
+            ) from None
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, the upstream failed
+            raise self._judged(error, began) from None
+        except BaseException:
+            if admitted:
+                self.breaker.abandoned()
+            raise
+        if result.is_error:
+            raise self._judged(None, began)
+        self._succeeded()
+        return answer_of(result, self.name)
+
+    def _judged(self, error: Exception | None, began: float) -> CallError:
+        """What a call failed of, which the breaker is told if it says something of the upstream."""
+        noted = self._wire.since(began) if self._wire else None
+        if noted is not None and noted.reason == wire.TOO_LARGE:
+            self._succeeded()
+            return too_large(self.name)
+        code = getattr(error, "code", None)
+        answered = error is None or (isinstance(code, int) and code != CONNECTION_CLOSED)
+        if noted is None and answered:
+            self._succeeded()
+            problem = f"the tool of the upstream '{self.name}' says that it failed"
+            return CallError("W5010", problem)
+        reason = self._why(error, began)
+        if noted is None or noted.counts:
+            self._failed(reason, admitted=True)
+        else:
+            self._succeeded()
+        return self.unavailable(reason)
+
+    def _succeeded(self) -> None:
+        was_open = self.breaker.is_open
+        self.breaker.succeeded()
+        if was_open or self.state == "failing":
+            self._turn("ready" if self.tools else "empty", "")
+
+    def _failed(self, reason: str, *, admitted: bool) -> None:
+        if not admitted:
+            return
+        self.breaker.failed()
+        if self.breaker.is_open:
+            self._turn("failing", reason)
+        if self.has_session:
+            self._stir()  # whether the connection is still good is found out beside the calls
+
+    def _fitting(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        found = self.tools.get(tool)
+        if found is None:
+            problem = f"the upstream '{self.name}' has no tool '{tool[:80]}' that may be called"
+            names = ", ".join(sorted(self.tools)[:20])
+            raise CallError("W5004", f"{problem}; it has {names or 'none'}", path="tool")
+        given = dict(arguments)
+        if found.schema is None:
+            return given
+        try:
+            return found.schema.check(given).arguments
+        except CallError as error:
+            problem = f"the tool '{tool}' of the upstream '{self.name}' takes other arguments"
+            said = "; ".join(str(one) for one in error.invalid_arguments) or error.message
+            raise CallError(
+                "W5005",
+                f"{problem}: {said}",
+                path=error.path,
+                invalid_arguments=error.invalid_arguments,
+            ) from None
+
+    def _available(self) -> Client[Any]:
+        if self._client is None:
+            raise self.unavailable()
+        return self._client
+
+    def _admit(self) -> None:
+        if not self.breaker.admit():
+            raise self.unavailable()
+
+    def unavailable(self, reason: str = "") -> CallError:
+        """It cannot be asked now (W5002)."""
+        why, retry_s = reason or self.reason or self.state, self.retry_in_s()
+        return CallError(
+            "W5002",
+            f"the upstream '{self.name}' is not available ({why})",
+            recoverable=True,
+            retry_after_s=retry_s,
+        )
+
+
+def _compiled(schema: Mapping[str, Any]) -> Schema | None:
+    try:
+        return compile_schema(schema)
+    except WidgetError:
+        return None
+
+
+def client_of(
+    declaration: Declaration, line: wire.Wire, http: Any, heard: Callable[[Any], Any]
+) -> Client[Any]:
+    """A client of the upstream that is declared, not yet connected.
+
+    Args:
+        declaration: Of the upstream.
+        line: What its requests go over.
+        http: Makes the requests, where it is no MCP server.
+        heard: Is told what a server says unasked.
+    """
+    # Late, because most daemons have no upstream, and this takes longer than all the rest.
+    from fastmcp import Client  # noqa: PLC0415 - see above
+
+    options: dict[str, Any] = {"message_handler": heard, "init_timeout": 0, "timeout": 0}
+    declared, secrets = declaration.declared, declaration.secrets
+    if declaration.kind == "mcp":
+        from fastmcp.client.transports import (  # noqa: PLC0415 - see above
+            SSETransport,
+            StreamableHttpTransport,
+        )
+
+        def factory(headers: Mapping[str, str] | None = None, **_options: Any) -> Any:
+            return wire.client(line, headers or {})
+
+        is_sse = declared.transport == "sse" or "/sse" in secrets["url"].partition("?")[0][-5:]
+        transport: Any = SSETransport if is_sse else StreamableHttpTransport
+        made = transport(
+            secrets["url"], headers=dict(secrets["headers"]), httpx_client_factory=factory
+        )
+        return Client(made, **options)
+    if declaration.kind == "stdio":
+        from fastmcp.client.transports import StdioTransport  # noqa: PLC0415 - see above
+
+        made = StdioTransport(
+            declared.command,
+            list(secrets["args"]),
+            env=dict(secrets["env"]),
+            cwd=declared.cwd or None,
+            keep_alive=False,
+            log_file=Path(os.devnull),
+        )
+        return Client(made, **options)
+    return Client(_server_of(declaration, http), **options)
+
+
+def _server_of(declaration: Declaration, http: Any) -> Any:
+    from fastmcp import FastMCP  # noqa: PLC0415 - see `client_of`
+    from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415 - likewise
+
+    wanted = declaration.declared.tools
+
+    def mapped(route: Any, _kind: Any) -> Any:
+        # Whatever may change something is there only where the file names tools.
+        is_read_only = route.method.upper() in {"GET", "HEAD"}
+        return MCPType.TOOL if wanted or is_read_only else MCPType.EXCLUDE
+
+    document = orjson.loads(declaration.document)
+    provider = OpenAPIProvider(document, http, route_map_fn=mapped, validate_output=False)
+    return FastMCP(declaration.name, providers=[provider], dereference_schemas=False)

@@ -1,0 +1,387 @@
+"""The upstreams file: what other servers there are, normalised, so that two files can be compared.
+
+TOML is ours; JSON is what other hosts keep (`mcpServers`, VS Code's `servers`, a nested
+`transport`, a bare URL). Either comes to the same declarations. A secret stands in the file as
+`${env:NAME}` or `${file:PATH}`; what it stands for is never shown, and is no part of a digest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from widgetd.errors import ConfigError, WidgetError, nearest
+from widgetd.limits import Limits
+from widgetd.schema.json_text import parse
+from widgetd.widget.sidecar import line_of
+
+Kind = Literal["mcp", "stdio", "openapi", "endpoints"]
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Of an upstreams file, or of an OpenAPI document."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_SECRET = re.compile(r"\$\{(?:(env|file):)?([^}:]+)(?::-([^}]*))?\}")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Endpoint(_Part):
+    """One address of a service that nobody described.
+
+    Attributes:
+        get: The path, with its variables in braces.
+        query: Names of what may stand behind the question mark.
+    """
+
+    get: str = Field(pattern="^/")
+    query: tuple[str, ...] = ()
+
+
+class Declared(_Part):
+    """One upstream, as a table of the file says it, before secrets are filled in."""
+
+    url: str = ""
+    transport: Literal["", "http", "sse"] = ""
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = Field(default_factory=dict)
+    cwd: str = ""
+    openapi: str = ""
+    base: str = ""
+    endpoints: Mapping[str, Endpoint] = Field(default_factory=dict)
+    headers: Mapping[str, str] = Field(default_factory=dict)
+    tools: tuple[str, ...] = ()
+    connect_s: float | None = Field(default=None, gt=0, le=600)
+    call_s: float = Field(default=20.0, gt=0, le=600)
+    at_once: int = Field(default=4, ge=1, le=1000)
+    fail_after: int = Field(default=3, ge=1, le=1000)
+    idle_probe_s: float = Field(default=60.0, gt=0, le=86_400)
+    required: bool = False
+    enabled: bool = True
+    private: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """One upstream, ready to be connected to; equal to another where nothing need be restarted.
+
+    Attributes:
+        name: What feeds call it.
+        kind: How it is spoken to.
+        declared: As the file says it, secrets as they are written there.
+        document: The OpenAPI document; empty for an MCP server.
+        secrets: What stands for `url`, `base`, `args`, `env` and `headers` once secrets are in.
+        digest: Identifies what it answers: the same on replicas, and without any secret.
+    """
+
+    name: str
+    kind: Kind
+    declared: Declared
+    document: bytes = b""
+    secrets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    digest: str = ""
+
+    @property
+    def connect_s(self) -> float:
+        """How long connecting may take; a program may have to be fetched first."""
+        return self.declared.connect_s or (30.0 if self.kind == "stdio" else 5.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """What a file declares, and what else it was read from.
+
+    Attributes:
+        declarations: By name.
+        inputs: The files that it names; a change in one is a change.
+    """
+
+    declarations: Mapping[str, Declaration]
+    inputs: frozenset[Path] = frozenset()
+
+
+def read_file(path: Path, environ: Mapping[str, str] = os.environ) -> File:
+    """What the upstreams file declares.
+
+    Raises:
+        ConfigError: It cannot be used (W5101), or a secret is missing (W5102); the error says
+            where in the file, and never what a secret is.
+    """
+    text = _text(path, path.name)
+    tables = _from_json(text, path) if path.suffix == ".json" else _from_toml(text, path)
+    reader = _Reader(path, text, environ)
+    declarations = {name: reader.declaration(name, table) for name, table in tables.items()}
+    return File(
+        declarations=MappingProxyType(declarations), inputs=frozenset({path, *reader.inputs})
+    )
+
+
+def _text(path: Path, shown: str) -> str:
+    try:
+        content = path.read_bytes()
+        if len(content) > MOST_BYTES:
+            raise _unusable(f"{shown} is larger than 8 MiB", "name a smaller file")
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise _unusable(f"{shown} cannot be read ({error.strerror})", "name another") from None
+    except UnicodeDecodeError:
+        raise _unusable(f"{shown} is not UTF-8", "save it as UTF-8") from None
+
+
+def _unusable(problem: str, advice: str) -> ConfigError:
+    return ConfigError("W5101", problem, advice)
+
+
+def _from_toml(text: str, path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _unusable(f"{path.name} is not TOML ({_said(error)})", "mend that line") from None
+
+
+def _said(error: tomllib.TOMLDecodeError) -> str:
+    """Where it is not TOML; a sentence that repeats what stands there might repeat a secret."""
+    place = re.search(r"at (?:line \d+, column \d+|end of document)", str(error))
+    return place.group() if place else "somewhere"
+
+
+def _from_json(text: str, path: Path) -> Mapping[str, Any]:
+    """The tables of another host's file, in our words; what only that host knows is left out."""
+    try:
+        found = parse(text.encode(), Limits())
+    except WidgetError as error:
+        line, problem = error.finding.line or 1, error.finding.problem
+        # What a sentence about the text repeats of it might be a secret.
+        said = problem if error.finding.code == "W1102" else "it is not JSON here"
+        raise _unusable(f"{path.name}:{line}: {said}", "mend that line") from None
+    servers = found.get("mcpServers", found.get("servers"))
+    if servers is None:
+        servers = {path.stem: found} if {"url", "command"} & found.keys() else found
+    if not isinstance(servers, dict):
+        raise _unusable(f"{path.name}: 'mcpServers' is no object", "write an object of servers")
+    return {name: _translated(table) for name, table in servers.items()}
+
+
+_WORDS = frozenset(Declared.model_fields)
+_NOBODYS = frozenset({"type", "disabled", "timeout", "auth", "transport", "serverUrl"})
+
+
+def _translated(table: Any) -> Any:
+    if isinstance(table, str):
+        return {"url": table}
+    if not isinstance(table, dict):
+        return table
+    nested = table.get("transport")
+    if isinstance(nested, dict):
+        table = {**table, **nested, "transport": nested.get("type", "")}
+    made = {key: value for key, value in table.items() if key in _WORDS - _NOBODYS}
+    if "serverUrl" in table:
+        made.setdefault("url", table["serverUrl"])
+    said = table.get("transport") or table.get("type") or ""
+    made["transport"] = {"sse": "sse", "http": "", "streamable-http": "", "stdio": ""}.get(
+        said, "" if "url" not in made else said
+    )
+    if isinstance(table.get("tools"), dict):  # FastMCP's transformations of tools
+        made.pop("tools")
+    if table.get("disabled") is True:
+        made["enabled"] = False
+    if isinstance(table.get("timeout"), (int, float)) and table["timeout"] > 0:
+        made["call_s"] = min(float(table["timeout"]) / 1000, 600.0)
+    if isinstance(table.get("auth"), str) and table["auth"] != "oauth":
+        made["headers"] = {"Authorization": f"Bearer {table['auth']}", **made.get("headers", {})}
+    return made
+
+
+class _Reader:
+    """Makes declarations of a file's tables, and keeps what else was read for them."""
+
+    def __init__(self, path: Path, text: str, environ: Mapping[str, str]) -> None:
+        self.inputs: set[Path] = set()
+        self._path = path
+        self._text = text
+        self._environ = environ
+
+    def declaration(self, name: str, table: Any) -> Declaration:
+        if not _NAME.fullmatch(name):
+            advice = "use letters, digits, '_', '-' and '.'"
+            raise self._fault((name,), f"an upstream cannot be called '{name[:64]}'", advice)
+        if not isinstance(table, dict):
+            raise self._fault((name,), f"'{name}' is no table", f"write [{name}]")
+        try:
+            # By way of JSON, whose strictness takes a list for a tuple.
+            declared = Declared.model_validate_json(orjson.dumps(table))
+        except (ValidationError, TypeError) as error:
+            raise self._invalid(name, error) from None
+        kind = self._kind(name, declared)
+        document = b""
+        if kind == "openapi":
+            document = self._document(name, declared)
+        elif kind == "endpoints":
+            document = orjson.dumps(described(name, declared.endpoints))
+        secrets = {
+            "url": self._filled(name, "url", declared.url),
+            "base": self._filled(name, "base", declared.base),
+            "args": tuple(self._filled(name, "args", one) for one in declared.args),
+            "env": {k: self._filled(name, "env", v) for k, v in declared.env.items()},
+            "headers": {k: self._filled(name, "headers", v) for k, v in declared.headers.items()},
+        }
+        shown = declared.model_dump(mode="json", include=set(_ANSWERING))
+        said = orjson.dumps([name, kind, shown], option=orjson.OPT_SORT_KEYS) + document
+        return Declaration(
+            name=name,
+            kind=kind,
+            declared=declared,
+            document=document,
+            secrets=secrets,
+            digest=blake2b(said, digest_size=12).hexdigest(),
+        )
+
+    def _kind(self, name: str, declared: Declared) -> Kind:
+        kinds: dict[str, Kind] = {
+            "url": "mcp",
+            "command": "stdio",
+            "openapi": "openapi",
+            "endpoints": "endpoints",
+        }
+        said = [kind for key, kind in kinds.items() if getattr(declared, key)]
+        if len(said) != 1:
+            problem = f"'{name}' says {'neither' if not said else 'more than one'} of"
+            words = "url, command, openapi and endpoints"
+            raise self._fault((name,), f"{problem} {words}", "say exactly one")
+        paths = [endpoint.get for endpoint in declared.endpoints.values()]
+        if len(set(paths)) < len(paths):
+            problem = f"two endpoints of '{name}' have the same path"
+            raise self._fault((name, "endpoints"), problem, "make one of them")
+        if said[0] == "endpoints" and not declared.base:
+            raise self._fault((name,), f"'{name}' has endpoints without base", "write base")
+        for key in ("url", "base"):
+            value = getattr(declared, key)
+            if value and not value.startswith(("http://", "https://", "${")):
+                problem = f"'{name}.{key}' is no address"
+                raise self._fault((name, key), problem, "begin it with https://")
+        return said[0]
+
+    def _document(self, name: str, declared: Declared) -> bytes:
+        place = self._path.parent / declared.openapi
+        self.inputs.add(place)
+        try:
+            found = parse(_text(place, declared.openapi).encode(), Limits())
+        except WidgetError:
+            found = {}
+        if not isinstance(found.get("paths"), dict):
+            problem = f"{declared.openapi} is no OpenAPI document in JSON"
+            raise self._fault((name, "openapi"), problem, "name one that has 'paths'")
+        servers = found.get("servers") or [{}]
+        if not declared.base and not str(servers[0].get("url", "")).startswith("http"):
+            problem = f"'{name}' does not say where the service is"
+            raise self._fault((name,), problem, "write base")
+        return orjson.dumps(found)
+
+    def _filled(self, name: str, key: str, text: str) -> str:
+        """`text` with its secrets in the places that name them.
+
+        Raises:
+            ConfigError: One is missing (W5102).
+        """
+
+        def secret(found: re.Match[str]) -> str:
+            source, which, default = found.groups()
+            if source == "file":
+                place = self._path.parent / which
+                self.inputs.add(place)
+                try:
+                    return place.read_text(encoding="utf-8").strip()
+                except (OSError, UnicodeDecodeError):
+                    pass
+            elif which in self._environ:
+                return self._environ[which]
+            if default is not None:
+                return str(default)
+            shown = f"file {which}" if source == "file" else f"variable {which}"
+            line = self._line(name, key)
+            problem = f"{self._path.name}{line}: '{name}.{key}' asks for the {shown}"
+            raise ConfigError("W5102", f"{problem}, which is not there", "provide it")
+
+        return _SECRET.sub(secret, text)
+
+    def _invalid(self, name: str, error: ValidationError | TypeError) -> ConfigError:
+        if isinstance(error, TypeError):
+            return self._fault(
+                (name,), f"'{name}' holds what JSON cannot say", "write plain values"
+            )
+        errors = error.errors(include_url=False, include_input=False)
+        first = min(errors, key=lambda one: one["type"] != "extra_forbidden")
+        loc = (name, *first["loc"])
+        key = ".".join(str(step) for step in loc)
+        if first["type"] == "extra_forbidden":
+            owner = Endpoint if len(loc) > 3 else Declared
+            near = nearest(str(loc[-1]), tuple(owner.model_fields))
+            known = ", ".join(owner.model_fields)
+            advice = f"did you mean '{near}'?" if near else f"known are {known}"
+            return self._fault(loc, f"the key '{key}' is unknown", advice)
+        return self._fault(loc, f"'{key}' cannot be used", first["msg"].lower())
+
+    def _fault(self, loc: tuple[Any, ...], problem: str, advice: str) -> ConfigError:
+        line = self._line(*loc)
+        return _unusable(f"{self._path.name}{line}: {problem}", advice)
+
+    def _line(self, *loc: Any) -> str:
+        if self._path.suffix == ".json":
+            key = json.dumps(str(loc[0]), ensure_ascii=False)
+            before, found, _ = self._text.partition(key)
+            return f":{before.count(chr(10)) + 1}" if found else ""
+        line = line_of(self._text, "".join(f"/{step}" for step in loc))
+        return f":{line}" if line else ""
+
+
+_ANSWERING = frozenset(
+    {"url", "transport", "command", "args", "openapi", "base", "endpoints", "headers", "env"}
+)
+"""What decides about what an upstream answers; the rest is how patient we are with it."""
+
+
+def described(name: str, endpoints: Mapping[str, Endpoint]) -> dict[str, Any]:
+    """An OpenAPI document of endpoints that nobody described."""
+    paths: dict[str, Any] = {}
+    for tool, endpoint in endpoints.items():
+        variables = re.findall(r"\{(\w+)\}", endpoint.get)
+        places = [(one, "path", True) for one in variables]
+        places += [(one, "query", False) for one in endpoint.query]
+        parameters = [
+            {"name": one, "in": place, "required": required, "schema": {"type": "string"}}
+            for one, place, required in places
+        ]
+        operation = {"operationId": tool, "parameters": parameters, "responses": _RESPONSES}
+        paths[endpoint.get] = {"get": operation}
+    return {"openapi": "3.1.0", "info": {"title": name, "version": "1"}, "paths": paths}
+
+
+_RESPONSES = {"200": {"description": "JSON"}}
+
+
+def host_of(declaration: Declaration) -> tuple[str, int, bool]:
+    """Where it is: host, port, and whether TLS is spoken there; an empty host for a program."""
+    address = declaration.secrets["url"] or declaration.secrets["base"] or _server(declaration)
+    parts = urlsplit(address)
+    is_tls = parts.scheme == "https"
+    return parts.hostname or "", parts.port or (443 if is_tls else 80), is_tls
+
+
+def _server(declaration: Declaration) -> str:
+    servers = orjson.loads(declaration.document or b"{}").get("servers") or [{}]
+    return str(servers[0].get("url", ""))

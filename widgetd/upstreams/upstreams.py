@@ -1,0 +1,183 @@
+"""All upstreams of a file, kept connected; and the file followed, restarting only what changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from widgetd.errors import CallError, ConfigError, nearest
+from widgetd.files.stamp import Stamp
+from widgetd.upstreams.answers import Answer
+from widgetd.upstreams.connection import Observer, Upstream
+from widgetd.upstreams.declarations import Declaration, File, read_file
+
+POLL_S = 1.0
+"""How often the file is looked at; a look is a `stat` of it and of what it names."""
+
+_log = structlog.get_logger()
+
+
+class Upstreams:
+    """The upstreams that a file declares.
+
+    Attributes:
+        fault: Why the file as it stands is not used; None where it is.
+        restarts: How many connections were begun because of what the file says.
+
+    Args:
+        path: The file.
+        observer: Is told of calls.
+        clock: Tells the time, in seconds that never run backwards.
+
+    Raises:
+        ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        observer: Observer | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.fault: ConfigError | None = None
+        self.restarts = 0
+        self._path = path
+        self._observer = observer
+        self._clock = clock
+        self._file: File = read_file(path)
+        self._stamps = self._look()
+        self._looked = anyio.Event()
+        self._tasks: TaskGroup | None = None
+        self._scopes: dict[str, anyio.CancelScope] = {}
+        self._upstreams: dict[str, Upstream] = {
+            name: self._made(one) for name, one in self._file.declarations.items()
+        }
+
+    def __getitem__(self, name: str) -> Upstream:
+        """The upstream of that name.
+
+        Raises:
+            CallError: There is none (W5001).
+        """
+        found = self._upstreams.get(name)
+        if found is None:
+            near = nearest(name, tuple(self._upstreams))
+            hint = f"did you mean '{near}'?" if near else "get_upstreams says which there are"
+            problem = f"there is no upstream '{name[:64]}'; {hint}"
+            raise CallError("W5001", problem, suggestions=(near,) if near else ())
+        return found
+
+    @property
+    def all(self) -> Mapping[str, Upstream]:
+        """By name."""
+        return self._upstreams
+
+    def counts(self) -> dict[str, int]:
+        """Of those that must be well for widgetd to be: `{"ready": 3, "failed": 1}`."""
+        required = [one for one in self._upstreams.values() if one.declaration.declared.required]
+        ready = sum(one.state in {"ready", "empty"} for one in required)
+        return {"ready": ready, "failed": len(required) - ready}
+
+    async def call(self, name: str, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        """What a tool of the upstream of that name answers.
+
+        Raises:
+            CallError: As `Upstream.call`; or there is no such upstream (W5001).
+        """
+        return await self[name].call(tool, arguments)
+
+    async def run(self, stop: anyio.Event) -> None:
+        """Keep all connected, and follow the file, until `stop` is set."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            for upstream in self._upstreams.values():
+                self._start(upstream)
+            tasks.start_soon(self._follow)
+            await stop.wait()
+            tasks.cancel_scope.cancel()
+
+    def look(self) -> None:
+        """Look at the file now, whatever its date says."""
+        self._stamps = {}
+        self._looked.set()
+
+    async def _follow(self) -> None:
+        while True:
+            with anyio.move_on_after(POLL_S):
+                await self._looked.wait()
+            self._looked = anyio.Event()
+            stamps = self._look()
+            if stamps != self._stamps:
+                self._stamps = stamps
+                self.reload()
+
+    def _look(self) -> dict[Path, Stamp | None]:
+        paths = {self._path, *self._file.inputs}
+        stamps: dict[Path, Stamp | None] = {}
+        for path in paths:
+            try:
+                stamps[path] = Stamp.of(path.stat())
+            except OSError:
+                stamps[path] = None
+        return stamps
+
+    def reload(self) -> None:
+        """Read the file again, and restart what it declares otherwise; a bad file changes nothing.
+
+        Calls that are running end on the connection that they began on.
+        """
+        try:
+            file = read_file(self._path)
+        except ConfigError as error:
+            if str(error) != str(self.fault):
+                _log.error("upstreams.refused", code=error.code, problem=str(error))
+            self.fault = error
+            return
+        self.fault, self._file = None, file
+        self._stamps = self._look()
+        declared = file.declarations
+        gone = [name for name in self._upstreams if name not in declared]
+        changed = [
+            name
+            for name, one in declared.items()
+            if name not in self._upstreams or self._upstreams[name].declaration != one
+        ]
+        for name in [*gone, *changed]:
+            self._end(name)
+        for name in changed:
+            self._upstreams[name] = self._made(declared[name])
+            self._start(self._upstreams[name])
+        if gone or changed:
+            _log.info("upstreams.reloaded", changed=sorted(changed), gone=sorted(gone))
+
+    def _made(self, declaration: Declaration) -> Upstream:
+        return Upstream(declaration, observer=self._observer, clock=self._clock)
+
+    def _start(self, upstream: Upstream) -> None:
+        if self._tasks is None:
+            return
+        self.restarts += 1
+        scope = self._scopes[upstream.name] = anyio.CancelScope()
+        self._tasks.start_soon(self._run, upstream, scope)
+
+    async def _run(self, upstream: Upstream, scope: anyio.CancelScope) -> None:
+        with scope:
+            await upstream.run()
+
+    def _end(self, name: str) -> None:
+        upstream = self._upstreams.pop(name, None)
+        scope = self._scopes.pop(name, None)
+        if upstream is not None and scope is not None and self._tasks is not None:
+            self._tasks.start_soon(self._end_after_calls, upstream, scope)
+
+    async def _end_after_calls(self, upstream: Upstream, scope: anyio.CancelScope) -> None:
+        with anyio.move_on_after(upstream.declaration.declared.call_s):
+            await upstream.idle()
+        scope.cancel()

@@ -1,0 +1,195 @@
+"""HTTP towards upstreams: one client each, which notes what came back and how much of it.
+
+What a library above says of a failure is one sentence for many causes; what is noted here is the
+cause. No proxy, no redirect, no cookie is followed or kept.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from widgetd.store.delivery.addresses import PrivateAddressError, address_of
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Of one answer; a stream of events has no end, and so no size."""
+
+TOO_LARGE = "too_large"
+"""Noted of an answer larger than that, which says nothing of whether the upstream is well."""
+
+_JSON = ("application/json", "text/event-stream")
+
+
+class TooLargeError(Exception):
+    """An answer is larger than `MOST_BYTES`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What went wrong on the wire.
+
+    Attributes:
+        reason: In one word, as `refused`, `tls`, `http_500`; or `TOO_LARGE`.
+        at: When, by `time.monotonic`.
+        counts: Whether it says something of the upstream, and not only of what was asked.
+    """
+
+    reason: str
+    at: float
+    counts: bool
+
+
+class Wire(httpx2.AsyncBaseTransport):
+    """Passes requests on, and notes what goes wrong.
+
+    Args:
+        private: Whether addresses of this machine and network may be connected to.
+        is_mcp: Whether MCP is spoken, whose answers are JSON or events whatever their status.
+    """
+
+    def __init__(self, *, private: bool, is_mcp: bool) -> None:
+        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
+        self._private = private
+        self._is_mcp = is_mcp
+        self.noted: Noted | None = None
+
+    def since(self, started_s: float) -> Noted | None:
+        """The latest that went wrong after `started_s`."""
+        return self.noted if self.noted and self.noted.at >= started_s else None
+
+    def note(self, reason: str, *, counts: bool = True) -> None:
+        """Something went wrong just now."""
+        self.noted = Noted(reason, time.monotonic(), counts)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The answer to `request`, bounded."""
+        try:
+            if not self._private:
+                await self._pin(request)
+            response = await self._inner.handle_async_request(request)
+        except (httpx2.HTTPError, OSError, PrivateAddressError) as error:
+            self.note(_why(error, request))
+            raise
+        self._look_at(response)
+        content_type = response.headers.get("content-type", "")
+        if not content_type.startswith("text/event-stream"):
+            response.stream = _Bounded(response.stream, self)
+        return response
+
+    def _look_at(self, response: httpx2.Response) -> None:
+        status = response.status_code
+        content_type = response.headers.get("content-type", "").partition(";")[0].strip()
+        if 300 <= status < 400:
+            self.note("redirect")
+        elif status in {401, 403}:
+            self.note("auth")
+        elif status >= 400:
+            # In MCP's modern era a refusal in JSON is an answer: to a probe, or to a bad call.
+            said = self._is_mcp and content_type in _JSON and status < 500
+            if not said:
+                self.note(f"http_{status}", counts=self._is_mcp or status >= 500 or status == 429)
+        elif self._is_mcp and status == 200 and content_type not in _JSON:
+            self.note("not_mcp")
+
+    async def _pin(self, request: httpx2.Request) -> None:
+        """Connect to the address that was looked at, and to no other that the name may have."""
+        url = request.url
+        port = url.port or (443 if url.scheme == "https" else 80)
+        address = await address_of(url.host, port, allow_private=False)
+        request.headers.setdefault("host", url.netloc.decode())
+        request.extensions = {**request.extensions, "sni_hostname": url.host}
+        request.url = url.copy_with(host=address)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._inner.aclose()
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, wire: Wire) -> None:
+        self._stream = stream
+        self._wire = wire
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        count = 0
+        try:
+            async for chunk in self._stream:
+                count += len(chunk)
+                if count > MOST_BYTES:
+                    self._wire.note(TOO_LARGE, counts=False)
+                    raise TooLargeError
+                yield chunk
+        except httpx2.HTTPError as error:
+            self._wire.note(reason_of(error) or "protocol")
+            raise
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def client(wire: Wire, headers: Mapping[str, str], base: str = "") -> httpx2.AsyncClient:
+    """A client whose requests go over `wire`; how long they may take is for its user to say."""
+    return httpx2.AsyncClient(
+        transport=wire,
+        base_url=base,
+        headers=dict(headers),
+        follow_redirects=False,
+        trust_env=False,
+        timeout=None,
+    )
+
+
+def _why(error: Exception, request: httpx2.Request) -> str:
+    reason = reason_of(error)
+    if isinstance(error, httpx2.ConnectError) and reason in {"", "protocol"}:
+        # A connection that ends before it is one: in the middle of TLS, or nobody listens.
+        return "tls" if request.url.scheme == "https" else "refused"
+    return reason or "protocol"
+
+
+def reason_of(error: BaseException) -> str:
+    """Why, in one word, as far as an exception and those within it tell; else nothing."""
+    for one in within(error):
+        for kinds, reason in _REASONS:
+            if isinstance(one, kinds):
+                return reason
+    return ""
+
+
+_REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+    ((socket.gaierror,), "dns"),
+    ((PrivateAddressError,), "config"),
+    ((ConnectionRefusedError,), "refused"),
+    ((ssl.SSLError,), "tls"),
+    ((FileNotFoundError, PermissionError, NotADirectoryError), "spawn"),
+    ((TimeoutError, httpx2.TimeoutException), "timeout"),
+    ((httpx2.UnsupportedProtocol, httpx2.InvalidURL), "config"),
+    ((httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError), "protocol"),
+)
+
+
+def within(error: BaseException) -> Iterator[BaseException]:
+    """`error`, and all that led to it, each once: where groups are raised, causes go in circles."""
+    waiting, seen = [error], set()
+    while waiting:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            waiting += one.exceptions
+        waiting += [inner for inner in (one.__cause__, one.__context__) if inner is not None]
+
+
+async def closed(http: httpx2.AsyncClient) -> None:
+    """Close a client, whatever state it is in."""
+    with suppress(httpx2.HTTPError, OSError, RuntimeError):
+        await http.aclose()
