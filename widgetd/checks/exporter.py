@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from widgetd.checks.renders import Outcome, said
 from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.schema.validator import Schema
 from widgetd.template.exported import LEXEME, WRAPPED
 from widgetd.widget.components import tree
 from widgetd.widget.export import MOST_DIFFERENCES, Comparison, differing
@@ -56,6 +57,41 @@ def template_warnings(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[F
                 advice="exporting again undoes that; widgetd draws the template, or the JSX where "
                 'the sidecar says source = "view"',
             )
+
+
+_OTHERWISE: Mapping[str, tuple[str, str]] = {
+    "strict": ("=== or !==", "write == and !="),
+    "sum": ("a text added to what may be a number", "write ~ for +"),
+    "bare": ("a value without tojson", "write {{ x | tojson }}"),
+    "raw": ("a value inside quotes", "write {{ (… ~ x) | tojson }} without the quotes"),
+    "absent": ("an optional argument", "write {{ (x if x is defined else none) | tojson }}"),
+}
+"""What other readers cannot read, or only sometimes; and how to write it for both."""
+
+
+def read_otherwise(widget: Widget, schema: Schema) -> Iterator[Finding]:
+    """One finding on what chatkit's `WidgetTemplate` could not read of the template (W1328).
+
+    Optional arguments alone are none: every export fails there that has any, Studio's own too.
+    """
+    first: dict[str, int] = {}
+    for what, line in () if widget.source == "view" else widget.template.unusual():
+        first.setdefault(what, line)
+    if not first:
+        return
+    required = schema.advertised.get("required", ())
+    for read in widget.template.reads:
+        certain = read.guarded or read.index or any(sign in read.path for sign in ".[")
+        if not certain and read.path not in {*required, *read.known}:
+            first.setdefault("absent", read.line)
+    told = ", ".join(f"{_OTHERWISE[what][0]} (line {line})" for what, line in first.items())
+    yield Finding(
+        code="W1328",
+        at="/template",
+        line=min(first.values()),
+        problem=f"chatkit's WidgetTemplate cannot read all of it: {told}",
+        advice="widgetd does; for both, " + "; ".join(_OTHERWISE[what][1] for what in first),
+    )
 
 
 def _differs(widget: Widget, outcomes: Sequence[Outcome]) -> bool:

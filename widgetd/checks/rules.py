@@ -48,6 +48,7 @@ RULES = (
         exporter.template_warnings,
     ),
     Rule(("W1324",), ("template",), exporter.wrapped_data),
+    Rule(("W1328",), ("widget", "schema"), exporter.read_otherwise),
     Rule(("W1215",), ("widget",), schemas.guessed),
     Rule(("W1320", "W1321"), ("widget", "declared", "strict"), schemas.undeclared),
     Rule(("W1212",), ("schema",), schemas.portability),

@@ -69,6 +69,7 @@ CODES = (
     Code("W1325", "warning", "the file has no template that can be drawn, so its JSX is"),
     Code("W1326", "warning", "the template was changed after the export"),
     Code("W1327", "fault", "the JSX cannot be compiled"),
+    Code("W1328", "warning", "other readers of templates cannot read all of this one"),
     # W14xx: the tree of components
     Code("W1401", "warning", "a component is unknown"),
     Code("W1402", "warning", "a property is unknown"),

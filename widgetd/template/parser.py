@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from jinja2 import Environment, nodes
@@ -132,6 +133,18 @@ def _block_step(word: str) -> int:
 
 
 _ENVIRONMENT: Final = _Environment()
+
+
+def strict_operators(text: str) -> list[int]:
+    """Where `===` and `!==` stand in the tags of a template, which was parsed before."""
+    if "==" not in text:
+        return []
+    found = tokens(text) or list(tokens_by_jinja(_ENVIRONMENT.lexer, text, None))
+    return [
+        before.lineno
+        for before, after in pairwise(found)
+        if after.type == "assign" and before.type in dialect.STRICT_OPERATORS
+    ]
 
 
 class Parsed(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from widgetd.errors import CallError, Finding
 from widgetd.template import dialect
@@ -13,7 +13,16 @@ from widgetd.template.expressions import expression
 from widgetd.template.json_context import JsonContext, json_context
 from widgetd.template.lexer import Lines
 from widgetd.template.output import Piece
-from widgetd.template.parser import Fault, Parsed, every, nodes, parse, parse_expression, start
+from widgetd.template.parser import (
+    Fault,
+    Parsed,
+    every,
+    nodes,
+    parse,
+    parse_expression,
+    start,
+    strict_operators,
+)
 from widgetd.template.references import Read, names, reads
 from widgetd.template.scope import BUDGET, Execute, Frame, Layout, Scope, assigned
 from widgetd.template.serialise import plain
@@ -23,6 +32,9 @@ from widgetd.template.values import ABSENT, Value
 if TYPE_CHECKING:
     from widgetd.limits import Limits
 
+
+Unusual = Literal["strict", "sum", "bare", "raw"]
+"""`===`; a text and a number added; a value without `tojson`, bare or inside a text's quotes."""
 
 Slots = tuple[tuple[str, int], ...]
 """Where in a frame each argument goes."""
@@ -111,6 +123,21 @@ class Template:
     def names(self) -> frozenset[str]:
         """The names it expects of its arguments."""
         return names(self.reads)
+
+    def unusual(self) -> Iterator[tuple[Unusual, int]]:
+        """What other readers of templates cannot read or read otherwise, each with its line."""
+        parsed, lines = self._parsed(), Lines(self._text)
+        context = self._context(parsed)
+        for place in strict_operators(self._text):
+            yield "strict", lines.location(place)[0]
+        for node in parsed.nodes:
+            line = lines.location(start(node))[0] if isinstance(node, nodes.Expr) else 0
+            if isinstance(node, nodes.Add) and _joins_text(node):
+                yield "sum", line
+            elif id(node) in context.bare:
+                yield "bare", line
+            elif id(node) in context.in_strings - context.escaped and isinstance(node, nodes.Expr):
+                yield "raw", line
 
     def _explanation(self) -> tuple[tuple[Read, ...], tuple[Finding, ...]]:
         # Serving a widget asks for none of this, so it is found when somebody does.
@@ -254,6 +281,16 @@ def guarded(text: str, run: Callable[[], Value]) -> Value:
         raise CallError(failure.code, f"{line}{failure.problem}", place=place) from None
     except RecursionError:
         raise CallError("W2005", "the template's macros call each other too deeply") from None
+
+
+def _joins_text(node: nodes.Add) -> bool:
+    """Whether a text is added to what is none, as far as one of them stands there."""
+    texts = [
+        isinstance(each, nodes.Concat)
+        or (isinstance(each, nodes.Const) and type(each.value) is str)
+        for each in (node.left, node.right)
+    ]
+    return any(texts) and not all(texts)
 
 
 # --- what can be said of it without arguments: lost values, unbound indexes, wrong commas ---

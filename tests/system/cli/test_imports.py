@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.serving import widget_file
+from widgetd.files.bundled import bundled
 
 SERVING = ("fastmcp", "mcp", "starlette", "uvicorn")
 
@@ -66,3 +67,33 @@ def test_a_daemon_without_authors_imports_nothing_that_answers_them() -> None:
     )
 
     assert set(done.stdout.split()) == {"widgetd.guide.guide", "widgetd.guide.toolset"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "imported"),
+    [
+        (("list",), "False"),
+        (("render", "playlist"), "False"),
+        (("mock", "flight_tracker"), "False"),
+        (("check",), "True"),
+    ],
+    ids=["list", "render", "mock", "check"],
+)
+def test_the_parser_of_jsx_is_imported_where_jsx_may_be_drawn_or_is_asked_about(
+    arguments: tuple[str, ...], imported: str
+) -> None:
+    """Every bundled widget holds JSX beside its template; none has lost any of it."""
+    code = (
+        "import sys; from widgetd.cli import main; main(sys.argv[1:]); "
+        "print('tree_sitter' in sys.modules)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments, *([str(bundled())] * (imported == "True"))],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.stdout.splitlines()[-1] == imported, done.stderr

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from widgetd.checks import findings
 from widgetd.checks.exporter import (
     template_elements,
     wrapped_data,
 )
+from widgetd.files.source import Source
+from widgetd.widget.definition import define
+from widgetd.widget.widget import compile_widget
 
 TEMPLATE = """{"type":"Card","children":[{%- set _c -%}
 ,{"type":"Row","onClickAction":{"type":"go","payload":{"id":{{ (id) | tojson }}}},"children":[]}
@@ -60,3 +66,65 @@ def test_data_that_the_exporter_took_for_components_is_named() -> None:
             'replace each {"type": "Text", "value": {…}} by its value'
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "told", "advice"),
+    [
+        ("{{ (n === 1) | tojson }}", "=== or !== (line 2)", "write == and !="),
+        (
+            '{{ ("a" + n + "b") | tojson }}',
+            "a text added to what may be a number (line 2)",
+            "write ~ for +",
+        ),
+        ("{{ yes }}", "a value without tojson (line 2)", "write {{ x | tojson }}"),
+        (
+            '"to {{ n }}"',
+            "a value inside quotes (line 2)",
+            "write {{ (… ~ x) | tojson }} without the quotes",
+        ),
+        (
+            '"to {{ n }} {{ city | tojson }}"',
+            "a value inside quotes (line 2), an optional argument (line 2)",
+            (
+                "write {{ (… ~ x) | tojson }} without the quotes; "
+                "write {{ (x if x is defined else none) | tojson }}"
+            ),
+        ),
+    ],
+)
+def test_what_other_readers_cannot_read_is_said_once_with_how_to_write_it(
+    value: str, told: str, advice: str
+) -> None:
+    assert read_by_others(f'{{"type":"Card",\n"title":{value}}}') == [
+        (
+            "a.widget#/template: line 2: chatkit's WidgetTemplate cannot read all of it: "
+            f"{told}; widgetd does; for both, {advice}"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{{ (n == 1) | tojson }}",
+        '{{ ("a" ~ n) | tojson }}',
+        '{{ ("a" + "b") | tojson }}',
+        "{{ (n + 1) | tojson }}",
+        "{{ city | tojson }}",
+        '"a === b"',
+        "{% set x = n %}{{ x | tojson }}",
+        '"{{ n | string | tojson | replace(\'"\', "") }}"',
+    ],
+)
+def test_what_others_read_too_is_not_spoken_of(value: str) -> None:
+    assert read_by_others(f'{{"type":"Card",\n"title":{value}}}') == []
+
+
+def read_by_others(template: str) -> list[str]:
+    properties = {"n": {"type": "integer"}, "yes": {"type": "boolean"}, "city": {"type": "string"}}
+    schema = {"type": "object", "properties": properties, "required": ["n", "yes"]}
+    file = {"version": "1.0", "name": "A", "template": template, "jsonSchema": schema}
+    source = Source(path="a.widget", content=json.dumps(file).encode(), digest="")
+    widget = compile_widget(define(source))
+    return [str(one) for one in findings(widget) if one.code == "W1328"]
