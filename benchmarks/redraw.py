@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.children import widgetd
 from benchmarks.folders import FLIGHT, folder, real
-from widgetd.browser.pictures import FLAGS, chromium
+from widgetd.browser.chromium import FLAGS, chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame

@@ -153,8 +153,8 @@ _CODES_HEAD = """\
 
 Every way in which widgetd says no has a code that does not change. A *fault* keeps a file or a
 call from being served as it stands; a *warning* does not. `W0xxx` is for the operator, `W1xxx` for
-the author of a file, `W2xxx` for the caller of a tool, `W3xxx` for whoever writes widgets by tools.
-`widgetd codes` prints this page.
+the author of a file, `W2xxx` for the caller of a tool, `W3xxx` for whoever writes widgets by tools,
+`W4xxx` for whoever acts in a widget in a browser. `widgetd codes` prints this page.
 
 | code | level | meaning |
 |---|---|---|

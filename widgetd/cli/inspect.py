@@ -119,12 +119,12 @@ def shot(
         width: In CSS pixels; the height is the widget's own.
         scale: Pixels of the picture for each CSS pixel.
     """
-    from widgetd.browser import pictures
+    from widgetd.browser import camera
     from widgetd.widget.states import Shown, shown
 
     widget = widget_of(snapshot_of(dir), name)
     given = Shown(arguments=arguments_from(arguments)) if arguments else shown(widget, state)
-    taken = pictures.Shot(
+    taken = camera.Shot(
         tree=given.tree(widget),
         title=widget.definition.title,
         theme=theme,
@@ -133,7 +133,7 @@ def shot(
         locale="ar" if state == "rtl" else "en-US",
     )
     file = output or Path(f"{name}.png")
-    file.write_bytes(pictures.take_picture(taken))
+    file.write_bytes(camera.take_picture(taken))
     print(file)
     return 0
 
@@ -153,9 +153,9 @@ def shots_(
         width: In CSS pixels; the height is each widget's own.
         scale: Pixels of a picture for each CSS pixel.
     """
-    from widgetd.browser import pictures
+    from widgetd.browser import camera
 
-    wanted = pictures.sample_shots(snapshot_of(dir), width=width, scale=scale)
-    for file in pictures.take_pictures(wanted, output):
+    wanted = camera.sample_shots(snapshot_of(dir), width=width, scale=scale)
+    for file in camera.take_pictures(wanted, output):
         print(file)
     return 0

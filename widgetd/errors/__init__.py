@@ -17,10 +17,10 @@ from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
 
-from widgetd.errors import calls, daemon, guide, upstreams, widgets
+from widgetd.errors import calls, daemon, guide, sessions, upstreams, widgets
 from widgetd.errors.code import Code, Level
 
-_TABLES = (daemon.CODES, widgets.CODES, calls.CODES, guide.CODES, upstreams.CODES)
+_TABLES = tuple(one.CODES for one in (daemon, widgets, calls, guide, sessions, upstreams))
 
 CODES: Mapping[str, Code] = MappingProxyType({row.code: row for rows in _TABLES for row in rows})
 """Every code, in the order of the documentation."""

@@ -129,9 +129,11 @@ def _uri(tool: str, part: str = "") -> str:
 class Resources:
     """The resources of a snapshot.
 
+    Attributes:
+        image_origins: Origins that images may come from in every widget.
+
     Args:
         view: The page that draws results; empty where there is none.
-        image_origins: Origins that images may come from in every widget.
         draws: What is being drawn.
     """
 
@@ -140,7 +142,7 @@ class Resources:
     ) -> None:
         self._draws = draws or Draws()
         self._view = view
-        self._image_origins = image_origins
+        self.image_origins = image_origins
 
     @property
     def has_view(self) -> bool:
@@ -230,7 +232,7 @@ class Resources:
         return None if content is None else TextResource(**fields, content=content)
 
     def _page(self, widget: Widget) -> Resource:
-        allowed = sorted({*widget.definition.image_origins, *self._image_origins})
+        allowed = sorted({*widget.definition.image_origins, *self.image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
         return TextResource(
             view_uri(widget.tool),

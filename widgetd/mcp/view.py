@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -11,11 +11,40 @@ import orjson
 
 from widgetd.widget.components.lucide import icons_in
 
+FRAME_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'unsafe-inline'",
+        "style-src 'unsafe-inline'",
+        "img-src data: {images}",
+        "connect-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+        # Opened by itself, it is as far from our origin as in its frame.
+        "sandbox allow-scripts allow-forms",
+    )
+)
+"""What the view in a frame may do: run itself, and load images from where its widget has them.
+
+Source: MCP Apps 2026-01-26, "Host Behavior", the default policy.
+"""
+
 
 @cache
 def view_html() -> str:
     """The whole page, with everything that it needs in it."""
     return (files("widgetd.view") / "view.html").read_text(encoding="utf-8")
+
+
+def frame_headers(image_origins: Iterable[str]) -> dict[str, str]:
+    """The headers of the page in a host's frame, which may load images from these origins."""
+    images = " ".join(sorted(set(image_origins)))
+    return {
+        "content-security-policy": FRAME_POLICY.replace(" {images}", images and f" {images}"),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+    }
 
 
 def drawing(

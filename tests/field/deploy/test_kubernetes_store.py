@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import yaml  # type: ignore[import-untyped]  # PyYAML has no types of its own
+import yaml
 
 from tests.field.deploy.documents import MANIFESTS, ROOT, document
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped]  # PyYAML has no types of its own
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.field.deploy.documents import ROOT

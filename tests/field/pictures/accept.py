@@ -8,7 +8,7 @@ import anyio
 
 from tests.field.pictures.album import THEMES, place, places, shots
 from tests.field.pictures.eye import FONTS, Eye, eye
-from widgetd.browser.pictures import camera
+from widgetd.browser.camera import camera
 
 
 async def accept() -> int:

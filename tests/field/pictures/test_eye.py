@@ -10,7 +10,7 @@ import pytest
 from tests.field.pictures.eye import Eye, eye
 from tests.field.pictures.png import png
 from tests.field.web.browsing import needs_browser
-from widgetd.browser.pictures import Shot, camera
+from widgetd.browser.camera import Shot, camera
 
 pytestmark = needs_browser
 

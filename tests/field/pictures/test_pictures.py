@@ -9,7 +9,8 @@ import pytest
 from tests.field.pictures.album import THEMES, place, places, shots
 from tests.field.pictures.eye import FONTS, Eye, eye
 from tests.field.web.browsing import needs_browser
-from widgetd.browser.pictures import Theme, camera
+from widgetd.browser.camera import camera
+from widgetd.browser.chromium import Theme
 
 LIGHTEST_BYTES = 16 * 1024
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
-from widgetd.browser.pictures import PROGRAM_VARIABLE, Shot, take_picture
+from widgetd.browser.camera import Shot, take_picture
+from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.cli import main
 
 TREE: dict[str, Any] = {

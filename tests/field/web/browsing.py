@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from widgetd.browser.pictures import FLAGS, chromium
+from widgetd.browser.chromium import FLAGS, chromium
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -21,7 +21,7 @@ from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.principal import ADMIN, GALLERY, WRITE
-from widgetd.mcp.view import view_html
+from widgetd.mcp.view import frame_headers, view_html
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, json_response, routes
 from widgetd.web.gallery.detail import thumbnail, widget_json, widget_page
@@ -33,25 +33,6 @@ from widgetd.web.guard import Guard
 
 MOST_BYTES = 4 * Limits().file_bytes
 """Of a body: a widget and its sidecar in base64, or arguments as long."""
-
-FRAME_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'unsafe-inline'",
-        "style-src 'unsafe-inline'",
-        "img-src data: {images}",
-        "connect-src 'none'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'self'",
-        # Opened by itself, it is as far from our origin as in its frame.
-        "sandbox allow-scripts allow-forms",
-    )
-)
-"""What the view in a frame may do: run itself, and load images from where its widget has them.
-
-Source: MCP Apps 2026-01-26, "Host Behavior", the default policy.
-"""
 
 _STATUS: Mapping[Reason, int] = {
     "name": 400,
@@ -97,12 +78,7 @@ async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
 async def frame(gallery: Gallery, request: Request) -> Response:
     """The view that MCP hosts get, allowed to load the images that the widget may load in one."""
     shown = gallery.widget(request)
-    images = " ".join(gallery.images(shown))
-    headers = {
-        "content-security-policy": FRAME_POLICY.replace(" {images}", images and f" {images}"),
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
-    }
+    headers = frame_headers(gallery.images(shown))
     return _cacheable(request, view_html().encode(), "text/html", headers)
 
 

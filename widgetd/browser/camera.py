@@ -1,4 +1,4 @@
-"""Pictures of widgets: the view that hosts get, in the system's own Chromium, without a network.
+"""Pictures of widgets: the view that hosts get, drawn in Chromium without a network.
 
 The same tree, theme, width and scale give the same bytes on one machine: the
 clock, the language and the way letters are drawn are fixed, and nothing moves.
@@ -7,51 +7,25 @@ clock, the language and the way letters are drawn are fixed, and nothing moves.
 from __future__ import annotations
 
 import base64
-import os
-import shutil
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from widgetd.browser.chromium import FONTS, NOW, Chromium, Theme, context_options
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import ConfigError
 from widgetd.mcp.view import drawing
 from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, Route
 
-Theme = Literal["light", "dark"]
-
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
-PROGRAM_VARIABLE = "CHROME_PATH"
-
-FLAGS = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-gpu",
-    "--disable-lcd-text",
-    "--disable-quic",
-    "--disable-sync",
-    "--font-render-hinting=none",
-    "--force-color-profile=srgb",
-    "--hide-scrollbars",
-    "--no-first-run",
-)
-
-FONTS = '"Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
-"""Fonts of equal widths, of which nearly every machine has one."""
-
 _URL = "http://widget.invalid/"
 """Where the page says that it is; no request for it, or for anything, leaves the browser."""
-
-_NOW = "2026-01-26T12:00:00Z"
-"""What the page takes for now, so that a calendar marks the same day in every picture."""
 
 _TIMEOUT_MS = 10_000
 
@@ -88,12 +62,6 @@ class Shot:
     width: int = 400
     scale: float = 2.0
     locale: str = "en-US"
-
-
-def chromium() -> str | None:
-    """The system's Chromium, or the one that `CHROME_PATH` names; None if there is none."""
-    named = os.environ.get(PROGRAM_VARIABLE)
-    return next(filter(None, map(shutil.which, (named,) if named else PROGRAMS)), None)
 
 
 class Camera:
@@ -135,17 +103,13 @@ class Camera:
                 await route.abort()
 
         context = await self._browser.new_context(
-            viewport={"width": shot.width, "height": 16},
-            device_scale_factor=shot.scale,
-            color_scheme=shot.theme,
-            reduced_motion="reduce",
-            locale=shot.locale,
-            timezone_id="UTC",
-            service_workers="block",
+            **context_options(
+                theme=shot.theme, width=shot.width, scale=shot.scale, locale=shot.locale
+            )
         )
         try:
             page = await context.new_page()
-            await page.clock.set_fixed_time(_NOW)
+            await page.clock.set_fixed_time(NOW)
             await page.route("**/*", answer)
             await page.goto(_URL)
             yield page
@@ -174,27 +138,11 @@ async def camera() -> AsyncIterator[Camera]:
     Raises:
         ConfigError: Playwright or a Chromium is missing (W0011).
     """
+    chromium = Chromium()
     try:
-        from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
-    except ImportError:
-        problem = "pictures need Playwright, which is not installed"
-        advice = 'run `pip install "widgetd[shots]"`'
-        raise ConfigError("W0011", problem, advice, exit_code=3) from None
-    program = chromium()
-    if program is None:
-        problem = "pictures need a Chromium, and none is on the PATH"
-        advice = f"install the system's chromium, or name one in {PROGRAM_VARIABLE}"
-        raise ConfigError("W0011", problem, advice, exit_code=3)
-    # Root in a container has no user namespace to build a sandbox from.
-    unsandboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=program, args=[*FLAGS, *unsandboxed]
-        )
-        try:
-            yield Camera(browser)
-        finally:
-            await browser.close()
+        yield Camera(await chromium.browser())
+    finally:
+        await chromium.close()
 
 
 def sample_shots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, Shot]:

@@ -1,0 +1,69 @@
+"""Targets are read as they are meant, and refused with what would be right."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from widgetd.browser.targets import Part, read_target
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("text=Save", [Part("text", "Save", {}, 0)]),
+        ("text=a=b", [Part("text", "a=b", {}, 0)]),
+        ("text=https://x/?a=b", [Part("text", "https://x/?a=b", {}, 0)]),
+        ('text="Save [2]"', [Part("text", "Save [2]", {}, 0)]),
+        ("text=/sa.e/i", [Part("text", re.compile("sa.e", re.IGNORECASE), {}, 0)]),
+        ("css=.a[2]", [Part("css", ".a", {}, 2)]),
+        ("css=.a[b=c]", [Part("css", ".a[b=c]", {}, 0)]),
+        ("role=button", [Part("role", "button", {}, 0)]),
+        ("role=button[name=Track]", [Part("role", "button", {"name": "Track", "exact": True}, 0)]),
+        (
+            'role=heading[name="A \\"b\\""][level=2]',
+            [Part("role", "heading", {"name": 'A "b"', "exact": True, "level": 2}, 0)],
+        ),
+        (
+            "role=checkbox[checked=true] [2]",
+            [Part("role", "checkbox", {"checked": True}, 2)],
+        ),
+        (
+            'component=Card >> text="a >> b"',
+            [Part("component", "Card", {}, 0), Part("text", "a >> b", {}, 0)],
+        ),
+        ("ref=f1e12", [Part("ref", "f1e12", {}, 0)]),
+    ],
+)
+def test_a_target_is_read_as_it_is_meant(text: str, parts: list[Part]) -> None:
+    assert [list(rung) for rung in read_target(text).rungs] == [parts]
+
+
+def test_a_list_is_a_ladder() -> None:
+    ladder = read_target(["action=a", "text=b"])
+
+    assert str(ladder) == "action=a | text=b"
+    assert [rung[0].engine for rung in ladder.rungs] == ["action", "text"]
+
+
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        ("Save", "'Save' is no target; write text=Save for what reads so, or role, text,"),
+        ("txt=Save", "'txt=Save' is no target; did you mean text=?"),
+        ("text=", "'text=' names nothing after text="),
+        ("text=a [0]", "'text=a [0]' takes the element [0], and the first is [1]"),
+        ("text=/(/", "/(/ is no pattern"),
+        ("role=button[nam=x]", "'[nam=x]' is no attribute of a role; there are name, level,"),
+        ("role=button[name", "'[name' is no attribute of a role"),
+        ([], "a target is a text"),
+        (5, "a target is a text"),
+        (["text=a", 5], "a target is a text"),
+    ],
+)
+def test_what_is_no_target_is_refused_with_what_would_be(target: object, problem: str) -> None:
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 - the sentence is what is asserted
+        read_target(target)
+
+    assert str(raised.value).startswith(problem)

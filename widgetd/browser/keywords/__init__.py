@@ -1,0 +1,159 @@
+"""Keywords: what may be done with a shown widget, in one table for agents and for test files.
+
+A keyword is an asynchronous function of a stage and its arguments. Its name is the function's in
+title case, what it does the first sentence of the docstring, its schema what pydantic makes of
+the signature.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ArgsKwargs
+
+from widgetd.browser.keywords import act, expect, read, show
+from widgetd.errors import CallError, ConfigError, InvalidArgument, nearest
+
+Function = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyword:
+    """One row of the table.
+
+    Attributes:
+        slug: For programs, as `enter_text`.
+        kind: Of what kind it is: `show`, `act`, `expect` or `read`.
+        function: Does it; the stage is its first parameter.
+    """
+
+    slug: str
+    kind: str
+    function: Function
+
+    @property
+    def name(self) -> str:
+        """For people, as `Enter Text`."""
+        return self.slug.replace("_", " ").title()
+
+    @property
+    def says(self) -> str:
+        """What it does, in a sentence."""
+        text = " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
+        return text.partition(". ")[0].removesuffix(".") + "."
+
+    @cached_property
+    def parameters(self) -> tuple[inspect.Parameter, ...]:
+        """What it takes besides the stage."""
+        signature = inspect.signature(self.function, eval_str=True)
+        return tuple(signature.parameters.values())[1:]
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        """Validates arguments as a call of the function would, and gives them back."""
+
+        def collect(**arguments: Any) -> dict[str, Any]:
+            return arguments
+
+        named = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in self.parameters]
+        collect.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+        collect.__annotations__ = {one.name: one.annotation for one in named}
+        adapter: TypeAdapter[Any] = TypeAdapter(collect)  # type: ignore[arg-type]
+        return adapter
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        return self._adapter.json_schema()
+
+    def arguments(self, given: object) -> dict[str, Any]:
+        """The arguments that `given` means: by name, or one alone for the first parameter.
+
+        Raises:
+            CallError: They do not fit (W4102).
+        """
+        if given is None:
+            given = {}
+        elif not isinstance(given, Mapping):
+            if not self.parameters:
+                raise CallError("W4102", f"{self.name} takes nothing", path=self.slug)
+            given = {self.parameters[0].name: given}
+        known = [one.name for one in self.parameters]
+        try:
+            checked: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), dict(given)))
+        except ValidationError as error:
+            raise self._misfit(error, known) from None
+        return checked
+
+    def _misfit(self, error: ValidationError, known: list[str]) -> CallError:
+        said, details = [], []
+        for one in error.errors(include_url=False):
+            path = ".".join(map(str, one["loc"]))
+            if one["type"] == "unexpected_keyword_argument":
+                near = nearest(path, known)
+                hint = f"did you mean '{near}'?" if near else f"it takes {', '.join(known) or '-'}"
+                said.append(f"{self.name} takes no '{path}'; {hint}")
+            elif one["type"].startswith("missing"):
+                said.append(f"{self.name} needs '{path}'")
+            else:
+                why = one["msg"].removeprefix("Value error, ")
+                why = why[:1].lower() + why[1:] if why.startswith("Input") else why
+                said.append(f"{self.name}, {path}: {why}")
+            details.append(
+                InvalidArgument(path=path, expected=one["msg"], got=f"{one['input']!r:.60}")
+            )
+        return CallError(
+            "W4102", "; ".join(said), path=details[0].path, invalid_arguments=tuple(details)
+        )
+
+
+def table(modules: Iterable[tuple[str, Iterable[Function]]]) -> Mapping[str, Keyword]:
+    """The functions of each kind, by slug.
+
+    Raises:
+        ConfigError: Two have the same name (W0031).
+    """
+    rows: dict[str, Keyword] = {}
+    for kind, functions in modules:
+        for function in functions:
+            slug = function.__name__
+            if slug in rows:
+                owners = f"{rows[slug].function.__module__} and {function.__module__}"
+                problem = f"two keywords are called '{slug}': in {owners}"
+                raise ConfigError("W0031", problem, "rename one of them")
+            rows[slug] = Keyword(slug=slug, kind=kind, function=function)
+    return MappingProxyType(rows)
+
+
+KEYWORDS = table(
+    (
+        ("show", show.KEYWORDS),
+        ("act", act.KEYWORDS),
+        ("expect", expect.KEYWORDS),
+        ("read", read.KEYWORDS),
+    )
+)
+
+
+def keyword(name: str) -> Keyword:
+    """The keyword called `name`, in title case or as a slug.
+
+    Raises:
+        CallError: There is none (W4101); the error names the nearest.
+    """
+    slug = re.sub(r"[\s_-]+", "_", name.strip()).lower()
+    if slug not in KEYWORDS:
+        near = nearest(slug, tuple(KEYWORDS))
+        names = ", ".join(row.name for row in KEYWORDS.values())
+        hint = f"did you mean '{KEYWORDS[near].name}'?" if near else f"there are {names}"
+        suggestions = (KEYWORDS[near].name,) if near else ()
+        problem = f"there is no keyword '{name:.60}'; {hint}"
+        raise CallError("W4101", problem, path="keyword", suggestions=suggestions)
+    return KEYWORDS[slug]

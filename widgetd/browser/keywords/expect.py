@@ -1,0 +1,319 @@
+"""Keywords that expect something, and wait for it as long as a step may take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+from typing import Annotated, Any
+
+import anyio
+import orjson
+from pydantic import AfterValidator, Field
+
+from widgetd.browser.picture_diff import difference
+from widgetd.browser.stage import Stage
+from widgetd.browser.targets import NOWHERE, POLL_S, Target, Text
+from widgetd.errors import CallError, WidgetError
+from widgetd.widget.query import compile_query
+
+_ACTUAL = re.compile(r"^\s*Actual value: ?(.*)$|^\s*Received: ?(.*)$", re.MULTILINE)
+
+_MOST_NAMED = 5
+
+
+class UnexpectedError(CallError):
+    """Something is not as expected (W4301).
+
+    Attributes:
+        expected: What should be.
+        got: What is.
+    """
+
+    def __init__(self, what: str, *, expected: object, got: object) -> None:
+        super().__init__("W4301", f"{what}: expected {_short(expected)}, got {_short(got)}")
+        self.expected = expected
+        self.got = got
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    return text if len(text) <= 400 else f"{text[:400]}…"
+
+
+async def expect_visible(stage: Stage, target: Target) -> None:
+    """Expect that something is to be seen."""
+    located = await stage.find(target)
+    await _held(f"{target}", "visible", located, "to_be_visible", stage)
+
+
+async def expect_hidden(stage: Stage, target: Target) -> None:
+    """Expect that something is not there, or not to be seen."""
+    until = anyio.current_time() + stage.left_s
+    while True:
+        rungs = stage.locators(target)
+        seen = [one for rung in rungs for one in await rung.all() if await one.is_visible()]
+        if not seen:
+            return
+        if anyio.current_time() >= until:
+            raise UnexpectedError(f"{target}", expected="hidden", got=f"{len(seen)} visible")
+        await anyio.sleep(POLL_S)
+
+
+async def expect_text(
+    stage: Stage, target: Target, equals: Text = "", contains: Text = "", pattern: str = ""
+) -> None:
+    """Expect what something says: all of it, a part of it, or what a pattern matches."""
+    located = await stage.find(target)
+    if pattern:
+        await _held(f"{target}", f"/{pattern}/", located, "to_have_text", stage, _regex(pattern))
+    elif contains:
+        await _held(f"{target}", f"…{contains}…", located, "to_contain_text", stage, contains)
+    else:
+        await _held(f"{target}", equals, located, "to_have_text", stage, equals)
+
+
+async def expect_value(stage: Stage, target: Target, equals: Text) -> None:
+    """Expect what is filled in or chosen; of a box, whether it is ticked."""
+    located = await stage.find(target)
+    await _polled(stage, f"{target}", equals, lambda: stage.value_of(located))
+
+
+async def expect_enabled(stage: Stage, target: Target, enabled: bool = True) -> None:
+    """Expect that something can be used; with enabled: false, that it cannot."""
+    check = "to_be_enabled" if enabled else "to_be_disabled"
+    said = "enabled" if enabled else "disabled"
+    await _held(f"{target}", said, await stage.find(target), check, stage)
+
+
+async def expect_count(stage: Stage, target: Target, count: int) -> None:
+    """Expect so many of something."""
+
+    async def counted() -> int:
+        return sum([await rung.count() for rung in stage.locators(target)[:1]])
+
+    await _polled(stage, f"{target}", count, counted)
+
+
+async def expect_action(
+    stage: Stage,
+    type: str,  # noqa: A002 - as ChatKit calls it
+    payload: dict[str, Any] = {},  # noqa: B006 - never written to
+) -> dict[str, Any]:
+    """Expect that an action was taken, with at least this payload.
+
+    The first such action counts; expecting it again waits for another one.
+    """
+
+    def fits(event: Mapping[str, Any]) -> bool:
+        is_taken = event["type"] == type and "code" not in event
+        return is_taken and is_part(payload, event["payload"])
+
+    event = await _event(stage, "action", {"type": type, "payload": payload}, fits)
+    return {"type": event["type"], "payload": event["payload"]}
+
+
+async def expect_message(stage: Stage, contains: Text = "") -> str:
+    """Expect that the widget said something to the model, in a turn or as context."""
+
+    def fits(event: Mapping[str, Any]) -> bool:
+        return contains in event["text"]
+
+    event = await _event(stage, ("message", "context"), contains or "a message", fits)
+    text: str = event["text"]
+    return text
+
+
+async def expect_link(stage: Stage, url: str = "") -> str:
+    """Expect that the widget asked the host to open an address."""
+
+    def fits(event: Mapping[str, Any]) -> bool:
+        return not url or event["url"].rstrip("/") == url.rstrip("/")
+
+    event = await _event(stage, "link", url or "a link", fits)
+    opened: str = event["url"]
+    return opened
+
+
+def _query(text: str) -> str:
+    try:
+        compile_query(text)
+    except WidgetError as error:
+        raise ValueError(error.finding.problem) from None
+    return text
+
+
+async def expect_tree(
+    stage: Stage,
+    path: Annotated[
+        str, AfterValidator(_query), Field(description="JMESPath, as children[0].type.")
+    ],
+    equals: Annotated[Any, Field(description="Any JSON.")],
+) -> None:
+    """Expect a value in the tree that was rendered."""
+    got = compile_query(path).find(stage.shown.root)
+    if got != equals:
+        raise UnexpectedError(f"the tree's {path}", expected=equals, got=got)
+
+
+async def expect_aria(stage: Stage, snapshot: str = "", target: Target = NOWHERE) -> None:
+    """Expect roles and names, as Playwright writes them; without a snapshot, those of the file."""
+    from playwright.async_api import expect  # noqa: PLC0415 - an extra
+
+    located = await stage.find(target) if target else stage.frame.locator("body")
+    if not snapshot:
+        file = stage.kept("", ".aria.yaml")
+        seen = await located.aria_snapshot(timeout=stage.left_ms)
+        if stage.updates:
+            if not file.is_file() or file.read_text(encoding="utf-8") != seen:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(seen, encoding="utf-8")
+            return
+        if not file.is_file():
+            raise CallError("W4302", f"there is no {file.name} to compare with; run --update")
+        snapshot = file.read_text(encoding="utf-8")
+    try:
+        await expect(located).to_match_aria_snapshot(snapshot, timeout=stage.left_ms)
+    except AssertionError:
+        got = await located.aria_snapshot()
+        raise UnexpectedError("roles and names", expected=snapshot, got=got) from None
+
+
+async def expect_picture(stage: Stage, name: str = "", target: Target = NOWHERE) -> None:
+    """Expect that it looks as in the file beside the test, as far as a person would see."""
+    file = stage.kept(name, ".png")
+    after = await stage.picture(target)
+    if not file.is_file() and not stage.updates:
+        raise CallError("W4302", f"there is no {file.name} to compare with; run --update")
+    said = "there is none yet"
+    if file.is_file():
+        said = await difference(stage.page.context, file.read_bytes(), after)
+    if said and stage.updates:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(after)
+    elif said:
+        stage.seen = after
+        raise UnexpectedError("the picture", expected=file.name, got=said)
+
+
+async def expect_accessible(stage: Stage) -> None:
+    """Expect that axe finds nothing against it, and that nothing is wider than its room."""
+    try:
+        source = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+    except ModuleNotFoundError:
+        problem = 'Expect Accessible needs axe; run `pip install "widgetd[test]"`'
+        raise CallError("W4203", problem) from None
+    await stage.settle()
+    frame = await stage.inner()
+    await frame.evaluate(f"window.axe || (() => {{ {source} }})()")
+    found = await frame.evaluate(
+        """() => axe.run(document, {iframes: false, resultTypes: ["violations"]}).then(
+          found => found.violations.map(one => [one.id, one.nodes[0].html.slice(0, 160)]))"""
+    )
+    # A fragment of a page has no landmarks and no heading of the first level.
+    found = [one for one in found if one[0] not in _OF_PAGES]
+    if found:
+        named = [f"{rule} at {html}" for rule, html in found[:_MOST_NAMED]]
+        raise UnexpectedError("axe", expected="nothing", got="; ".join(named))
+    wide = await frame.evaluate(_WIDER)
+    if wide:
+        raise UnexpectedError("the width", expected="nothing wider than the frame", got=wide)
+
+
+_OF_PAGES = frozenset({"landmark-one-main", "page-has-heading-one", "region", "document-title"})
+
+_WIDER = """() => {
+  const room = document.documentElement;
+  if (room.scrollWidth <= room.clientWidth) return "";
+  return `${room.scrollWidth} pixels in ${room.clientWidth}`;
+}"""
+
+
+async def expect_quiet(stage: Stage) -> None:
+    """Expect that the page complained of nothing in its console."""
+    if stage.console:
+        raise UnexpectedError("the console", expected="nothing", got=stage.console[-_MOST_NAMED:])
+
+
+KEYWORDS = (
+    expect_visible,
+    expect_hidden,
+    expect_text,
+    expect_value,
+    expect_enabled,
+    expect_count,
+    expect_action,
+    expect_message,
+    expect_link,
+    expect_tree,
+    expect_aria,
+    expect_picture,
+    expect_accessible,
+    expect_quiet,
+)
+
+
+def is_part(wanted: object, got: object) -> bool:
+    """Whether all of `wanted` is in `got`: of objects the keys that it names, all else as it is."""
+    if isinstance(wanted, Mapping):
+        return isinstance(got, Mapping) and all(
+            key in got and is_part(value, got[key]) for key, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        if not isinstance(got, list) or len(got) != len(wanted):
+            return False
+        return all(map(is_part, wanted, got))
+    return bool(got == wanted)
+
+
+async def _held(
+    what: str, expected: str, located: Any, check: str, stage: Stage, *given: object
+) -> None:
+    """Hold an element to one of Playwright's own assertions."""
+    from playwright.async_api import expect  # noqa: PLC0415 - an extra
+
+    try:
+        await getattr(expect(located), check)(*given, timeout=stage.left_ms)
+    except AssertionError as error:
+        actual = _ACTUAL.search(str(error))
+        got = next((one for one in actual.groups() if one is not None), "") if actual else ""
+        raise UnexpectedError(what, expected=expected, got=got.strip() or "otherwise") from None
+
+
+async def _polled(
+    stage: Stage, what: str, wanted: object, read: Callable[[], Awaitable[object]]
+) -> None:
+    until = anyio.current_time() + stage.left_s
+    while (got := await read()) != wanted:
+        if anyio.current_time() >= until:
+            raise UnexpectedError(what, expected=wanted, got=got)
+        await anyio.sleep(POLL_S)
+
+
+async def _event(
+    stage: Stage,
+    kinds: str | tuple[str, ...],
+    expected: object,
+    fits: Callable[[Mapping[str, Any]], bool],
+) -> Mapping[str, Any]:
+    """The first event of a kind that fits and was not expected before, waited for."""
+    until = anyio.current_time() + stage.left_s
+    kinds = (kinds,) if isinstance(kinds, str) else kinds
+    while True:
+        had = [one for one in stage.events if one["kind"] in kinds]
+        for event in had:
+            if event["seq"] not in stage.consumed and fits(event):
+                stage.consumed.add(event["seq"])
+                return event
+        left_s = until - anyio.current_time()
+        if left_s <= 0 or not await stage.event_within(left_s):
+            said = [{key: value for key, value in one.items() if key != "seq"} for one in had]
+            got = said[-_MOST_NAMED:] or "nothing"
+            raise UnexpectedError(f"the {kinds[0]}", expected=expected, got=got)
+
+
+def _regex(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise CallError("W4102", f"/{pattern}/ is no pattern ({error})", path="pattern") from None

@@ -1,0 +1,29 @@
+"""Keywords that read what is shown."""
+
+from __future__ import annotations
+
+from widgetd.browser.stage import Stage
+from widgetd.browser.targets import NOWHERE, Target
+
+
+async def look(stage: Stage) -> str:
+    """Read the screen: what has which role and name, and the ref by which it is acted on."""
+    return await stage.screen()
+
+
+async def picture(stage: Stage, target: Target = NOWHERE) -> bytes:
+    """Take a picture of the widget, or of a part of it."""
+    return await stage.picture(target)
+
+
+async def read_text(stage: Stage, target: Target) -> str:
+    """Read what something says."""
+    return await (await stage.find(target)).inner_text(timeout=stage.left_ms)
+
+
+async def read_value(stage: Stage, target: Target) -> str:
+    """Read what is filled in or chosen; of a box, whether it is ticked."""
+    return await stage.value_of(await stage.find(target))
+
+
+KEYWORDS = (look, picture, read_text, read_value)

@@ -1,0 +1,80 @@
+"""Keywords that show something, and say how it is to look."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from widgetd.browser.stage import HEIGHT, Stage
+from widgetd.errors import CallError, WidgetError
+from widgetd.widget.states import Shown
+
+Width = Annotated[int, Field(ge=200, le=1600, description="In CSS pixels.")]
+
+
+async def show_widget(
+    stage: Stage,
+    widget: str = "",
+    *,
+    arguments: dict[str, Any] = {},  # noqa: B006 - never written to
+    state: str = "",
+    render_id: str = "",
+    theme: Literal["", "light", "dark"] = "",
+) -> dict[str, Any]:
+    """Show a widget with arguments, or in a state of the gallery; or a render that was made before.
+
+    Without a name, the widget that is shown, or that the file is about.
+    """
+    if theme:
+        await set_theme(stage, theme)
+    if render_id:
+        render = await stage.server.rendering.stored(render_id)
+        made = stage.caller.snapshot.widgets.get(render.tool)
+        await stage.show_render(made, Shown(arguments={}), render)
+        return {"widget": render.tool, "renderId": render_id}
+    chosen = stage.widget(widget or stage.subject)
+    given = Shown(arguments=arguments) if arguments else stage.state(chosen, state)
+    await stage.show(chosen, given)
+    return {"widget": chosen.tool, "renderId": stage.shown.render_id}
+
+
+async def show_tree(stage: Stage, tree: dict[str, Any]) -> None:
+    """Show a tree of components that no widget made."""
+    try:
+        await stage.show_tree(tree)
+    except WidgetError as error:
+        raise CallError("W4102", str(error), path="tree") from None
+
+
+async def set_theme(stage: Stage, theme: Literal["light", "dark"]) -> None:
+    """Let the host be light or dark."""
+    stage.theme = theme
+    await stage.page.emulate_media(color_scheme=theme)
+    if stage.scene is not None:
+        await stage.change(theme=theme)
+        await stage.settle()
+
+
+async def set_width(stage: Stage, width: Width) -> None:
+    """Let the widget have so much room."""
+    await stage.page.set_viewport_size({"width": width, "height": HEIGHT})
+
+
+async def set_locale(stage: Stage, locale: str) -> None:
+    """Let the host speak a language, as en-US."""
+    stage.locale = locale
+    if stage.scene is not None:
+        await stage.change(locale=locale)
+
+
+async def reload(stage: Stage) -> None:
+    """Show the same again, as if the host had just opened it."""
+    scene = stage.shown
+    if scene.widget is None:
+        await stage.show_tree(scene.root)
+    else:
+        await stage.show(stage.widget(scene.widget.tool), scene.given)
+
+
+KEYWORDS = (show_widget, show_tree, set_theme, set_width, set_locale, reload)

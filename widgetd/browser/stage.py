@@ -1,0 +1,430 @@
+"""The page on which one widget is shown as a host shows it, for somebody to act in.
+
+    keyword -> view.html in its frame -> host.js -> here -> the server's own `widget_action`
+
+The frame is the one that MCP Apps hosts get, under the same policy and sandbox; the page around
+it plays the host. Nothing is fetched: each address is answered here, and an image that the widget
+may load is a grey one.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from widgetd.browser.chromium import FONTS, NOW, Theme, context_options
+from widgetd.browser.targets import NOWHERE, Target, found, locators
+from widgetd.errors import CallError, nearest
+from widgetd.mcp.principal import CALLER, Caller
+from widgetd.mcp.result import Policy, text_block, tool_result
+from widgetd.mcp.view import frame_headers, view_html
+from widgetd.schema.json_values import to_json
+from widgetd.widget.components import tree
+from widgetd.widget.components.lucide import icons_in
+from widgetd.widget.states import SAMPLE, Shown, shown, states
+from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:
+    from playwright.async_api import (
+        Browser,
+        ConsoleMessage,
+        Frame,
+        FrameLocator,
+        Locator,
+        Page,
+        Route,
+    )
+
+    from widgetd.mcp.server import Server
+    from widgetd.store.contract import StoredRender
+
+ORIGIN = "http://stage.invalid"
+"""Where the page says that it is."""
+
+HEIGHT = 800
+"""Of the room around the frame, in CSS pixels."""
+
+MOST_EVENTS = 1_000
+DRAWN_MS = 10_000
+"""How long a widget may take until it is drawn."""
+
+GREY = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGM4AQAAywDKzODlIQAAAABJRU5ErkJggg=="
+)
+"""What every image from elsewhere is."""
+
+_SETTLE = """() => {
+  // What ends lets what inherits from it begin, as deep as the tree is.
+  for (let depth = 0; depth < 100; depth++) {
+    const moving = document.getAnimations()
+      .filter(one => one.effect?.getComputedTiming().endTime !== Infinity);
+    if (!moving.length) return;
+    for (const one of moving) one.finish();
+  }
+}"""
+
+_HTML = {"content-type": "text/html; charset=utf-8"}
+_POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """Where what a test compares with is kept.
+
+    Attributes:
+        folder: Of the pictures.
+        name: Begins the names of the files.
+        update: Whether what is seen now is right.
+    """
+
+    folder: Path
+    name: str
+    update: bool = False
+
+    def file(self, name: str, suffix: str) -> Path:
+        """The file of what is called `name`, of which a test may have several."""
+        return self.folder / f"{self.name}{f'-{name}' if name else ''}{suffix}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Scene:
+    """What is shown.
+
+    Attributes:
+        widget: Whose it is; None of a tree that no widget made.
+        given: What the widget was called with.
+        root: The widget root, as JSON.
+        render_id: By which what is done in it is known; empty where nothing can be.
+    """
+
+    widget: Widget | None
+    given: Shown
+    root: dict[str, Any]
+    render_id: str = ""
+
+
+@dataclass
+class Stage:
+    """One page, what is shown on it, and what has happened there.
+
+    Attributes:
+        page: The host.
+        server: Whose widgets are shown; actions go to it.
+        caller: Who shows them, and the snapshot that they are taken from.
+        theme: Light or dark.
+        locale: The language that numbers and dates are shown in.
+        subject: The widget that is meant where none is named.
+        pictures: Where what is compared with is kept; None where nothing is.
+        seen: The last picture that was not as expected.
+        deadline: When the step that runs gives up, by the loop's clock.
+        scene: What is shown; None before anything is.
+        events: What has happened, oldest first.
+        console: What the page complained of.
+        crashed: Whether the page ended by itself.
+        consumed: The events that were expected already, by their numbers.
+        seq: The number of the last event.
+    """
+
+    page: Page
+    server: Server
+    caller: Caller
+    theme: Theme = "light"
+    locale: str = "en-US"
+    subject: str = ""
+    pictures: Pictures | None = None
+    seen: bytes = b""
+    deadline: float = inf
+    scene: Scene | None = None
+    events: list[dict[str, Any]] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    crashed: bool = False
+    consumed: set[int] = field(default_factory=set)
+    seq: int = 0
+    _happened: anyio.Event = field(default_factory=anyio.Event)
+
+    @classmethod
+    async def open(
+        cls,
+        browser: Browser,
+        server: Server,
+        caller: Caller,
+        *,
+        theme: Theme = "light",
+        width: int = 400,
+        locale: str = "en-US",
+    ) -> Stage:
+        """An empty stage in a context of its own, which is closed with it."""
+        context = await browser.new_context(
+            **context_options(theme=theme, width=width, height=HEIGHT, locale=locale)
+        )
+        try:
+            page = await context.new_page()
+            stage = cls(page=page, server=server, caller=caller, theme=theme, locale=locale)
+            await page.clock.set_fixed_time(NOW)
+            await page.route("**/*", stage._answer)
+            await page.expose_binding("stageAct", stage._act)
+            await page.expose_binding("stageSent", stage._sent)
+            page.on("console", stage._heard)
+            page.on("crash", stage._crashed)
+            page.on("pageerror", lambda error: stage.console.append(str(error)))
+            await page.goto(f"{ORIGIN}/")
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await context.close()
+            raise
+        return stage
+
+    async def close(self) -> None:
+        """End the page and whatever it holds."""
+        with anyio.CancelScope(shield=True):
+            await self.page.context.close()
+
+    @property
+    def left_s(self) -> float:
+        """How long the step that runs may still wait."""
+        return min(max(self.deadline - anyio.current_time(), 0.001), DRAWN_MS / 1000)
+
+    @property
+    def left_ms(self) -> float:
+        """The same, as Playwright counts."""
+        return self.left_s * 1000
+
+    def locators(self, target: Target) -> tuple[Locator, ...]:
+        """Where each rung of `target` leads."""
+        return locators(target, self.page, self.frame)
+
+    async def find(self, target: Target) -> Locator:
+        """The one element that `target` leads to, waited for.
+
+        Raises:
+            CallError: There is none in time (W4201), or there are several (W4202).
+        """
+        _ = self.shown
+        return await found(target, self.page, self.frame, self.left_s)
+
+    async def screen(self) -> str:
+        """What is on the page, with the ref of each element."""
+        return await self.page.aria_snapshot(mode="ai")
+
+    async def picture(self, target: Target = NOWHERE) -> bytes:
+        """What the widget, or a part of it, looks like, as a PNG."""
+        located = await self.find(target) if target else self.page.locator("iframe")
+        timeout = self.left_ms
+        return await located.screenshot(animations="disabled", caret="hide", timeout=timeout)
+
+    async def value_of(self, located: Locator) -> str:
+        """What is filled in or chosen in a field; of a box, whether it is ticked."""
+        value: str = await located.evaluate(
+            """element => {
+              if (element.type === "checkbox") return String(element.checked);
+              if (element.value !== undefined && element.localName !== "button")
+                return element.value;
+              const around = element.closest(".field") ?? element;
+              const held = around.querySelector("input[type=radio]:checked, input[type=hidden]");
+              return held?.value ?? "";
+            }"""
+        )
+        return value
+
+    def kept(self, name: str, suffix: str) -> Path:
+        """The file that what is seen is compared with.
+
+        Raises:
+            CallError: None is kept here (W4302).
+        """
+        if self.pictures is None:
+            problem = "there is nothing to compare with here; a test file has pictures beside it"
+            raise CallError("W4302", problem)
+        return self.pictures.file(name, suffix)
+
+    @property
+    def updates(self) -> bool:
+        """Whether what is seen now is right, and to be kept."""
+        return self.pictures is not None and self.pictures.update
+
+    @property
+    def frame(self) -> FrameLocator:
+        """Where the widget is."""
+        return self.page.frame_locator("iframe")
+
+    async def inner(self) -> Frame:
+        """The frame itself, to run scripts in."""
+        element = await self.page.wait_for_selector("iframe")
+        frame = await element.content_frame() if element else None
+        if frame is None:
+            raise CallError("W4201", "no widget is shown; start with Show Widget")
+        return frame
+
+    @property
+    def shown(self) -> Scene:
+        """What is shown.
+
+        Raises:
+            CallError: Nothing is (W4201).
+        """
+        if self.scene is None:
+            raise CallError("W4201", "no widget is shown; start with Show Widget")
+        return self.scene
+
+    def widget(self, name: str) -> Widget:
+        """The widget whose tool is called `name`, as the caller sees it.
+
+        Raises:
+            CallError: There is none (W2001).
+        """
+        widgets = self.caller.snapshot.widgets
+        if name not in widgets:
+            near = nearest(name, tuple(widgets))
+            hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
+            problem = f"there is no widget '{name:.60}'; {hint}"
+            raise CallError("W2001", problem, path="widget", suggestions=(near,) if near else ())
+        return widgets[name]
+
+    async def show(self, widget: Widget, given: Shown, *, inside: bool = False) -> None:
+        """Render `widget` and show it.
+
+        Args:
+            widget: The widget.
+            given: What it is called with, or what was made already.
+            inside: Redraw what is shown, so that what was typed stays.
+
+        Raises:
+            CallError: The arguments do not fit, or the template fails on them.
+        """
+        rendering, owner = self.server.rendering, self.caller.principal.name
+        generation = self.caller.snapshot.generation
+        render = rendering.make(widget, given.arguments, generation, owner=owner, made=given.render)
+        await self.server.store.renders.put(render)
+        await self.show_render(widget, given, render, inside=inside)
+
+    async def show_render(
+        self, widget: Widget | None, given: Shown, render: StoredRender, *, inside: bool = False
+    ) -> None:
+        """Show a render that is kept."""
+        policy = Policy(inline_max_bytes=len(render.tree))
+        result = tool_result(render, "chatkit", policy=policy, protocol="").values()
+        root = result["structuredContent"]
+        self.scene = Scene(widget=widget, given=given, root=root, render_id=render.id)
+        self.subject = render.tool
+        await self._draw(result, inside=inside)
+        self.happen("shown", widget=render.tool, renderId=render.id)
+
+    async def show_tree(self, root: Mapping[str, Any]) -> None:
+        """Show a tree that no widget made.
+
+        Raises:
+            WidgetError: It is none.
+        """
+        made = tree(to_json(root))
+        self.scene = Scene(widget=None, given=Shown(arguments={}), root=made)
+        result: dict[str, Any] = {"content": [text_block("")], "structuredContent": made}
+        icons = icons_in(made)
+        await self._draw({**result, "_meta": {"widgetd/icons": icons}} if icons else result)
+        self.happen("shown", widget="", renderId="")
+
+    def state(self, widget: Widget, key: str) -> Shown:
+        """What is to be seen of `widget` in one of the gallery's states.
+
+        Raises:
+            CallError: It has no such state (W4402).
+        """
+        known = [one.key for one in states(widget)]
+        if key and key not in known:
+            near = nearest(key, known)
+            hint = f"did you mean '{near}'?" if near else f"it has {', '.join(known)}"
+            raise CallError("W4402", f"{widget.tool} has no state '{key:.60}'; {hint}")
+        return shown(widget, key or SAMPLE)
+
+    async def change(self, **context: str) -> None:
+        """Tell the view what the host looks like now."""
+        await self.page.evaluate("context => window.stage.change(context)", context)
+
+    async def _draw(self, result: Mapping[str, Any], *, inside: bool = False) -> None:
+        widget = self.shown.widget
+        if inside:
+            frame = await self.inner()
+            await frame.evaluate("delete document.documentElement.dataset.ready")
+            await self.page.evaluate("result => window.stage.show(result)", result)
+        else:
+            options = {
+                "tool": widget.tool if widget else "tree",
+                "title": widget.definition.title if widget else "Tree",
+                "theme": self.theme,
+                "locale": self.locale,
+                "fonts": FONTS,
+            }
+            await self.page.evaluate(
+                "([options, result]) => window.stage.open(options, result)", [options, result]
+            )
+        ready = self.frame.locator("html[data-ready=true]")
+        await ready.wait_for(state="attached", timeout=DRAWN_MS)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Bring to its end what still moves: a page without a screen may never be told to paint."""
+        await (await self.inner()).evaluate(_SETTLE)
+
+    def happen(self, kind: str, **facts: Any) -> None:
+        """Note an event, and wake whoever waits for one."""
+        self.seq += 1
+        self.events.append({"seq": self.seq, "kind": kind, **facts})
+        del self.events[:-MOST_EVENTS]
+        happened, self._happened = self._happened, anyio.Event()
+        happened.set()
+
+    async def event_within(self, timeout_s: float) -> bool:
+        """Wait for the next event, and say whether there was one."""
+        with anyio.move_on_after(timeout_s) as scope:
+            await self._happened.wait()
+        return not scope.cancelled_caught
+
+    async def _answer(self, route: Route) -> None:
+        url, widget = route.request.url, self.scene.widget if self.scene else None
+        if url == f"{ORIGIN}/":
+            page = (files("widgetd.browser") / "stage.html").read_text(encoding="utf-8")
+            await route.fulfill(body=page, headers={**_HTML, "content-security-policy": _POLICY})
+        elif url == f"{ORIGIN}/host.js":
+            script = (files("widgetd.view") / "host.js").read_text(encoding="utf-8")
+            await route.fulfill(body=script, content_type="text/javascript")
+        elif url.startswith(f"{ORIGIN}/gallery/frame/"):
+            own = widget.definition.image_origins if widget else ()
+            headers = frame_headers((*own, *self.server.resources.image_origins))
+            await route.fulfill(body=view_html(), headers={**_HTML, **headers})
+        elif route.request.resource_type == "image":
+            await route.fulfill(body=GREY, content_type="image/png")
+        else:
+            await route.abort()
+
+    async def _act(self, _source: object, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Take an action as every host does; whoever waits for one in this render hears of it."""
+        # With FastMCP behind it, which commands that serve nobody do without.
+        from widgetd.mcp.http_calls import take_action  # noqa: PLC0415
+
+        token = CALLER.set(replace(self.caller, registry=self.server.registry))
+        try:
+            answer = await take_action(self.server, arguments)
+        finally:
+            CALLER.reset(token)
+        refused = answer.get("_meta", {}).get("widgetd/error", {})
+        said = {"code": refused["code"]} if refused else {}
+        payload = arguments.get("payload", {})
+        self.happen("action", type=arguments.get("action", ""), payload=payload, **said)
+        return answer
+
+    def _sent(self, _source: object, what: dict[str, Any]) -> None:
+        self.happen(what.pop("kind"), **what)
+
+    def _crashed(self, _page: object) -> None:
+        self.crashed = True
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.console.append(message.text)
+            del self.console[:-MOST_EVENTS]

@@ -1,0 +1,263 @@
+"""Targets: which element of a shown widget is meant, in Playwright's words and three of ours.
+
+    role=button[name="Track"]   text=   label=   placeholder=   alt=   css=   ref=e12
+    field=customer.email   action=flight.track   component=Badge
+
+`>>` goes within, `[2]` takes the second. Names are whole names unless written as a pattern,
+`/track/i`. Several targets are a ladder: the first rung that leads to one element holds. None is
+an error, and so are several elements: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import anyio
+import orjson
+from pydantic import BeforeValidator
+from pydantic_core import CoreSchema, core_schema
+
+from widgetd.errors import CallError, nearest
+
+if TYPE_CHECKING:
+    from playwright.async_api import FrameLocator, Locator, Page
+
+POLL_S = 0.03
+"""How often it is looked again for what is not there yet."""
+
+_MOST_NAMED = 8
+
+_TEXTS = ("text", "label", "placeholder", "alt")
+_OURS = {
+    # A field is its control, whichever the view draws it with; what carries its value is hidden.
+    "field": '.field:has([name="{}"]) :is(input:not([type=hidden], [type=radio], .options *), '
+    "select, textarea, button[aria-expanded], [role=radiogroup])",
+    "action": '[data-action="{}"]',
+    "component": '[data-component="{}"]',
+}
+ENGINES = ("role", *_TEXTS, "css", "ref", *_OURS)
+
+_ATTRIBUTE = re.compile(
+    r"""\[\s*(?P<key>[a-z]+)\s*=\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|/(?P<pattern>(?:[^/\\]|\\.)+)/(?P<flags>[a-z]*)|(?P<word>\w+))\s*\]"""
+)
+_FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
+_STATES = ("checked", "disabled", "expanded", "pressed", "selected")
+_NTH = re.compile(r"(.*\S)\s*\[(\d+)\]")
+
+
+class Part(NamedTuple):
+    """One step of the way to an element.
+
+    Attributes:
+        engine: One of `ENGINES`.
+        value: What it looks for.
+        attributes: Of a role: its name, states and level.
+        nth: Which of several, from 1; 0 for the only one.
+    """
+
+    engine: str
+    value: str | re.Pattern[str]
+    attributes: dict[str, Any]
+    nth: int
+
+
+class Target(str):
+    """A target, or a ladder of them, as it was written.
+
+    Attributes:
+        rungs: The ways to lead to an element, the best first.
+    """
+
+    __slots__ = ("rungs",)
+
+    rungs: tuple[tuple[Part, ...], ...]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> CoreSchema:
+        """A text or a list of texts is read as a target."""
+        written = core_schema.to_string_ser_schema()
+        return core_schema.no_info_plain_validator_function(read_target, serialization=written)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _schema: object, _handler: object) -> dict[str, Any]:
+        """A text: some hosts refuse what may be of several types."""
+        return {
+            "type": "string",
+            "description": 'Which element: role=button[name="Track"], text=, label=, '
+            "placeholder=, css=, field=, action=, component=, or ref= as a screen has it.",
+        }
+
+
+def read_target(value: object) -> Target:
+    """The ladder that a text or a list of texts means.
+
+    Raises:
+        ValueError: It is no target.
+    """
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
+        raise ValueError('a target is a text, as role=button[name="Track"], or a list of such')
+    target = Target(" | ".join(texts))
+    target.rungs = tuple(tuple(_part(one) for one in _within(text)) for text in texts)
+    return target
+
+
+def _within(text: str) -> Iterator[str]:
+    """The parts between `>>`, which may also stand in quotes."""
+    start, quoted = 0, False
+    for at, sign in enumerate(text):
+        if sign == '"' and (at == 0 or text[at - 1] != "\\"):
+            quoted = not quoted
+        elif text.startswith(">>", at) and not quoted:
+            yield text[start:at].strip()
+            start = at + 2
+    yield text[start:].strip()
+
+
+def _part(text: str) -> Part:
+    engine, separator, value = text.partition("=")
+    engine, nth = engine.strip(), 0
+    if not separator or engine not in ENGINES:
+        near = nearest(engine, ENGINES) if separator else None
+        hint = f"did you mean {near}=?" if near else f"write text={text} for what reads so, or "
+        raise ValueError(f"'{text}' is no target; {hint}{'' if near else ', '.join(ENGINES)}")
+    if indexed := _NTH.fullmatch(value):
+        value, nth = indexed[1], int(indexed[2])
+        if nth == 0:
+            raise ValueError(f"'{text}' takes the element [0], and the first is [1]")
+    if not value.strip():
+        raise ValueError(f"'{text}' names nothing after {engine}=")
+    if engine == "role":
+        return Part("role", *_role(value.strip()), nth)
+    return Part(engine, _pattern(value) if engine in _TEXTS else value.strip(), {}, nth)
+
+
+def _role(text: str) -> tuple[str, dict[str, Any]]:
+    role, bracket, rest = text.partition("[")
+    rest, attributes = bracket + rest, dict[str, Any]()
+    while rest:
+        found = _ATTRIBUTE.match(rest)
+        if found is None:
+            raise ValueError(f'{rest!r} is no attribute of a role; write [name="Track"]')
+        key, name, word = found["key"], found["text"], found["word"]
+        if key == "name":
+            attributes["name"] = _compiled(found) if found["pattern"] else _unquoted(name or word)
+            attributes["exact"] = True
+        elif key == "level" and word and word.isdigit():
+            attributes["level"] = int(word)
+        elif key in _STATES and word in ("true", "false"):
+            attributes[key] = word == "true"
+        else:
+            known = ", ".join(("name", "level", *_STATES))
+            raise ValueError(f"{found[0]!r} is no attribute of a role; there are {known}")
+        rest = rest[found.end() :].lstrip()
+    return role.strip(), attributes
+
+
+def _pattern(text: str) -> str | re.Pattern[str]:
+    found = _ATTRIBUTE.fullmatch(f"[value={text.strip()}]")
+    if found is None or found["word"]:
+        return text.strip()
+    return _compiled(found) if found["pattern"] else _unquoted(found["text"])
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _compiled(found: re.Match[str]) -> re.Pattern[str]:
+    flags = re.NOFLAG
+    for flag in found["flags"]:
+        flags |= _FLAGS.get(flag, re.NOFLAG)
+    try:
+        return re.compile(found["pattern"], flags)
+    except re.error as error:
+        raise ValueError(f"/{found['pattern']}/ is no pattern ({error})") from None
+
+
+def _words(value: object) -> object:
+    return orjson.dumps(value).decode() if isinstance(value, bool | int | float) else value
+
+
+Text = Annotated[str, BeforeValidator(_words)]
+"""A text, or a number or a truth value as people write it."""
+
+NOWHERE = Target()
+"""No element in particular."""
+NOWHERE.rungs = ()
+
+
+def locators(target: Target, page: Page, frame: FrameLocator) -> tuple[Locator, ...]:
+    """Where each rung leads."""
+    return tuple(_locator(parts, page, frame) for parts in target.rungs)
+
+
+def _locator(parts: tuple[Part, ...], page: Page, frame: FrameLocator) -> Locator:
+    at: Any = frame
+    for engine, value, attributes, nth in parts:
+        if engine == "ref":
+            at = page.get_by_ref(str(value))
+        elif engine == "role":
+            at = at.get_by_role(value, **attributes)
+        elif engine == "css":
+            at = at.locator(f"css={value}")
+        elif engine in _OURS:
+            at = at.locator("css=" + _OURS[engine].replace("{}", str(value).replace('"', '\\"')))
+        else:
+            by = "alt_text" if engine == "alt" else engine
+            at = getattr(at, f"get_by_{by}")(value, exact=True)
+        if nth:
+            at = at.nth(nth - 1)
+    located: Locator = at
+    return located
+
+
+async def found(target: Target, page: Page, frame: FrameLocator, timeout_s: float) -> Locator:
+    """The one element that the first rung that holds leads to, waited for.
+
+    Raises:
+        CallError: There is none in time (W4201), or there are several (W4202).
+    """
+    rungs = locators(target, page, frame)
+    until = anyio.current_time() + timeout_s
+    while True:
+        counts = [await rung.count() for rung in rungs]
+        if 1 in counts:
+            return rungs[counts.index(1)]
+        if any(counts):
+            several = next(at for at, count in enumerate(counts) if count)
+            raise await _several(target, rungs[several], counts[several])
+        if anyio.current_time() >= until:
+            raise await _nothing(target, page)
+        await anyio.sleep(POLL_S)  # the widget may still be drawing
+
+
+async def _several(target: Target, located: Locator, count: int) -> CallError:
+    named = []
+    for at in range(min(count, _MOST_NAMED)):
+        lines = (await located.nth(at).aria_snapshot(mode="ai")).splitlines()
+        named.append(lines[0].removeprefix("- ").rstrip(":") if lines else "an element of no role")
+    said = ", ".join(named)
+    problem = f"{target} leads to {count} elements: {said}; name one, or take one by [2] or its ref"
+    return CallError("W4202", problem, path="target", suggestions=tuple(named))
+
+
+_NAMED = re.compile(r'^\s*- (?:\'?)(?P<role>[a-z]+) "(?P<name>(?:[^"\\]|\\.)*)"', re.MULTILINE)
+
+
+async def _nothing(target: Target, page: Page) -> CallError:
+    """Names what on the screen is most like what was looked for."""
+    screen = await page.aria_snapshot(mode="ai")
+    shown = [f'role={one["role"]}[name="{one["name"]}"]' for one in _NAMED.finditer(screen)]
+    wanted = " ".join(re.findall(r"\w+", str(target).casefold()))
+
+    def likeness(one: str) -> float:
+        return SequenceMatcher(None, wanted, " ".join(re.findall(r"\w+", one.casefold()))).ratio()
+
+    near = sorted(dict.fromkeys(shown), key=likeness, reverse=True)[:3]
+    hint = f"there is {', '.join(near)}" if near else "nothing that has a name is shown"
+    problem = f"nothing is at {target}; {hint}"
+    return CallError("W4201", problem, path="target", suggestions=tuple(near))

@@ -1,0 +1,1 @@
+"""Test files for widgets, run by pytest in a real browser."""

@@ -1,0 +1,25 @@
+"""The widgets that are tested, served to nobody: the daemon's loader, server and store, no port."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from widgetd.catalog.loader import Loader
+from widgetd.catalog.registry import Registry
+from widgetd.daemon.loading import admit, catalog_for
+from widgetd.mcp.resources import Resources
+from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.view import view_html
+from widgetd.settings import Settings
+from widgetd.store.contract import Bounds
+from widgetd.store.factory import local_store
+
+
+def server_over(folder: Path, settings: Settings | None = None) -> Server:
+    """A server of the widgets of `folder` as they are now."""
+    settings = settings or Settings()
+    load = Loader(admit, strict=settings.strict).load
+    snapshot = catalog_for(settings, folder, load, quiet_ms=0).scan()
+    options = ServerOptions(resources=Resources(view_html(), settings.image_origin))
+    return build(Registry(snapshot), local_store(Bounds(), time.time), options)
