@@ -108,6 +108,7 @@ view/node_modules/.installed: view/package-lock.json view/.npmrc
 view: view/node_modules/.installed ## rebuild the view into widgetd/view (needs Node)
 	cd view && npm run --silent build
 	cp $(addprefix view/dist/,$(VIEW_BUILT)) widgetd/view/
+	$(BIN)/python view/defaults.py > widgetd/view/defaults.json
 
 view-check: view/node_modules/.installed ## lint and test the view, and compare it with the committed build
 	cd view && npm run --silent check && npm run --silent build && npm test --silent

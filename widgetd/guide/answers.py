@@ -187,7 +187,11 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 
     def tried() -> dict[str, Any]:
         return authoring.drafts.tried(
-            arguments["widget"], arguments["sidecar"], arguments.get("arguments"), snapshot
+            arguments["widget"],
+            arguments["sidecar"],
+            arguments.get("arguments"),
+            snapshot,
+            trace=arguments["trace"],
         )
 
     return structured_result(await to_thread.run_sync(tried, limiter=authoring.at_once))

@@ -1,7 +1,7 @@
 """What a component is for, what it may say and hold, and where it is used.
 
 Read from the vocabulary of the installed `chatkit.widgets`, so that nothing here knows a
-component by name.
+component by name; what is drawn where a property is left out comes from the view.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
+from importlib.resources import files
 from inspect import getdoc
 from typing import Any
+
+import orjson
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, WidgetError, nearest
@@ -121,10 +124,18 @@ def properties_of(component: Component) -> tuple[Mapping[str, Any], ...]:
         }
         if fields:
             item["fields"] = fields
-        if "default" in part:
-            item["default"] = part["default"]
+        drawn = _drawn().get(component.type, {})
+        if "default" in part or name in drawn:
+            item["default"] = part.get("default", drawn.get(name))
         found.append(item)
     return tuple(found)
+
+
+@cache
+def _drawn() -> Mapping[str, Mapping[str, Any]]:
+    """What the view draws where a property is left out, by component; ChatKit's own is unsaid."""
+    told = files("widgetd.view") / "defaults.json"
+    return dict(orjson.loads(told.read_bytes()))
 
 
 def _reached(document: Document, part: Any) -> Iterator[Mapping[str, Any]]:

@@ -24,6 +24,7 @@ from widgetd.limits import Limits
 from widgetd.mcp.mock import answer
 from widgetd.mcp.result import Policy
 from widgetd.mcp.tokens import tokens_of, tokens_of_tool
+from widgetd.template import Template
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
@@ -31,6 +32,12 @@ from widgetd.widget.widget import Widget
 DRAFT = "Draft.widget"
 
 MOST_FINDINGS = 50
+
+MOST_TRACED = 200
+"""Values of one trace."""
+
+LONGEST_TRACED = 400
+"""Characters of one value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,13 +133,15 @@ class Drafts:
         sidecar: str,
         arguments: Mapping[str, Any] | None,
         snapshot: Snapshot,
+        *,
+        trace: bool = False,
     ) -> dict[str, Any]:
         """What `try_widget` answers.
 
         Returns:
             `{"findings", "tool", "tree"?, "summary"?, "data"?, "tokens"?, "steps"?, "ms"?,
-            "actions"?, "error"?}`; what follows the tool is of one call with `arguments`, by
-            default of an example.
+            "actions"?, "error"?, "trace"?}`; what follows the tool is of one call with
+            `arguments`, by default of an example.
         """
         draft = self.draft(widget, sidecar)
         made = draft.widget
@@ -140,6 +149,8 @@ class Drafts:
         if made is None:
             return said
         given = (made.example or {}) if arguments is None else arguments
+        if trace:
+            said["trace"] = _trace(made, given)
         started_s = perf_counter()
         try:
             render = made.call(given)
@@ -162,3 +173,34 @@ class Drafts:
             "steps": render.steps,
             "actions": [action.to_dict() for action in widget_actions(made)],
         }
+
+
+def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """`[{"at", "line", "column", "expression", "value"}]`; empty for what no template draws."""
+    if not isinstance(widget.drawing, Template):
+        return []
+    try:
+        filled = widget.filled(widget.schema.check(dict(arguments)).arguments)
+    except CallError:
+        return []
+    written = widget.drawing.trace(filled)
+    return [
+        {
+            "at": widget.drawing_at,
+            "line": one.line,
+            "column": one.column,
+            "expression": one.expression,
+            "value": _value(one.text),
+        }
+        for one in written[:MOST_TRACED]
+    ]
+
+
+def _value(text: str) -> Any:
+    """What was written, as the JSON it is, where it is and is short."""
+    if len(text) > LONGEST_TRACED:
+        return f"{text[:LONGEST_TRACED]}…"
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text

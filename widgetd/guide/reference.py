@@ -7,10 +7,11 @@ whoever asks sees them; they follow what is served when somebody asks, so a save
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
+from types import MappingProxyType
 from typing import Any
 
 from widgetd.catalog.snapshot import Snapshot
@@ -25,8 +26,47 @@ from widgetd.widget.widget import Widget
 LONGEST = 400
 """Characters of a snippet."""
 
-EXAMPLE = 0.8
-"""What a hit among the examples is worth beside one in what explains."""
+WORTH = MappingProxyType(
+    {"guide": 1.0, "component": 1.0, "property": 0.7, "example": 0.8, "setting": 0.7, "code": 0.5}
+)
+"""What a hit of each kind is worth beside one in what explains."""
+
+ASKED = 2.0
+"""What a hit is worth of the kind that the question names: an example, a setting."""
+
+CALLED = MappingProxyType(
+    {
+        "Badge": "pill tag chip status",
+        "Basic": "root bare plain",
+        "Box": "background border container",
+        "Button": "press click submit",
+        "Caption": "small secondary subtitle hint",
+        "Card": "root panel container",
+        "Chart": "graph plot diagram",
+        "Checkbox": "toggle switch tick",
+        "Col": "column stack vertical below",
+        "DatePicker": "date day calendar",
+        "Divider": "line rule separator",
+        "Form": "submit fields",
+        "Icon": "symbol glyph",
+        "Image": "picture photo avatar logo",
+        "Input": "field single line text email password number",
+        "Label": "field name",
+        "ListView": "root list items",
+        "ListViewItem": "list item row",
+        "Markdown": "rich text link formatted",
+        "RadioGroup": "radio option single choice",
+        "Row": "horizontal side by side lay",
+        "Select": "dropdown choose option",
+        "Spacer": "push apart gap",
+        "Table": "grid spreadsheet columns",
+        "Text": "paragraph words",
+        "Textarea": "multiline long text field",
+        "Title": "headline heading header",
+        "Transition": "animate animation change",
+    }
+)
+"""What people call a component who do not know its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +80,8 @@ class Entry:
         text: What it says.
         at: Where it is, if that is not its name.
         keywords: What it is called, weighed most.
+        called: What else people call it.
+        is_property: Whether it is a property of a component.
     """
 
     kind: str
@@ -48,6 +90,8 @@ class Entry:
     text: str
     at: str = ""
     keywords: str = ""
+    called: str = ""
+    is_property: bool = False
 
     def hit(self, score: float) -> dict[str, Any]:
         """`{"kind", "name", "title", "snippet", "at"?, "score"}`."""
@@ -103,8 +147,9 @@ class Reference:
             audience: Whose view `snapshot` is.
         """
         wanted = frozenset(kinds or KINDS)
+        asked = frozenset(words(query))
         scores: list[tuple[float, Entry]] = [
-            (score, entry)
+            (score * _worth(entry, asked), entry)
             for key, score in self._index.scores(query).items()
             if (entry := self._shipped[key]).kind in wanted
         ]
@@ -115,16 +160,36 @@ class Reference:
                 self._examples.popitem(last=False)
             found = index.following(snapshot.widgets).scores(query)
             best = nlargest(limit, found.items(), key=lambda item: item[1])
-            asked = frozenset(words(query))
-            worth = 1 / EXAMPLE if "exampl" in asked else EXAMPLE
-            scores += [
-                (score * worth, _example(snapshot.widgets[tool], asked)) for tool, score in best
-            ]
+            examples = [(score, _example(snapshot.widgets[tool], asked)) for tool, score in best]
+            scores += [(score * _worth(entry, asked), entry) for score, entry in examples]
             total = len(scores) - len(best) + len(found)
         else:
             total = len(scores)
         ordered = sorted(scores, key=lambda item: (-item[0], item[1].name))
-        return [entry.hit(score) for score, entry in ordered[:limit]], total
+        hits = [entry.hit(score) for score, entry in _varied(ordered, asked)]
+        return hits[:limit], total
+
+
+def _worth(entry: Entry, asked: frozenset[str]) -> float:
+    """A property is what was looked for where its own name was said, else its component is."""
+    kind = "property" if entry.kind == "component" and entry.is_property else entry.kind
+    if kind == "property" and not asked.isdisjoint(words(entry.title.rpartition(".")[2])):
+        kind = "component"
+    return WORTH[kind] * (ASKED if words(entry.kind)[0] in asked else 1.0)
+
+
+def _varied(
+    ordered: Iterable[tuple[float, Entry]], asked: frozenset[str]
+) -> Iterator[tuple[float, Entry]]:
+    """The hits, a property that many components share only once, unless one of them was named."""
+    told = set()
+    for score, entry in ordered:
+        type_, _, name = entry.name.rpartition(".")
+        if entry.is_property and asked.isdisjoint(words(type_)):
+            if name in told:
+                continue
+            told.add(name)
+        yield score, entry
 
 
 def _entries() -> Iterator[Entry]:
@@ -146,6 +211,7 @@ def _entries() -> Iterator[Entry]:
             title=component.type,
             text=f"{use_of(component)} {', '.join(each['name'] for each in properties)}",
             keywords=component.type,
+            called=CALLED.get(component.type, ""),
         )
         for each in properties:
             yield Entry(
@@ -153,6 +219,7 @@ def _entries() -> Iterator[Entry]:
                 name=f"{component.type}.{each['name']}",
                 title=f"{component.type}.{each['name']}",
                 text=f"{each['name']} of {component.type}: {each['expected']}",
+                is_property=True,
             )
     for code in CODES.values():
         yield Entry(
@@ -168,6 +235,7 @@ def _of_settings(settings: Mapping[str, str]) -> Iterator[Entry]:
 
 def _texts_of_entry(entry: Entry) -> Iterator[tuple[int, str]]:
     yield 4, entry.keywords
+    yield 3, entry.called
     yield 2, entry.title
     yield 1, entry.text
 

@@ -138,6 +138,11 @@ TOOLS = (
                     "type": "object",
                     "description": "To draw it with; else its example.",
                 },
+                "trace": {
+                    "type": "boolean",
+                    "default": False,
+                    "description": "Tell each value that the template wrote.",
+                },
             },
             "required": ["widget"],
             "additionalProperties": False,

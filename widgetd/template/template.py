@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -184,12 +185,8 @@ class Template:
         Raises:
             CallError: as `render` does.
         """
-        parsed = self._parsed()
-        layout = Layout(self._context(parsed), traced=True)
-        body = _compiled(parsed.tree.body, layout)
-        frame = frame_of(tuple(layout.arguments.items()), layout.size, arguments, self._limits)
         out: list[str] = []
-        guarded(self._text, lambda: body(frame, out))
+        self._write_pieces(arguments, out)
         place = end = 0
         for piece in out:
             within = min(offset - end, len(piece))
@@ -199,6 +196,48 @@ class Template:
             if offset < end:
                 break
         return Lines(self._text).location(place)
+
+    def trace(self, arguments: Mapping[str, Value]) -> tuple[Traced, ...]:
+        """Every value that was written, in order; those before the failure where it fails.
+
+        The template is compiled anew for it, so that no other render pays.
+        """
+        out: list[str] = []
+        with suppress(CallError):
+            self._write_pieces(arguments, out)
+        lines = Lines(self._text)
+        return tuple(
+            Traced(
+                *lines.location(piece.place), _expression_at(self._text, piece.place), str(piece)
+            )
+            for piece in out
+            if isinstance(piece, Piece) and not piece.constant
+        )
+
+    def _write_pieces(self, arguments: Mapping[str, Value], out: list[str]) -> None:
+        """Write what is made of `arguments`, in pieces that know where they come from."""
+        parsed = self._parsed()
+        layout = Layout(self._context(parsed), traced=True)
+        body = _compiled(parsed.tree.body, layout)
+        frame = frame_of(tuple(layout.arguments.items()), layout.size, arguments, self._limits)
+        guarded(self._text, lambda: body(frame, out))
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """One value that a template wrote.
+
+    Attributes:
+        line: Of its expression, from 1.
+        column: Of its expression, from 1.
+        expression: As it stands in the template.
+        text: What it wrote.
+    """
+
+    line: int
+    column: int
+    expression: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +288,24 @@ class Expression:
         """
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         return guarded(self._text, lambda: plain(frame[BUDGET], self._value(frame)))
+
+
+def _expression_at(text: str, place: int) -> str:
+    """What stands in `text` from `place` to the end of its `{{ … }}`."""
+    depth, quoted = 0, ""
+    for at in range(place, len(text)):
+        char = text[at]
+        if quoted:
+            quoted = "" if char == quoted and text[at - 1] != "\\" else quoted
+        elif char in "'\"":
+            quoted = char
+        elif char == "{":
+            depth += 1
+        elif char == "}":
+            if not depth:
+                return text[place:at].removesuffix("-").rstrip()
+            depth -= 1
+    return text[place:]
 
 
 def frame_of(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Limits) -> Frame:

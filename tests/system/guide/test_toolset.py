@@ -100,6 +100,37 @@ async def test_a_draft_leaves_no_trace(tmp_path: Path) -> None:
     assert nothing_in(tmp_path)
 
 
+async def test_each_value_that_a_draft_writes_is_traced_to_its_expression(tmp_path: Path) -> None:
+    template = (
+        '{"type": "Card", "children": [{% for one in legs %}'
+        '{"type": "Text", "value": {{ one | tojson }}},\n'
+        '{"type": "Text", "value": "at {{ loop.index }}"}{{ "," if not loop.last }}{% endfor %}]}'
+    )
+    legs = {"type": "array", "items": {"type": "string"}}
+    draft = {
+        **PARCEL,
+        "template": template,
+        "jsonSchema": {"type": "object", "properties": {"legs": legs}},
+    }
+    asking = {"widget": draft, "arguments": {"legs": ["Oslo", "Bonn"]}}
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+        plain = await asked(connection.client, "try_widget", **asking)
+        traced = (await asked(connection.client, "try_widget", **asking, trace=True))["trace"]
+
+    assert "trace" not in plain
+    assert [(row["expression"], row["value"]) for row in traced] == [
+        ("one | tojson", "Oslo"),
+        ("loop.index", 1),
+        ('"," if not loop.last', ","),
+        ("one | tojson", "Bonn"),
+        ("loop.index", 2),
+        ('"," if not loop.last', ""),
+    ]
+    assert {(row["at"], row["line"]) for row in traced} == {("/template", 1), ("/template", 2)}
+    first = template.index("one | tojson") + 1
+    assert traced[0]["column"] == first
+
+
 async def test_what_is_served_is_read_saved_again_by_its_digest_and_never_over_another_change(
     tmp_path: Path,
 ) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -34,6 +37,49 @@ def test_the_closed_choices_of_a_property_are_told() -> None:
 
     assert item["name"] == "Button.variant"
     assert item["values"] == ["solid", "soft", "outline", "ghost"]
+
+
+def test_what_is_drawn_where_a_property_is_left_out_is_told() -> None:
+    assert one("Button.style")["default"] == "primary"
+    assert one("Row.align")["default"] == "center"
+    assert "default" not in one("Text.value")
+
+
+NEWER = """
+import json
+from typing import Annotated, Literal, Union, get_args
+from chatkit import widgets
+
+class Gauge(widgets.WidgetComponentBase):
+    '''Shows how full something is.'''
+
+    type: Literal["Gauge"] = "Gauge"
+    level: Literal["low", "high"]
+
+union, *more = get_args(widgets.StrictWidgetComponent)
+widgets.StrictWidgetComponent = Annotated[(Union[(*get_args(union), Gauge)], *more)]
+
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.guide.component_details import details
+
+[item] = details(["Gauge"], Snapshot.empty())
+print(json.dumps(item))
+"""
+
+
+def test_a_component_that_a_newer_chatkit_has_is_told_without_an_edit() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", NEWER],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    item = json.loads(done.stdout)
+
+    assert (item["status"], item["use"]) == ("ok", "Shows how full something is.")
+    [level] = item["properties"]
+    assert (level["name"], level["values"], level["required"]) == ("level", ["low", "high"], True)
 
 
 def test_what_an_object_holds_is_told() -> None:

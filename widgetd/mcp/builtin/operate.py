@@ -201,15 +201,10 @@ def _epoch_s(at: object) -> float:
         return 0.0
 
 
-_SINCE = {
-    "type": "string",
-    "description": 'How far back: "5m", "2h", an ISO 8601 time, or epoch seconds.',
-}
-
 TOOLS = (
     BuiltinTool(
         name="get_status",
-        description="Say whether widgetd is well: what it serves, which files it refuses and why.",
+        description="Say how widgetd is: what it serves, what it refuses and why.",
         input_schema={"type": "object", "properties": {}, "additionalProperties": False},
         handler=get_status,
         scope=OPERATE,
@@ -217,18 +212,21 @@ TOOLS = (
     ),
     BuiltinTool(
         name="get_logs",
-        description="Read widgetd's latest log events, oldest first; ask again with `next` as "
-        "`after` to follow.",
+        description="Read the latest log events, oldest first; `after`: the `next` of an answer.",
         input_schema={
             "type": "object",
             "properties": {
-                "since": {**_SINCE, "default": "5m"},
+                "since": {
+                    "type": "string",
+                    "description": "5m, 2h, a time.",
+                    "default": "5m",
+                },
                 "level": {"type": "string", "enum": list(LEVELS), "default": "info"},
-                "contains": {"type": "string", "description": "A text that the event holds."},
-                "pattern": {"type": "string", "description": "A regular expression."},
-                "widget": {"type": "string", "description": "A tool's name or a file's."},
+                "contains": {"type": "string"},
+                "pattern": {"type": "string"},
+                "widget": {"type": "string"},
                 "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
-                "after": {"type": "string", "description": "`next` of an earlier answer."},
+                "after": {"type": "string"},
             },
             "additionalProperties": False,
         },
@@ -238,12 +236,12 @@ TOOLS = (
     ),
     BuiltinTool(
         name="get_usage",
-        description="Say which widgets are called most, fail most, or are slowest.",
+        description="Say which widgets are called, fail or take most.",
         input_schema={
             "type": "object",
             "properties": {
                 "report": {"type": "string", "enum": list(audit_report.REPORTS)},
-                "since": {**_SINCE, "default": "24h"},
+                "since": {"type": "string", "default": "24h"},
             },
             "required": ["report"],
             "additionalProperties": False,

@@ -1,0 +1,55 @@
+"""Sixty questions of people who write widgets, and which of them the reference answers."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from unittest import mock
+
+from tests.making import snapshot_of
+from widgetd.catalog.loader import Loader
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.daemon.loading import admit, catalog_for
+from widgetd.guide.reference import Reference
+from widgetd.mcp.search_index import SearchIndex
+from widgetd.settings import Settings, bundled, descriptions
+
+QUESTIONS: list[tuple[str, str, list[str]]] = json.loads(
+    Path(__file__).with_name("reference_questions.json").read_text()
+)
+"""Each with the kind of what was meant, and its names."""
+
+FIRST = 3
+
+
+@cache
+def served() -> Snapshot:
+    """The bundled widgets."""
+    load = Loader(admit).load
+    widgets = catalog_for(Settings(), bundled(), load, quiet_ms=0).scan().widgets
+    return snapshot_of(*widgets.values())
+
+
+def missed(*, plainly: bool = False) -> list[str]:
+    """The questions whose answer is not among the first.
+
+    Args:
+        plainly: Look up the very words only: no other word for a thing, and no slip.
+    """
+    if plainly:
+        with mock.patch.object(SearchIndex, "_meanings", _itself):
+            return missed()
+    reference = Reference(descriptions())
+    return [
+        question
+        for question, kind, names in QUESTIONS
+        if not any(
+            item["kind"] == kind and item["name"] in names
+            for item in reference.find(served(), question, (), FIRST)[0]
+        )
+    ]
+
+
+def _itself(index: SearchIndex[object], word: str) -> dict[str, float]:
+    return {word: 1.0} if word in index._postings else {}

@@ -1,0 +1,76 @@
+"""Whoever writes widgets finds what they look for, however they call it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from tests.making import snapshot_of, widget
+from tests.system.guide.questions import QUESTIONS, missed, served
+from widgetd.guide.reference import CALLED, Reference
+from widgetd.settings import bundled, descriptions
+from widgetd.widget.components import vocabulary
+from widgetd.widget.widget import Widget
+
+
+def found(query: str, *kinds: str, limit: int = 10) -> list[dict[str, Any]]:
+    return Reference(descriptions()).find(served(), query, kinds, limit)[0]
+
+
+def test_sixty_questions_find_what_was_meant_and_more_than_plain_words_do() -> None:
+    kinds = [kind for _, kind, _ in QUESTIONS]
+    ours, plain = missed(), missed(plainly=True)
+
+    assert [kinds.count(kind) for kind in ("component", "example", "guide")] == [20, 20, 20]
+    assert len(ours) <= 3, ours
+    assert len(plain) > len(ours)
+
+
+def test_a_kind_that_is_named_comes_first_and_a_kind_that_is_asked_for_alone() -> None:
+    assert found("an example of a chart")[0]["kind"] == "example"
+    assert {item["kind"] for item in found("chart", "component")} == {"component"}
+
+
+def test_a_property_that_many_components_share_is_found_once_unless_one_of_them_is_named() -> None:
+    shared = [item["name"] for item in found("background", "component", limit=50)]
+
+    assert sum(name.endswith(".background") for name in shared) == 1
+    assert found("background of a box", "component")[0]["name"] in {"Box", "Box.background"}
+
+
+def test_an_example_says_in_which_file_and_line_it_stands() -> None:
+    [item] = found("Chart example", "example", limit=1)
+    file, _, line = item["at"].partition("#/template line ")
+    template = json.loads((bundled() / file).read_text())["template"]
+
+    assert item["name"] == "chart"
+    assert '"Chart"' in template.splitlines()[int(line) - 1]
+
+
+def test_a_save_is_followed_when_somebody_asks_and_reads_only_what_changed() -> None:
+    read: list[str] = []
+    reference = Reference(descriptions())
+    first, second = widget("First"), widget("Second")
+    reference.find(snapshot_of(first), "first", ["example"], 5)
+    [(_, index)] = reference._examples.items()
+    texts = index._texts
+
+    def counted(each: Widget) -> Iterable[tuple[int, str]]:
+        read.append(each.tool)
+        return texts(each)
+
+    index._texts = counted
+
+    items, _ = reference.find(snapshot_of(first, second), "second", ["example"], 5)
+
+    assert [item["name"] for item in items] == ["second"]
+    assert read == ["second"]
+
+
+def test_every_component_is_found_by_what_people_call_it() -> None:
+    assert set(CALLED) <= set(vocabulary().components)
+    reference = Reference(descriptions())
+    for name, words in CALLED.items():
+        items, _ = reference.find(snapshot_of(), words, ["component"], 3)
+        assert name in {item["name"] for item in items}, words
