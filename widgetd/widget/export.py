@@ -42,6 +42,9 @@ Source = Literal["template", "view"]
 SETS: Final = 30
 """So many sets of arguments are generated to hold one source against another."""
 
+MOST_STEPS: Final = 150_000
+"""All that the drawing may take; ten times what the largest export takes."""
+
 _STATES: Final[tuple[State, ...]] = tuple(
     sorted(get_args(State), key=lambda state: state != "full")
 )
@@ -170,16 +173,16 @@ def compared(template: str, studio: Studio, schema: Schema, limits: Limits) -> C
     view = compile_view(studio.view, limits=limits)
     twin = compile_twin(studio.view, limits=limits)
     found: tuple[Difference, ...] = ()
-    is_export = True
+    is_export, left = True, MOST_STEPS
     for each in argument_sets(studio, schema):
         arguments = schema.with_defaults(dict(each))
-        drawn = _drawn(written, arguments)
-        if not found:
-            differing_here = differing(drawn, _drawn(view, arguments))
-            found = tuple(islice(differing_here, MOST_DIFFERENCES + 1))
-        if is_export:
-            is_export = not any(True for _ in differing(drawn, _drawn(twin, arguments)))
-        if found and not is_export:
+        (of_template, of_view, of_twin), steps = zip(
+            *(_drawn(source, arguments, limits) for source in (written, view, twin)), strict=True
+        )
+        found = found or tuple(islice(differing(of_template, of_view), MOST_DIFFERENCES + 1))
+        is_export = is_export and not any(True for _ in differing(of_template, of_twin))
+        left -= sum(steps)
+        if left < 0 or (found and not is_export):
             break
     return Comparison(agrees=not found, is_export=is_export or not found, differences=found)
 
@@ -193,12 +196,18 @@ def argument_sets(studio: Studio, schema: Schema) -> Iterator[Mapping[str, Any]]
             yield made
 
 
-def _drawn(source: Template | View, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The tree of `arguments`; None where there is none."""
+def _drawn(
+    source: Template | View, arguments: Mapping[str, Any], limits: Limits
+) -> tuple[dict[str, Any] | None, int]:
+    """The tree of `arguments`, None where there is none; and how many steps that took."""
     try:
-        return tree(source.render(arguments))
-    except (CallError, WidgetError):
-        return None
+        made = source.rendering(arguments)
+    except CallError as error:
+        return None, limits.steps if error.code == "W2005" else 0
+    try:
+        return tree(made.text), made.steps
+    except WidgetError:
+        return None, made.steps
 
 
 def differing(got: Any, want: Any) -> Iterator[Difference]:

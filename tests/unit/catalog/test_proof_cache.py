@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import resource
 from dataclasses import replace
 from hashlib import blake2b
@@ -47,6 +48,24 @@ def test_a_widget_proven_before_is_compiled_when_it_is_called(tmp_path: Path) ->
     assert load(ProofCache(StateFolder(tmp_path), "1"), widget_file()).call(
         {"who": "Ada"}
     ).tree == greeting("Hello", "Ada")
+
+
+LOSSY = '{"type":"Card","children":[{"type":"Text","value":{{ ((none)) | tojson }}}]}'
+
+
+def test_what_was_decided_to_be_drawn_is_remembered_and_not_decided_again(tmp_path: Path) -> None:
+    view = "<Card><Text value={[who, who].join(', ')} /></Card>"
+    package = base64.b64encode(orjson.dumps({"view": view, "defaultState": {"who": "Ada"}}))
+    text = widget_file(template=LOSSY, encodedWidget=package.decode())
+    first = load(ProofCache(StateFolder(tmp_path), "1"), text)
+    again = load(ProofCache(StateFolder(tmp_path), "1"), text)
+
+    assert (first.source, again.source) == ("view", "view")
+    assert again.call({"who": "Eve"}).tree == {
+        "type": "Card",
+        "children": [{"type": "Text", "value": "Eve, Eve"}],
+    }
+    assert {"choice", "comparison", "template"}.isdisjoint(vars(again))
 
 
 def test_another_content_is_proven_anew(tmp_path: Path) -> None:

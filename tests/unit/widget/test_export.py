@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +274,33 @@ def test_no_library_is_imported_for_a_template_that_has_lost_nothing() -> None:
     made.call(SAMPLE)
 
     assert "view" not in vars(made)
+
+
+def test_holding_one_source_against_the_other_has_one_budget_of_steps() -> None:
+    slow = "names.map((a) => " * 4 + "1" + ")" * 4
+    many = {**SAMPLE, "names": ["x"] * 40}
+    made = export(f"<Card>{JOINED_JSX}<Text value={{{slow}}} /></Card>", card(JOINED, N))
+    studio = made.definition.studio
+    assert studio is not None
+    drawn_before = Counting(made.schema)
+
+    compared(made.definition.template, replace(studio, default_state=many), drawn_before, Limits())  # type: ignore[arg-type]  # it is asked like one
+
+    assert drawn_before.asked <= 2
+
+
+class Counting:
+    """A schema that counts how many sets of arguments were filled in."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema, self.asked = schema, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._schema, name)
+
+    def with_defaults(self, arguments: dict[str, Any]) -> Any:
+        self.asked += 1
+        return self._schema.with_defaults(arguments)
 
 
 EDITED = {
