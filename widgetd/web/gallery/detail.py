@@ -23,12 +23,13 @@ from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS
 from widgetd.web.gallery.changes import changes_between
 from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.gallery.handing_over import calls
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.templating import html
 from widgetd.widget.states import SAMPLE, Shown, State, shown, states
 from widgetd.widget.widget import Widget
 
-TABS = ("arguments", "model", "problems", "actions", "source", "changes")
+TABS = ("arguments", "model", "problems", "actions", "use", "source", "changes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +138,12 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "preview": seen,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
-        "shown": {**seen.json(snapshot, widget), "images": gallery.images(widget)},
+        "calls": calls(gallery.url, tool, seen.arguments),
+        "shown": {
+            **seen.json(snapshot, widget),
+            "calls": calls(gallery.url, tool, seen.arguments),
+            "images": gallery.images(widget),
+        },
     }
 
 
@@ -159,6 +165,7 @@ async def widget_json(
     seen = await preview(gallery.server, widget, given)
     return {
         **seen.json(snapshot, widget),
+        "calls": calls(gallery.url, widget.tool, seen.arguments),
         "images": gallery.images(widget),
         "name": widget.tool,
         "title": definition.title,

@@ -26,6 +26,7 @@ from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, json_response, routes
 from widgetd.web.gallery.detail import thumbnail, widget_json, widget_page
 from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.gallery.guide import guide_page
 from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
 from widgetd.web.gallery.problems import problem_json
@@ -154,6 +155,8 @@ PAGES = (
     _Page(path="/w/{tool}/problems", view=problems, template="problems.html"),
     _Page(path="/w/{tool}", view=widget_page, template="widget.html"),
     _Page(path="/w/{tool}/action", view=action, methods=("POST",)),
+    _Page(path="/guide", view=guide_page, template="guide.html"),
+    _Page(path="/guide/{name}", view=guide_page, template="guide.html"),
     _Page(path="/gallery/tile/{tool}", view=tile),
     _Page(path="/gallery/frame/{tool}", view=frame),
     _Page(path="/gallery/live", view=live),

@@ -126,14 +126,16 @@ function showRefusal(error) {
 }
 
 function tellFields() {
-  const { tokens } = shown;
+  const { tokens, result, calls } = shown;
   const told = {
     note: shown.note,
     summary: shown.summary || "Nothing: the call fails.",
     timing: shown.result ? `Rendered in ${shown.ms.toFixed(1)} ms.` : "",
     "tokens-split": tokens?.split ?? "none",
     "tokens-chatkit": tokens?.chatkit ?? "none",
+    tree: result ? JSON.stringify(result._meta["widgetd/widget"], null, 2) : "",
   };
+  for (const [title, code] of Object.entries(calls)) told[`call ${title}`] = code;
   for (const [name, value] of Object.entries(told)) {
     const field = document.querySelector(`[data-field="${name}"]`);
     if (field) field.textContent = value;

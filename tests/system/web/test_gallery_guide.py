@@ -1,0 +1,101 @@
+"""The guide for people, and what they take along from the page of a widget."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2 as httpx
+import pytest
+
+from tests.serving import serving, widget_file
+from tests.system.web.test_gallery_pages import client
+from widgetd.guide.guide import ORDER, pages
+from widgetd.web.gallery.handing_over import SNIPPETS, calls
+
+TRICKY = "it's '''\n\"END\" \\ <b> URL"
+
+
+@asynccontextmanager
+async def page_of_greeting(folder: Path) -> AsyncIterator[tuple[str, httpx.AsyncClient]]:
+    (folder / "Greeting.widget").write_text(widget_file())
+    async with serving(folder, gallery=True) as url, client(url) as asking:
+        yield url, asking
+
+
+async def test_every_page_of_the_guide_is_a_page_and_each_leads_to_all_of_them(
+    tmp_path: Path,
+) -> None:
+    async with page_of_greeting(tmp_path) as (_, asking):
+        texts = {name: (await asking.get(f"/guide/{name}")).text for name in ORDER}
+        first = await asking.get("/guide?theme=dark")
+        index = await asking.get("/")
+        missing = await asking.get("/guide/scheme")
+
+    for name, text in texts.items():
+        assert f"<h1>{pages()[name].title}</h1>" in unescape(text)
+        assert re.findall(r'href="/guide/(\w+)"', text) == list(ORDER)
+        assert f'href="/guide/{name}" aria-current="page"' in text
+    assert "<h1>Start: a widget from nothing</h1>" in first.text
+    assert 'data-theme="dark"' in first.text
+    assert 'href="/guide?theme=dark"' in first.text
+    assert 'href="/guide"' in index.text
+    assert missing.status_code == 404
+    assert "did you mean &#39;schema&#39;?" in missing.text
+
+
+async def test_the_tree_and_a_call_stand_ready_to_be_copied(tmp_path: Path) -> None:
+    async with page_of_greeting(tmp_path) as (url, asking):
+        page = unescape((await asking.get("/w/greeting")).text)
+        typed = (await asking.post("/w/greeting.json", json={"who": TRICKY})).json()
+
+    assert '<code data-field="tree">{' in page
+    for title in SNIPPETS:
+        assert f'<code data-field="call {title}">' in page
+    assert typed["calls"] == calls(url, "greeting", {"who": TRICKY})
+    assert typed["result"]["_meta"]["widgetd/widget"]["type"] == "Card"
+
+
+async def ran(command: list[str]) -> dict[str, Any]:
+    with anyio.fail_after(60):  # a client of its own takes seconds to import
+        done = await anyio.run_process(command, stderr=subprocess.PIPE)
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("who", ["Ada", TRICKY], ids=["plain", "tricky"])
+async def test_a_call_in_python_and_one_by_curl_answer_the_widget(tmp_path: Path, who: str) -> None:
+    async with page_of_greeting(tmp_path) as (url, _):
+        ready = calls(url, "greeting", {"who": who})
+        python = await ran([sys.executable, "-W", "ignore", "-c", ready["Python"]])
+        curl = await ran(["bash", "-c", ready["curl"].replace("curl ", "curl -sS ", 1)])
+
+    assert who in json.dumps(python, ensure_ascii=False).replace("\\n", "\n").replace(
+        '\\"', '"'
+    ).replace("\\\\", "\\")
+    assert curl["result"]["structuredContent"] == python
+
+
+@pytest.mark.parametrize("who", ["Ada", TRICKY], ids=["plain", "tricky"])
+def test_every_call_holds_the_arguments_whatever_they_say(who: str) -> None:
+    given: Mapping[str, Any] = {"who": who}
+    ready = calls("http://127.0.0.1:8787/mcp", "greeting", given)
+
+    for title in ("Python", "LangGraph", "ChatKit server"):
+        texts = [
+            node.value
+            for node in ast.walk(ast.parse(ready[title]))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        assert any(text.strip().startswith("{") and json.loads(text) == given for text in texts)
+        assert "http://127.0.0.1:8787/mcp" in texts
+    literal = ready["TypeScript"].partition("arguments: ")[2].partition(",\n});")[0]
+    assert json.loads(literal) == given
