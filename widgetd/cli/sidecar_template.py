@@ -16,7 +16,7 @@ _SCALARS = ("string", "number", "integer", "boolean")
 
 _SIDECAR = """\
 # What this widget shows, and when a model should use it.
-description = {description}
+{description}
 title = {title}
 tags = []                       # "pinned" keeps it listed where others are searched for
 keywords = []                   # what people call it who search for it
@@ -57,6 +57,15 @@ summary_fields = {summary_fields}
 # What it means when the user takes an action.
 {actions}"""
 
+_DESCRIBED_LATER = '# description = "Show … Use it when the user … Not for …"'
+
+_EXAMPLES = """
+# Arguments as a model would send them; the first are shown to it, and drawn in the gallery.
+# [[examples]]
+# name = "usual"
+# arguments = {}
+"""
+
 _ACTION = """\
 # [actions.{type}]
 # description = "…"
@@ -88,7 +97,11 @@ def write_sidecar(path: Path, widget: Widget) -> Path:
 
 
 def sidecar_text(widget: Widget) -> str:
-    """A sidecar in which everything stands, and only what was made needs to be changed."""
+    """A sidecar in which everything stands that the file says, and the rest is left to be written.
+
+    Nobody is invented: the example is the author's own, and without a description there is none,
+    so that its absence is still told.
+    """
     definition, schema = widget.definition, widget.schema.advertised
     # The required arguments that can be told in a sentence.
     fields = [
@@ -101,15 +114,18 @@ def sidecar_text(widget: Widget) -> str:
     shown = ", ".join(f"{name} {{{{ {name} }}}}" for name in fields)
     types = sorted({action.type for action in widget_actions(widget)}) or ["order.send"]
     text = _SIDECAR.format(
-        description=_toml(widget.description),
+        description=f"description = {_toml(definition.description)}"
+        if definition.description
+        else _DESCRIBED_LATER,
         title=_toml(definition.title),
         ui_type=_toml(definition.ui_type),
         summary=_toml(f"{definition.title}: {shown}" if shown else definition.title),
         summary_fields=_toml(fields),
         actions="".join(_ACTION.format(type=_toml(one)) for one in types),
     )
-    if widget.example is None:
-        return text
+    # Of those that admit their own sample: the fullest, as everywhere.
+    if not widget.examples:
+        return text + _EXAMPLES
     example = _toml(_without_nulls(widget.example))
     return f'{text}\n[[examples]]\nname = "sample"\narguments = {example}\n'
 

@@ -27,6 +27,35 @@ def test_what_is_written_for_any_widget_is_a_sidecar_that_fits_it(made: Widget) 
     assert made.schema.admits(said["examples"][0]["arguments"])
 
 
+def test_nobody_is_invented_and_a_description_that_is_missing_is_still_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "Greeting.widget"
+    file.write_text(widget_file())
+    assert main(["check", str(file)]) == 0
+    before = "W1116" in capsys.readouterr().out
+
+    assert main(["new-sidecar", str(file)]) == 0
+    capsys.readouterr()
+    said = tomllib.loads((tmp_path / "Greeting.widget.toml").read_text())
+    assert main(["check", str(file)]) == 0
+
+    assert before
+    assert "W1116" in capsys.readouterr().out
+    assert not {"description", "examples"} & said.keys()
+
+
+def test_studios_own_sample_is_the_example(tmp_path: Path) -> None:
+    [flight] = [made for made in discover_widgets(bundled()) if made.tool == "flight_tracker"]
+    file = tmp_path / "Flight.widget"
+    file.write_bytes(flight.definition.content)
+    plain = load_widget(file)
+    assert plain.definition.studio is not None
+
+    [example] = tomllib.loads(sidecar_text(plain))["examples"]
+    assert example["arguments"] == plain.definition.studio.default_state
+
+
 def test_every_key_of_a_sidecar_stands_in_one_that_is_written() -> None:
     text = re.sub(r"^# ([a-z_]+ = |\[)", r"\1", sidecar_text(widget()), flags=re.MULTILINE)
 
@@ -48,13 +77,12 @@ def test_the_sidecar_of_a_file_survives_a_new_export_over_it(tmp_path: Path) -> 
     assert main(["new-sidecar", str(file)]) == 0
     sidecar = tmp_path / "Greeting.widget.toml"
     first, _, rest = sidecar.read_text().partition("\n")[2].partition("\n")
-    assert first.startswith("description = ")
+    assert first.startswith("# description = ")
     sidecar.write_text(f'description = "Greet somebody by name."\n{rest}')
     file.write_text(widget_file(text="Goodbye"))
 
     again = load_widget(file)
     assert again.description == "Greet somebody by name."
-    assert again.example is not None
     assert again.summary.text({"who": "Ada"}) == "Greeting: who Ada"
 
 
