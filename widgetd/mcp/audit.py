@@ -89,7 +89,23 @@ class Audit:
     def _write_down(self) -> None:
         told, self._told = self._told, []
         for call in told:
-            self._add(_about(call))
+            widget = call.widget
+            self._add(
+                _line(
+                    event="call",
+                    principal=_principal(call.principal),
+                    client=call.client[:LONGEST_NAME],
+                    client_version=call.client_version[:LONGEST_NAME],
+                    tool=call.tool,
+                    widget="" if widget is None else widget.tool,
+                    outcome=call.outcome,
+                    code=call.code,
+                    ms=round(call.seconds * 1000, 3),
+                    bytes_in=_size(call.arguments),
+                    bytes_out=_size(call.answer),
+                    shape=_shape(widget, call.arguments),
+                )
+            )
 
     def _add(self, line: bytes) -> None:
         if len(self._waiting) >= MOST_WAITING:
@@ -104,7 +120,17 @@ class Audit:
     def uploaded(self, upload: Upload) -> None:
         """Have a line written about who brought which file, and what came of it."""
         self._write_down()
-        self._add(_about_upload(upload))
+        self._add(
+            _line(
+                event="upload",
+                principal=_principal(upload.writer),
+                path=upload.path,
+                tool=upload.tool,
+                outcome=upload.outcome,
+                code=upload.code,
+                bytes_in=upload.size_bytes,
+            )
+        )
 
     def notified(self, notice: Notice) -> None:
         """Notices are no calls."""
@@ -162,36 +188,6 @@ class Audit:
         except OSError as error:
             return 0, error
         return max(0, written - len(started)), problem
-
-
-def _about(call: Called) -> bytes:
-    widget = call.widget
-    return _line(
-        event="call",
-        principal=_principal(call.principal),
-        client=call.client[:LONGEST_NAME],
-        client_version=call.client_version[:LONGEST_NAME],
-        tool=call.tool,
-        widget="" if widget is None else widget.tool,
-        outcome=call.outcome,
-        code=call.code,
-        ms=round(call.seconds * 1000, 3),
-        bytes_in=_size(call.arguments),
-        bytes_out=_size(call.answer),
-        shape=_shape(widget, call.arguments),
-    )
-
-
-def _about_upload(upload: Upload) -> bytes:
-    return _line(
-        event="upload",
-        principal=_principal(upload.writer),
-        path=upload.path,
-        tool=upload.tool,
-        outcome=upload.outcome,
-        code=upload.code,
-        bytes_in=upload.size_bytes,
-    )
 
 
 @lru_cache(maxsize=1024)

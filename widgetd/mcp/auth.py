@@ -12,7 +12,7 @@ reread file takes away is gone at once. Only digests of tokens are kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
@@ -178,8 +178,12 @@ def read_grants(path: Path) -> tuple[Principal, ...]:
     Raises:
         ConfigError: It cannot be read (W0006), or a line of it cannot be used (W0010).
     """
+
+    def without_waiting(path: str, flags: int) -> int:
+        return os.open(path, flags | os.O_NONBLOCK)
+
     try:
-        with open(path, encoding="utf-8", opener=_without_waiting) as file:
+        with open(path, encoding="utf-8", opener=without_waiting) as file:
             # A pipe would be empty when it is read again.
             is_file = S_ISREG(os.fstat(file.fileno()).st_mode)
             text = file.read() if is_file else ""
@@ -189,21 +193,14 @@ def read_grants(path: Path) -> tuple[Principal, ...]:
     if not is_file:
         problem = f"the token file {path} cannot be read again (it is no regular file)"
         raise ConfigError("W0006", problem, "write the tokens into a file", exit_code=3)
-    grants = tuple(_grants(text))
+    grants = tuple(
+        _grant(number, words)
+        for number, line in enumerate(text.splitlines(), 1)
+        if (words := line.split()) and not words[0].startswith("#")
+    )
     if not grants:
         raise ConfigError("W0010", f"the token file {path} grants nothing", "write a line")
     return grants
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
-def _grants(text: str) -> Iterator[Principal]:
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.split()
-        if words and not words[0].startswith("#"):
-            yield _grant(number, words)
 
 
 def _grant(number: int, words: list[str]) -> Principal:

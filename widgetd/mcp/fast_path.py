@@ -343,14 +343,9 @@ def _is_plain(headers: Mapping[bytes, bytes]) -> bool:
         and int(length) <= MOST_BYTES
         and b"transfer-encoding" not in headers
         and b"origin" not in headers
-        and _is_json(headers.get(b"content-type", b""))
+        and headers.get(b"content-type", b"").partition(b";")[0].strip() == b"application/json"
         and _accepts_json(headers.get(b"accept", b""))
     )
-
-
-@lru_cache(maxsize=64)
-def _is_json(content_type: bytes) -> bool:
-    return content_type.partition(b";")[0].strip() == b"application/json"
 
 
 @lru_cache(maxsize=64)
@@ -421,10 +416,6 @@ async def _read(server: Server, caller: Caller, params: Params, _stamp: bytes) -
     return Sent(orjson.dumps(read_resource(server, caller, params["uri"])))
 
 
-def _reads_plainly(server: Server, caller: Caller, params: Params) -> bool:
-    return read_resource(server, caller, params["uri"]) is not None
-
-
 async def _pong(_server: Server, _caller: Caller, _params: Params, _stamp: bytes) -> Sent:
     return Sent(b"{}")
 
@@ -442,7 +433,13 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             for name in LISTS
         },
         READS: Method(
-            answer=_read, params={"uri": str}, named="uri", caches=True, known=_reads_plainly
+            answer=_read,
+            params={"uri": str},
+            named="uri",
+            caches=True,
+            known=lambda server, caller, params: (
+                read_resource(server, caller, params["uri"]) is not None
+            ),
         ),
         "ping": Method(answer=_pong, modern=False),
     }

@@ -27,11 +27,6 @@ def _json(value: object) -> str | None:
     return None if value is None else json_text(value)
 
 
-def _view(widget: Widget, _snapshot: Snapshot) -> str | None:
-    studio = widget.definition.studio
-    return None if studio is None else studio.view
-
-
 def _problems(widget: Widget, snapshot: Snapshot) -> str | None:
     fault = snapshot.faults.get(widget.definition.path)
     problems = ([fault] if fault else []) + list(findings(widget))
@@ -45,7 +40,10 @@ PARTS: Mapping[str, tuple[str, Callable[[Widget, Snapshot], str | None]]] = {
     "preview": (JSON, lambda widget, _: _json(widget.definition.document.preview)),
     "example": (JSON, lambda widget, _: _json(widget.example)),
     "source": (JSON, lambda widget, _: widget.definition.content.decode()),
-    "view": (TEXT, _view),
+    "view": (
+        TEXT,
+        lambda widget, _: None if (studio := widget.definition.studio) is None else studio.view,
+    ),
     "actions": (
         JSON,
         lambda widget, _: _json([action.to_dict() for action in widget_actions(widget)] or None),

@@ -152,20 +152,20 @@ class SnapshotViews:
             views = {}
             self._made = (*self._made[-1:], (snapshot, views))
         if audience not in views:
-            views[audience] = _view(snapshot, audience)
+            widgets = {
+                tool: widget for tool, widget in snapshot.widgets.items() if audience.sees(widget)
+            }
+            faults = {
+                path: fault
+                for path, fault in snapshot.faults.items()
+                if _may_know(snapshot, snapshot.entries[path], audience)
+            }
+            views[audience] = snapshot
+            if len(widgets) < len(snapshot.widgets) or len(faults) < len(snapshot.faults):
+                views[audience] = replace(
+                    snapshot, widgets=MappingProxyType(widgets), faults=MappingProxyType(faults)
+                )
         return views[audience]
-
-
-def _view(snapshot: Snapshot, audience: Audience) -> Snapshot:
-    widgets = {tool: widget for tool, widget in snapshot.widgets.items() if audience.sees(widget)}
-    faults = {
-        path: fault
-        for path, fault in snapshot.faults.items()
-        if _may_know(snapshot, snapshot.entries[path], audience)
-    }
-    if len(widgets) == len(snapshot.widgets) and len(faults) == len(snapshot.faults):
-        return snapshot
-    return replace(snapshot, widgets=MappingProxyType(widgets), faults=MappingProxyType(faults))
 
 
 def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:

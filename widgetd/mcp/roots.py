@@ -38,7 +38,13 @@ class Root:
 
     def __init__(self, mcp: FastMCP, provider: Provider, server: Server) -> None:
         self.mcp = mcp
-        self.clients = _clients_of(mcp)
+        # Whoever listens to `mcp` already, if they are told already.
+        clients = getattr(sdk.answer_to_listen(mcp), "__self__", None)
+        if not isinstance(clients, Clients):
+            clients = Clients()
+            sdk.serve_listen(mcp, clients.listen)
+            sdk.serve_subscribe(mcp, clients.subscribe, clients.unsubscribe)
+        self.clients = clients
         self.middleware = middleware_of(server, self)
         self.uses = 0
         self._provider = provider
@@ -86,14 +92,3 @@ def add_root(mcp: FastMCP, provider: Provider, server: Server) -> Root:
     sdk.add_middleware(mcp, root.middleware)
     server.roots.append(root)
     return root
-
-
-def _clients_of(mcp: FastMCP) -> Clients:
-    """Whoever listens to `mcp`, where they are told already."""
-    answering = getattr(sdk.answer_to_listen(mcp), "__self__", None)
-    if isinstance(answering, Clients):
-        return answering
-    clients = Clients()
-    sdk.serve_listen(mcp, clients.listen)
-    sdk.serve_subscribe(mcp, clients.subscribe, clients.unsubscribe)
-    return clients

@@ -157,6 +157,32 @@ class Server:
         except CallError as error:
             return error_result(error)
 
+    async def answer_call(self, _context: sdk.Context, params: CallToolRequestParams) -> Any:
+        """Answer a call that the fast path did not, before FastMCP looks for a tool of that name.
+
+        Of what the result says, the SDK drops what the caller's protocol does not know.
+        """
+        result = await call_tool(self, params.name, params.arguments or {})
+        return {"resultType": "complete", **result.values()}
+
+    def complete(
+        self, _reference: object, argument: CompletionArgument, _context: object
+    ) -> list[str]:
+        """The tools that begin with what was typed, for `{tool}` in a resource's address."""
+        if argument.name != "tool":
+            return []
+        widgets = self.rendering.caller.snapshot.widgets
+        return [tool for tool in widgets if tool.startswith(argument.value)]
+
+    def header_schema(self, name: str) -> dict[str, Any] | None:
+        """The schema of a tool that wants arguments repeated in headers; None for all others."""
+        # Asked before anybody knows the caller; a schema would tell that there is such a widget.
+        audience = principal_of(sdk.current_user(), self.otherwise).audience
+        widget = self.views.of(self.registry.current, audience).widgets.get(name)
+        if widget is None or not self.listings.wants_headers(widget):
+            return None
+        return dict(widget.advertised)
+
     def context(self, caller: Caller) -> ToolContext:
         """What a handler of a built-in tool may use."""
         return ToolContext(
@@ -252,9 +278,9 @@ def build(
         mask_error_details=True,
     )
     server = attach(mcp, registry, store, options, standalone=True)
-    mcp.completion(partial(_complete, server))
-    sdk.answer_schemas_from(mcp, partial(_header_schema, server))
-    sdk.answer_calls(mcp, partial(_answer_call, server))
+    mcp.completion(server.complete)
+    sdk.answer_schemas_from(mcp, server.header_schema)
+    sdk.answer_calls(mcp, server.answer_call)
     return server
 
 
@@ -293,32 +319,3 @@ def attach(
     mcp.add_provider(provider)
     add_root(mcp, provider, server)
     return server
-
-
-async def _answer_call(server: Server, _context: sdk.Context, params: CallToolRequestParams) -> Any:
-    """Answer a call that the fast path did not, before FastMCP looks for a tool of that name.
-
-    Of what the result says, the SDK drops what the caller's protocol does not know.
-    """
-    result = await call_tool(server, params.name, params.arguments or {})
-    return {"resultType": "complete", **result.values()}
-
-
-def _complete(
-    server: Server, _reference: object, argument: CompletionArgument, _context: object
-) -> list[str]:
-    """The tools that begin with what was typed, for `{tool}` in a resource's address."""
-    if argument.name != "tool":
-        return []
-    widgets = server.rendering.caller.snapshot.widgets
-    return [tool for tool in widgets if tool.startswith(argument.value)]
-
-
-def _header_schema(server: Server, name: str) -> dict[str, Any] | None:
-    """The schema of a tool that wants arguments repeated in headers; None for all others."""
-    # Asked before anybody knows the caller; a schema would tell that there is such a widget.
-    audience = principal_of(sdk.current_user(), server.otherwise).audience
-    widget = server.views.of(server.registry.current, audience).widgets.get(name)
-    if widget is None or not server.listings.wants_headers(widget):
-        return None
-    return dict(widget.advertised)

@@ -17,7 +17,7 @@ from tests.serving import PATIENCE_S
 from widgetd.catalog.registry import Registry
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.mcp import sdk
-from widgetd.mcp.builtin import CORE_NAMES, CORE_TOOLS
+from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
 from widgetd.mcp.principal import ADMIN, CALL, READ, Principal
 from widgetd.mcp.result import Result, structured_result
@@ -25,6 +25,8 @@ from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
 from widgetd.widget.naming import slug
+
+CORE_NAMES = {tool.name for tool in CORE_TOOLS}
 
 
 async def tell(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

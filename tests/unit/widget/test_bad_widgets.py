@@ -10,7 +10,7 @@ import pytest
 from widgetd.checks import findings
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
-from widgetd.mcp.builtin import CORE_NAMES
+from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.entry import tool_entry
 from widgetd.widget.definition import define
 from widgetd.widget.widget import compile_widget
@@ -31,7 +31,7 @@ def findings_of(path: Path) -> list[Finding]:
     assert file is not None
     try:
         widget = compile_widget(define(file, source(path.with_name(path.name + ".toml"))))
-        tool_entry(widget, reserved=CORE_NAMES)
+        tool_entry(widget, reserved={tool.name for tool in CORE_TOOLS})
     except WidgetError as error:
         return [error.finding]
     return list(findings(widget))

@@ -17,7 +17,6 @@ from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, structured_result
 from widgetd.widget.actions import widget_actions
-from widgetd.widget.widget import Widget
 
 MOST_HITS = 50
 """More than a model would read."""
@@ -70,17 +69,17 @@ async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any])
     items: list[dict[str, Any]] = []
     room = MOST_BYTES
     for at, name in enumerate(names):
-        item = _named(widgets[name]) if briefly else _details(context, name)
+        item: dict[str, Any]
+        if briefly:
+            item = {"name": name, "status": "ok", "title": widgets[name].definition.title}
+        else:
+            item = _details(context, name)
         room -= len(orjson.dumps(item))
         if room < 0 and items:
             left = list(names[at : at + MOST_HITS])
             return structured_result({"items": items, "left": left})
         items.append(item)
     return structured_result({"items": items})
-
-
-def _named(widget: Widget) -> dict[str, Any]:
-    return {"name": widget.tool, "status": "ok", "title": widget.definition.title}
 
 
 def _details(context: ToolContext, name: str) -> dict[str, Any]:

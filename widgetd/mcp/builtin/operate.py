@@ -175,8 +175,13 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
     if path is None:
         problem = "nothing is recorded: widgetd was started without --audit"
         raise CallError("W3103", problem)
-    since_s = _since(arguments["since"])
-    rows = await to_thread.run_sync(_rows, path, arguments["report"], since_s)
+    since_s, report = _since(arguments["since"]), audit_report.REPORTS[arguments["report"]]
+
+    def reported() -> list[dict[str, Any]]:
+        calls = audit_report.read_calls(path)
+        return report(call for call in calls if _epoch_s(call.get("at")) >= since_s)
+
+    rows = await to_thread.run_sync(reported)
     seen = context.caller.snapshot.widgets
     if not context.caller.principal.audience.sees_everything:
         own = context.use(BuiltinTools).reserved
@@ -186,12 +191,6 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
             for name in [row["widget"]]
         ]
     return structured_result({"report": arguments["report"], "items": rows[:MOST_ROWS]})
-
-
-def _rows(path: Path, report: str, since_s: float) -> list[dict[str, Any]]:
-    calls = audit_report.read_calls(path)
-    recent = (call for call in calls if _epoch_s(call.get("at")) >= since_s)
-    return audit_report.REPORTS[report](recent)
 
 
 def _epoch_s(at: object) -> float:
