@@ -73,7 +73,14 @@ class Draws:
         if self._state is None:
             return
         content = self._state.read(FILE, most_bytes=MOST_BYTES) or b""
-        stood = set(_standing(content[:_PAGE_BYTES], self._now() - LEAST_S))
+        places = content[: min(len(content), _PAGE_BYTES) // _PLACE.size * _PLACE.size]
+        # Of what was being drawn, only what had begun a while before.
+        before = self._now() - LEAST_S
+        stood = {
+            digest.decode()
+            for digest, began in _PLACE.iter_unpack(places)
+            if digest[0] and began < before and digest.isalnum()
+        }
         suspected, refused = _kept(content[_PAGE_BYTES:], self._version)
         self.refused = frozenset(refused | (stood & suspected))
         said = {
@@ -101,13 +108,6 @@ class Draws:
         finally:
             self._page[place] = 0
             self._free.append(place)
-
-
-def _standing(page: bytes, before: float) -> Iterator[str]:
-    """What was being drawn, and had begun before that time."""
-    for digest, began in _PLACE.iter_unpack(page[: len(page) // _PLACE.size * _PLACE.size]):
-        if digest[0] and began < before and digest.isalnum():
-            yield digest.decode()
 
 
 def _kept(content: bytes, version: str) -> tuple[set[str], set[str]]:

@@ -39,9 +39,16 @@ def access_policy(settings: Settings) -> AccessPolicy:
     """
     if settings.transport == "stdio":
         return AccessPolicy(access=None, otherwise=LOCAL)
-    issuer, made = _issuer(settings), settings.made_token
-    if settings.token_file is not None or issuer is not None or made:
-        access = Access(file=settings.token_file, made=made, issuer=issuer)
+    issuer: Issuer | None = None
+    jwks, named, audience = settings.jwt_jwks, settings.jwt_issuer, settings.jwt_audience
+    if jwks and named and audience:
+        algorithm = settings.jwt_algorithm
+        issuer = Issuer(jwks=jwks, issuer=named, audience=audience, algorithm=algorithm)
+    elif jwks or named or audience:
+        problem = "--jwt-jwks, --jwt-issuer and --jwt-audience belong together"
+        raise ConfigError("W0002", problem, "set all three, or none")
+    if settings.token_file is not None or issuer is not None or settings.made_token:
+        access = Access(file=settings.token_file, made=settings.made_token, issuer=issuer)
         return AccessPolicy(access=access, otherwise=NOBODY)
     if is_loopback(settings.host):
         return AccessPolicy(access=None, otherwise=LOCAL)
@@ -51,14 +58,3 @@ def access_policy(settings: Settings) -> AccessPolicy:
         raise ConfigError("W0009", problem, advice)
     _log.warning("access.opened", host=settings.host, problem="anybody may call, without a token")
     return AccessPolicy(access=None, otherwise=PUBLIC)
-
-
-def _issuer(settings: Settings) -> Issuer | None:
-    said = (settings.jwt_jwks, settings.jwt_issuer, settings.jwt_audience)
-    if not any(said):
-        return None
-    if not all(said):
-        problem = "--jwt-jwks, --jwt-issuer and --jwt-audience belong together"
-        raise ConfigError("W0002", problem, "set all three, or none")
-    jwks, issuer, audience = said
-    return Issuer(jwks=jwks, issuer=issuer, audience=audience, algorithm=settings.jwt_algorithm)

@@ -90,23 +90,13 @@ def supervisor(environ: Mapping[str, str], pid: int) -> Supervisor:
             that makes no sense counts as absent.
         pid: The daemon's own.
     """
-    return Supervisor(
-        address=_address(environ.get("NOTIFY_SOCKET", "")), watchdog_s=_watchdog_s(environ, pid)
-    )
-
-
-def _address(name: str) -> bytes:
-    """A path, or a name in the abstract namespace, which is written with `@` for its zero byte."""
-    if name.startswith("@"):
-        return b"\0" + os.fsencode(name[1:])
-    return os.fsencode(name) if name.startswith("/") else b""
-
-
-def _watchdog_s(environ: Mapping[str, str], pid: int) -> float | None:
+    name = environ.get("NOTIFY_SOCKET", "")
+    address = os.fsencode(name) if name.startswith(("/", "@")) else b""
+    if name.startswith("@"):  # a name in the abstract namespace, which begins with a zero byte
+        address = b"\0" + address[1:]
     usec, whose = environ.get("WATCHDOG_USEC", ""), environ.get("WATCHDOG_PID", str(pid))
-    if not usec.isdecimal() or int(usec) == 0 or whose != str(pid):
-        return None
-    return int(usec) / 1_000_000
+    is_ours = usec.isdecimal() and int(usec) > 0 and whose == str(pid)
+    return Supervisor(address=address, watchdog_s=int(usec) / 1_000_000 if is_ours else None)
 
 
 def _line(text: str) -> str:

@@ -57,7 +57,16 @@ def configure(
         readable: Columns, or else one JSON object per line; columns on a terminal if not said.
         also: Is given each event, too, before it is dressed.
     """
-    columns = stream.isatty() if readable is None else readable
+    # A traceback never tells the values of variables: some are what callers sent.
+    if stream.isatty() if readable is None else readable:
+        plain = structlog.dev.plain_traceback
+        columns = structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)
+        dress: tuple[Processor, ...] = (columns,)
+    else:
+        dress = (
+            structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
+            structlog.processors.JSONRenderer(sort_keys=False),
+        )
     given = () if also is None else (also,)
     structlog.configure(
         processors=[*_SHARED, *given, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -71,7 +80,7 @@ def configure(
             foreign_pre_chain=[*_SHARED, _event_of_library, *given],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *_dress(stream, columns=columns),
+                *dress,
             ],
         )
     )
@@ -85,17 +94,6 @@ def configure(
         library.handlers.clear()
         library.propagate = True
         library.setLevel(logging.INFO if level == "debug" else logging.WARNING)
-
-
-def _dress(stream: TextIO, *, columns: bool) -> tuple[Processor, ...]:
-    # A traceback never tells the values of variables: some are what callers sent.
-    if columns:
-        plain = structlog.dev.plain_traceback
-        return (structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain),)
-    return (
-        structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
-        structlog.processors.JSONRenderer(sort_keys=False),
-    )
 
 
 def _event_of_library(

@@ -246,7 +246,14 @@ class Queue:
     async def events(self) -> list[Event]:
         """The next that happened, at least one, in their order."""
         await anyio.wait_readable(self._descriptor)
-        return list(_parsed(os.read(self._descriptor, _AT_ONCE_BYTES)))
+        content, at = os.read(self._descriptor, _AT_ONCE_BYTES), 0
+        events = []
+        while at < len(content):
+            watch, mask, _, length = _HEAD.unpack_from(content, at)
+            at += _HEAD.size + length
+            name = content[at - length : at].rstrip(b"\0")
+            events.append(Event(watch=watch, mask=mask, name=os.fsdecode(name)))
+        return events
 
     def close(self) -> None:
         """Have no more events at all."""
@@ -258,12 +265,3 @@ class Queue:
             number = ctypes.get_errno()
             raise OSError(number, _LIMITS.get(number, os.strerror(number)))
         return answer
-
-
-def _parsed(events: bytes) -> Iterator[Event]:
-    at = 0
-    while at < len(events):
-        watch, mask, _, length = _HEAD.unpack_from(events, at)
-        at += _HEAD.size + length
-        name = events[at - length : at].rstrip(b"\0")
-        yield Event(watch=watch, mask=mask, name=os.fsdecode(name))

@@ -30,27 +30,23 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | Non
     """
     descriptor = os.open(path, _APPEND, 0o666)
     try:
-        return _append(path, descriptor, lines)
+        status = os.fstat(descriptor)
+        size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+        end = b"\n" if size and _is_torn(path, size) else b""
+        content, written, problem = end + b"".join(lines), 0, None
+        try:
+            while written < len(content):
+                written += os.write(descriptor, memoryview(content)[written:])
+        except OSError as error:
+            problem = error
+        whole = content.rfind(b"\n", 0, written) + 1
+        # Where it cannot be cut off, or somebody else wrote behind it, the next line ends it.
+        with suppress(OSError):
+            if whole < written and os.fstat(descriptor).st_size == size + written:
+                os.ftruncate(descriptor, size + whole)
+        return max(0, content.count(b"\n", 0, whole) - len(end)), problem
     finally:
         os.close(descriptor)
-
-
-def _append(path: Path, descriptor: int, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
-    status = os.fstat(descriptor)
-    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-    end = b"\n" if size and _is_torn(path, size) else b""
-    content, written, problem = end + b"".join(lines), 0, None
-    try:
-        while written < len(content):
-            written += os.write(descriptor, memoryview(content)[written:])
-    except OSError as error:
-        problem = error
-    whole = content.rfind(b"\n", 0, written) + 1
-    # Where it cannot be cut off, or somebody else wrote behind it, the next line ends it.
-    with suppress(OSError):
-        if whole < written and os.fstat(descriptor).st_size == size + written:
-            os.ftruncate(descriptor, size + whole)
-    return max(0, content.count(b"\n", 0, whole) - len(end)), problem
 
 
 def _is_torn(path: Path, size: int) -> bool:
