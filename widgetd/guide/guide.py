@@ -48,10 +48,18 @@ class Page:
 @cache
 def pages() -> Mapping[str, Page]:
     """Every page, by name, in the order of reading."""
-    folder = files("widgetd.guide") / "pages"
-    return MappingProxyType(
-        {name: _page(name, (folder / f"{name}.md").read_text(encoding="utf-8")) for name in ORDER}
-    )
+    folder, found = files("widgetd.guide") / "pages", {}
+    for name in ORDER:
+        text = (folder / f"{name}.md").read_text(encoding="utf-8")
+        title, _, rest = text.partition("\n")
+        use_when, _, _ = rest.strip().partition("\n\n")
+        found[name] = Page(
+            name=name,
+            title=title.removeprefix("# "),
+            use_when=" ".join(use_when.removeprefix("Use when ").split()).rstrip("."),
+            text=text,
+        )
+    return MappingProxyType(found)
 
 
 def page(name: str) -> Page:
@@ -68,14 +76,3 @@ def page(name: str) -> Page:
         problem = f"the guide has no page '{name[:80]}'; {hint}"
         raise CallError("W3001", problem, suggestions=suggestions)
     return known[name]
-
-
-def _page(name: str, text: str) -> Page:
-    title, _, rest = text.partition("\n")
-    use_when, _, _ = rest.strip().partition("\n\n")
-    return Page(
-        name=name,
-        title=title.removeprefix("# "),
-        use_when=" ".join(use_when.removeprefix("Use when ").split()).rstrip("."),
-        text=text,
-    )

@@ -123,12 +123,6 @@ def decode_studio(encoded: str) -> Studio | None:
     )
 
 
-def _as_package(name: str, view: str, sample: Mapping[str, Any]) -> Studio:
-    """JSX that an author wrote, as Studio would hold it."""
-    state = MappingProxyType(dict(sample))
-    return Studio(id="", name=name, view=view, default_state=state, schema_text="", states=())
-
-
 _STUDIO_TEXTS = ("id", "name", "view", "schema")
 
 
@@ -190,7 +184,15 @@ class Document:
     def studio(self) -> Studio | None:
         """Studio's package, decoded; None where it is missing or not Studio's."""
         if self.written is not None:
-            return _as_package(self.name, self.written, self.content["sample"])
+            state = MappingProxyType(dict(self.content["sample"]))
+            return Studio(
+                id="",
+                name=self.name,
+                view=self.written,
+                default_state=state,
+                schema_text="",
+                states=(),
+            )
         return decode_studio(self.encoded) if isinstance(self.encoded, str) else None
 
     @property

@@ -50,7 +50,8 @@ class Query:
         try:
             found = _Interpreter().visit(self._parsed, value)
         except (exceptions.JMESPathError, TypeError, ValueError, KeyError, AttributeError) as error:
-            said = "it takes another kind of value" if _is_about_types(error) else "it fails"
+            types = (exceptions.JMESPathTypeError, TypeError, AttributeError)
+            said = "it takes another kind of value" if isinstance(error, types) else "it fails"
             raise _failed(self.text, f"{said} here") from None
         except RecursionError:
             raise _failed(self.text, "it nests too deeply") from None
@@ -106,10 +107,6 @@ def _unusable(problem: str, advice: str, line: int = 1, column: int = 1) -> Widg
 
 def _failed(text: str, problem: str) -> CallError:
     return CallError("W5007", f"the expression '{_excerpt(text)}' cannot be used: {problem}")
-
-
-def _is_about_types(error: Exception) -> bool:
-    return isinstance(error, (exceptions.JMESPathTypeError, TypeError, AttributeError))
 
 
 def _is_deep(parsed: dict[str, Any]) -> bool:

@@ -9,6 +9,7 @@ are made of it, and of the schema only where nobody wrote a sample that fits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,11 +139,6 @@ def _cut(words: str, text: str) -> str:
     return repeated[: end if end > 0 else repeated.index(" ")]
 
 
-def arguments_of(widget: Widget, key: str) -> Mapping[str, Any]:
-    """The arguments of `widget` in the state `key`; of its sample where there is no such state."""
-    return shown(widget, key).arguments
-
-
 def _sample(widget: Widget) -> Shown:
     """What the author saw in Studio, else what comes nearest to it; never empty if it can be."""
     candidates = tuple(_candidates(widget))
@@ -156,9 +152,24 @@ def _candidates(widget: Widget) -> Iterator[Shown]:
     if given and widget.schema.admits(given):
         yield Shown(arguments=given)
     elif given:
-        yield from _refused(widget, given)
+        # Although the schema does not admit it, if the template can draw it.
+        with suppress(CallError, WidgetError):
+            yield Shown(
+                arguments=given,
+                label="Sample, which does not fit",
+                note=_UNFIT,
+                render=_rendered(widget.tree(given), given),
+            )
     if preview is not None:
-        yield from _exported(preview, _called(widget))
+        # The tree that Studio made of its own sample, as it stands in the file.
+        called = _called(widget)
+        with suppress(WidgetError):
+            yield Shown(
+                arguments=called,
+                label="As exported",
+                note=_NO_STATE,
+                render=_rendered(tree(orjson.dumps(preview)), called),
+            )
     yield from _fitting(widget)
 
 
@@ -192,34 +203,6 @@ def _called(widget: Widget) -> Mapping[str, Any]:
     """Arguments of a call in which there is something to be seen."""
     shows = (one.arguments for one in _fitting(widget) if not _is_blank(widget, one))
     return next(shows, None) or widget.example or {}
-
-
-def _refused(widget: Widget, given: Mapping[str, Any]) -> Iterator[Shown]:
-    """The author's sample although the schema does not admit it, if the template can draw it."""
-    try:
-        made = widget.tree(given)
-    except (CallError, WidgetError):
-        return
-    yield Shown(
-        arguments=given,
-        label="Sample, which does not fit",
-        note=_UNFIT,
-        render=_rendered(made, given),
-    )
-
-
-def _exported(preview: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[Shown]:
-    """The tree that Studio made of its own sample, as it stands in the file."""
-    try:
-        root = tree(orjson.dumps(preview))
-    except WidgetError:
-        return
-    yield Shown(
-        arguments=arguments,
-        label="As exported",
-        note=_NO_STATE,
-        render=_rendered(root, arguments),
-    )
 
 
 def _rendered(root: dict[str, Any], arguments: Mapping[str, Any]) -> Render:
