@@ -13,10 +13,13 @@ import orjson
 from widgetd.cli.options import Flags, complain, print_json, settled_by
 from widgetd.daemon.startup import hasten, importing, without
 from widgetd.errors import ConfigError
-from widgetd.settings import Settings, folder_of, settle
+from widgetd.settings import Settings, bundled, folder_of, settle
 
 DEV_TOOLSETS = ("author", "operate")
 """For one person on this machine."""
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+"""Where `dev` takes files that are dropped onto the gallery."""
 
 
 def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
@@ -36,11 +39,20 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    origins = settled_by(dir, flags, gallery=True).origins
-    usual = {"toolset": DEV_TOOLSETS, "sample_images": True}
-    own = {name: value for name, value in usual.items() if origins[name] == "default"}
-    settled = settled_by(dir, flags, gallery=True, **own)
-    return _run(settled.settings, readable=True)
+    return _run(of_dev(dir, flags), readable=True)
+
+
+def of_dev(dir: Path | None, flags: Flags) -> Settings:  # type: ignore[valid-type]
+    """What `dev` serves by: the gallery, and whatever nobody said otherwise of.
+
+    Files may be dropped where only this machine reaches it, but for the folder that comes with
+    widgetd.
+    """
+    said = settled_by(dir, flags, gallery=True)
+    own_folder = said.settings.host in LOOPBACK and folder_of(said.settings) != bundled()
+    usual = {"toolset": DEV_TOOLSETS, "sample_images": True, "allow_upload": own_folder}
+    own = {name: value for name, value in usual.items() if said.origins[name] == "default"}
+    return settled_by(dir, flags, gallery=True, **own).settings
 
 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
