@@ -17,7 +17,19 @@ from anyio import to_thread
 
 from benchmarks.__main__ import machine
 from benchmarks.folders import folder
-from storms import attacks, configmap, deaf, endings, fuzz, idle, kills, overflow, saves, swaps
+from storms import (
+    attacks,
+    configmap,
+    deaf,
+    drafts,
+    endings,
+    fuzz,
+    idle,
+    kills,
+    overflow,
+    saves,
+    swaps,
+)
 from storms.table import Row, heading, written
 from widgetd.daemon.telemetry import configure
 
@@ -40,6 +52,7 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
     "soak": {
         "swaps": lambda at, some: swaps.near_rows(at, swaps=some(50_000)),
         "folder": lambda at, some: swaps.far_rows(at, swaps=some(2_500)),
+        "drafts": lambda _, some: to_thread.run_sync(partial(drafts.rows, drafts=some(10_000))),
         "idle": lambda at, some: to_thread.run_sync(
             partial(idle.rows, at, widgets=1_000, stretch_s=some(60))
         ),

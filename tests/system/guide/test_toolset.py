@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from anyio import to_thread
 from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
 from tests.system.mcp.test_access import listed
+from widgetd.cli import main
+from widgetd.daemon.toolsets import ROWS
 from widgetd.guide.guide import ORDER
 from widgetd.guide.toolset import TOOLS
 
@@ -87,6 +91,78 @@ async def test_an_agent_writes_a_widget_from_nothing_and_calls_it(tmp_path: Path
     assert shown == good["tree"]
     assert json.loads((tmp_path / "Parcel.widget").read_text()) == PARCEL
     assert (tmp_path / "Parcel.widget.toml").read_text() == SIDECAR
+
+
+def mended(widget: dict[str, Any], findings: list[dict[str, Any]]) -> dict[str, Any]:
+    """The draft with each name that a finding calls wrong replaced by the one it advises."""
+    template = widget["template"]
+    for finding in findings:
+        [wrong, *_] = re.findall(r"'(\w+)'", finding["problem"])
+        [right] = re.findall(r"'(\w+)'", finding["advice"])
+        template = template.replace(wrong, right)
+    return {**widget, "template": template}
+
+
+async def test_what_the_findings_advise_makes_a_bad_draft_a_widget_that_passes_every_check(
+    tmp_path: Path,
+) -> None:
+    wrong = PARCEL["template"].replace('"Text"', '"Txt"').replace("status |", "statsu |")
+    draft = {**PARCEL, "template": wrong}
+    calls: list[str] = []
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
+
+        async def call(tool: str, **arguments: Any) -> dict[str, Any]:
+            calls.append(tool)
+            return await asked(connection.client, tool, **arguments)
+
+        await call("get_guide", names=["start"])
+        await call("get_component_details", names=["Text"])
+        tried = await call("try_widget", widget=draft, sidecar=SIDECAR)
+        while tried["findings"] and len(calls) < 10:
+            draft = mended(draft, tried["findings"])
+            tried = await call("try_widget", widget=draft, sidecar=SIDECAR)
+        told = connection.told
+        await call("save_widget", file="Parcel.widget", widget=draft, sidecar=SIDECAR)
+        await connection.told_more_than(told)
+        shown = await call("parcel", status="Here")
+
+    assert len(calls) <= 10
+    assert shown["children"][0]["value"] == "Here"
+    assert await to_thread.run_sync(main, ["check", "--strict", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "values", "more"),
+    [
+        ("get_guide", "names", ["start", "schema"], {}),
+        ("get_component_details", "names", ["Text", "Button.variant"], {}),
+        ("search_reference", "kinds", ["component", "guide"], {"query": "button"}),
+        ("read_widget", "names", ["a", "b"], {}),
+        ("read_widget", "parts", ["template", "source"], {"names": ["a"]}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_every_list_is_taken_as_an_array_as_json_text_and_as_a_comma_list(
+    tmp_path: Path, tool: str, name: str, values: list[str], more: dict[str, Any]
+) -> None:
+    for each in ("A", "B"):
+        (tmp_path / f"{each}.widget").write_text(widget_file(each))
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+        several = [
+            await asked(connection.client, tool, **{**more, name: said})
+            for said in (values, json.dumps(values), ",".join(values))
+        ]
+        single = [
+            await asked(connection.client, tool, **{**more, name: said})
+            for said in (values[:1], values[0])
+        ]
+
+    assert several[0] == several[1] == several[2]
+    assert single[0] == single[1] != several[0]
+
+
+def test_no_schema_of_a_built_in_tool_offers_a_choice_of_types() -> None:
+    assert not [row.name for row in ROWS if "anyOf" in json.dumps(dict(row.input_schema))]
 
 
 async def test_a_draft_leaves_no_trace(tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""Every attack that the tests know, as a draft: `python -m tests.unit.guide.draft_attacks`.
+
+A timer of the kernel ends the process where one draft takes too long, and it can have only so
+much memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from storms.attackfiles import ATTACKS
+from tests.unit.template.matrix import BAR_BYTES, BAR_S
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.daemon.loading import admit
+from widgetd.guide.drafts import Drafts
+from widgetd.schema.json_text import NotJsonError, parse_sent
+
+BAD = Path(__file__).parents[2] / "widgets" / "bad"
+
+
+def drafts() -> Iterator[tuple[str, dict[str, Any]]]:
+    """What each is called, and the object that a caller would send."""
+    contents = [(f"attack {n}", make(f"A{n}")) for n, make in enumerate(ATTACKS)]
+    contents += [(path.stem, path.read_bytes()) for path in sorted(BAD.glob("*.widget"))]
+    for name, content in contents:
+        try:
+            sent = parse_sent(content)
+        except NotJsonError:
+            continue
+        if isinstance(sent, dict):
+            yield name, sent
+
+
+def main() -> None:
+    """Try each within ten times the bar, and say it before it begins."""
+    trying = Drafts(admit)
+    trying.tried({"version": "1.0", "name": "A", "template": "{}"}, "", None, Snapshot.empty())
+    known = list(drafts())
+    gc.collect()
+    with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - a file of the kernel
+        size = int(statm.read().split()[0]) * resource.getpagesize()
+    most = size + 10 * BAR_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    for name, widget in known:
+        sys.stdout.write(f"{name}\n")
+        sys.stdout.flush()
+        signal.setitimer(signal.ITIMER_VIRTUAL, 10 * BAR_S)
+        said = trying.tried(widget, "", None, Snapshot.empty())
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        orjson.dumps(said, default=str)
+    sys.stdout.write(f"done: {len(known)}\n")
+
+
+if __name__ == "__main__":
+    main()

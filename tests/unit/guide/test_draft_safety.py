@@ -1,0 +1,23 @@
+"""No draft costs more than a file may, whatever it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.unit.guide.draft_attacks import drafts
+
+
+def test_every_attack_and_every_bad_widget_is_answered_within_the_bounds_of_a_draft() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.unit.guide.draft_attacks"],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    tried = done.stdout.splitlines()
+
+    assert done.returncode == 0, (tried[-1:], done.stderr[-2000:])
+    assert tried[-1] == f"done: {len(tried) - 1}"
+    assert len(tried) - 1 == sum(1 for _ in drafts()) > 60
