@@ -73,7 +73,7 @@ async def serving(folder: Path, **settings: Any) -> AsyncIterator[str]:
         url = told
         started.set()
 
-    chosen = Settings(dir=folder, port=0, **settings)
+    chosen = Settings(**{"dir": folder, "port": 0, **settings})
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(serve, chosen, folder, started=tell, stop=stop))
         with anyio.fail_after(PATIENCE_S):

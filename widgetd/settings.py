@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -23,6 +24,7 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from widgetd.errors import ConfigError, nearest
 from widgetd.files.bundled import bundled as bundled  # noqa: PLC0414 - offered here, too
@@ -67,6 +69,9 @@ class Settings(BaseModel):
         default=False, description="load images in the gallery from where samples have them"
     )
     allowed_host: Words = Field(default=(), description="Host headers to accept besides loopback")
+    public_url: str = Field(
+        default="", description="where clients reach it, as https://widgets.example.com"
+    )
     profile: Literal["auto", "chatkit", "split"] = Field(
         default="auto", description="who sees the tree"
     )
@@ -175,6 +180,26 @@ class Settings(BaseModel):
         """The token that was made because nothing else lets anybody in; empty if none was."""
         needed = self.token_file is None and not self.jwt_jwks
         return self._made if self.token is not None and needed else ""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The Host headers to accept besides loopback."""
+        public = (urlsplit(self.public_url).netloc,) if self.public_url else ()
+        return (*self.allowed_host, *public)
+
+    @field_validator("public_url")
+    @classmethod
+    def _public_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (
+            parts.scheme not in {"http", "https"}
+            or not parts.hostname
+            or parts.query
+            or parts.fragment
+            or parts.username
+        ):
+            raise PydanticCustomError("url", "write it as https://widgets.example.com")
+        return value.rstrip("/").removesuffix("/mcp")
 
     @field_validator("dir", "token_file", "audit", "state_dir", mode="before")
     @classmethod

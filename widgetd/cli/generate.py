@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from widgetd.cli.options import Dir, snapshot_of
 from widgetd.errors import ConfigError, nearest
@@ -40,34 +41,39 @@ def new_sidecar(path: Path) -> int:
     return 0
 
 
-def config(host: str, *, url: str = "http://127.0.0.1:8787/mcp") -> int:
+def config(host: str, *, url: str = "http://127.0.0.1:8787/mcp", token: str = "") -> int:
     """Print what connects a host (claude-code, cursor, vscode, …) to a running daemon.
 
     Args:
         host: claude-desktop, claude-code, cursor, vscode, chatgpt, codex, goose, gemini-cli,
             langgraph or openai-agents.
         url: Where MCP is served.
+        token: What the daemon lets this host in by. Leave it out where hosts log in by themselves.
     """
-    print(snippet(host, url))
+    print(snippet(host, url, token))
     return 0
 
 
-def snippet(host: str, url: str) -> str:
+def snippet(host: str, url: str, token: str = "") -> str:
     """What connects `host` to the daemon at `url`, with where it goes.
 
     Args:
         host: A key of `HOSTS`, in any case, with spaces or hyphens.
         url: Where MCP is served.
+        token: What the daemon lets it in by; empty where none is needed, or hosts log in.
 
     Raises:
-        ConfigError: The host is unknown (W0002); it names the nearest one.
+        ConfigError: The host is unknown, or takes no token (W0002); it names what would be right.
     """
     name = host.casefold().replace(" ", "-").replace("_", "-")
     if name not in HOSTS:
         match = nearest(name, tuple(HOSTS))
         advice = f"did you mean '{match}'?" if match else f"known are {', '.join(HOSTS)}"
         raise ConfigError("W0002", f"there is no snippet for '{host}'", advice)
-    return HOSTS[name].replace("URL", url)
+    if token and name == "chatgpt":
+        advice = "have it log in: serve with --jwt-jwks, --jwt-issuer, --jwt-audience, --public-url"
+        raise ConfigError("W0002", "ChatGPT sends no token that it was given", advice)
+    return HOSTS[name](url, f"Bearer {token}" if token else "")
 
 
 def codes() -> int:
@@ -82,47 +88,96 @@ def _in_file(path: str, content: object) -> str:
     return f"# {path}\n{json.dumps(content, indent=2)}"
 
 
-_BRIDGED = {"mcpServers": {"widgetd": {"command": "npx", "args": ["mcp-remote", "URL"]}}}
+def _claude_desktop(url: str, bearer: str) -> str:
+    parts = urlsplit(url)
+    args = ["mcp-remote", url]
+    if parts.scheme == "http" and parts.hostname not in {"127.0.0.1", "::1", "localhost"}:
+        args.append("--allow-http")  # which it demands beyond this machine
+    if bearer:
+        # A space within an argument does not survive on Windows.
+        args += ["--header", "Authorization:${AUTHORIZATION}"]
+    command = {"command": "npx", "args": args}
+    said = {**command, "env": {"AUTHORIZATION": bearer}} if bearer else command
+    return _in_file("claude_desktop_config.json", {"mcpServers": {"widgetd": said}})
 
-HOSTS: Mapping[str, str] = MappingProxyType(
+
+def _claude_code(url: str, bearer: str) -> str:
+    header = f' --header "Authorization: {bearer}"' if bearer else ""
+    return f"claude mcp add --transport http widgetd {url}{header}"
+
+
+def _in_json(path: str, servers: str, address: str, **fixed: str) -> Callable[[str, str], str]:
+    """A snippet for a file of JSON, whose key `servers` has a server by its `address`."""
+
+    def made(url: str, bearer: str) -> str:
+        return _in_file(path, {servers: {"widgetd": {**fixed, address: url, **_headers(bearer)}}})
+
+    return made
+
+
+def _headers(bearer: str) -> dict[str, Any]:
+    return {"headers": {"Authorization": bearer}} if bearer else {}
+
+
+def _chatgpt(url: str, _bearer: str) -> str:
+    return (
+        "# Settings → Apps & Connectors → Advanced → Developer mode → Create\n"
+        "# ChatGPT needs an https address that it can reach; put widgetd behind one.\n"
+        f"{url}"
+    )
+
+
+def _codex(url: str, bearer: str) -> str:
+    header = f'\nhttp_headers = {{ Authorization = "{bearer}" }}' if bearer else ""
+    return f'# ~/.codex/config.toml\n[mcp_servers.widgetd]\nurl = "{url}"{header}'
+
+
+def _goose(url: str, bearer: str) -> str:
+    header = f'\n    headers:\n      Authorization: "{bearer}"' if bearer else ""
+    return (
+        "# ~/.config/goose/config.yaml\n"
+        "extensions:\n"
+        "  widgetd:\n"
+        "    name: widgetd\n"
+        "    type: streamable_http\n"
+        f"    uri: {url}\n"
+        f"    enabled: true{header}"
+    )
+
+
+def _langgraph(url: str, bearer: str) -> str:
+    server = json.dumps({"transport": "http", "url": url, **_headers(bearer)})
+    return (
+        "from langchain_mcp_adapters.client import MultiServerMCPClient\n\n"
+        f'client = MultiServerMCPClient({{"widgetd": {server}}})\n'
+        "tools = await client.get_tools()"
+    )
+
+
+def _openai_agents(url: str, bearer: str) -> str:
+    params = json.dumps({"url": url, **_headers(bearer)})
+    return (
+        "from agents.mcp import MCPServerStreamableHttp\n\n"
+        f'async with MCPServerStreamableHttp(name="widgetd", params={params}) as server:\n'
+        '    agent = Agent(name="assistant", mcp_servers=[server])'
+    )
+
+
+HOSTS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
     {
-        "claude-desktop": _in_file("claude_desktop_config.json", _BRIDGED),
-        "claude-code": "claude mcp add --transport http widgetd URL",
-        "cursor": _in_file(".cursor/mcp.json", {"mcpServers": {"widgetd": {"url": "URL"}}}),
-        "vscode": _in_file(
-            ".vscode/mcp.json", {"servers": {"widgetd": {"type": "http", "url": "URL"}}}
-        ),
-        "chatgpt": (
-            "# Settings → Apps & Connectors → Advanced → Developer mode → Create\n"
-            "# ChatGPT needs an https address that it can reach; put widgetd behind one.\n"
-            "URL"
-        ),
-        "codex": '# ~/.codex/config.toml\n[mcp_servers.widgetd]\nurl = "URL"',
-        "goose": (
-            "# ~/.config/goose/config.yaml\n"
-            "extensions:\n"
-            "  widgetd:\n"
-            "    name: widgetd\n"
-            "    type: streamable_http\n"
-            "    uri: URL\n"
-            "    enabled: true"
-        ),
-        "gemini-cli": _in_file(
-            "~/.gemini/settings.json", {"mcpServers": {"widgetd": {"httpUrl": "URL"}}}
-        ),
-        "langgraph": (
-            "from langchain_mcp_adapters.client import MultiServerMCPClient\n\n"
-            'client = MultiServerMCPClient({"widgetd": {"transport": "http", "url": "URL"}})\n'
-            "tools = await client.get_tools()"
-        ),
-        "openai-agents": (
-            "from agents.mcp import MCPServerStreamableHttp\n\n"
-            'async with MCPServerStreamableHttp(name="widgetd", params={"url": "URL"}) as server:\n'
-            '    agent = Agent(name="assistant", mcp_servers=[server])'
-        ),
+        "claude-desktop": _claude_desktop,
+        "claude-code": _claude_code,
+        "cursor": _in_json(".cursor/mcp.json", "mcpServers", "url"),
+        "vscode": _in_json(".vscode/mcp.json", "servers", "url", type="http"),
+        "chatgpt": _chatgpt,
+        "codex": _codex,
+        "goose": _goose,
+        "gemini-cli": _in_json("~/.gemini/settings.json", "mcpServers", "httpUrl"),
+        "langgraph": _langgraph,
+        "openai-agents": _openai_agents,
     }
 )
-"""What to paste where, so that a host finds a running widgetd; `URL` stands for the daemon's.
+"""What to paste where, so that a host finds a running widgetd, by its address and `Bearer TOKEN`.
 
 Source: each host's own documentation of its MCP configuration.
 """

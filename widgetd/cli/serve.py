@@ -10,6 +10,7 @@ from typing import Literal
 
 import orjson
 
+from widgetd.cli.generate import snippet
 from widgetd.cli.options import Flags, complain, print_json, settled_by
 from widgetd.daemon.startup import hasten, importing, without
 from widgetd.errors import ConfigError
@@ -79,7 +80,7 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
             serve_folder,
             settings,
             folder,
-            started=partial(_welcome, folder, gallery=settings.gallery, token=settings.made_token),
+            started=partial(_welcome, folder, settings),
             loading=replace(loading, proofs=proofs),
             watched=True,
             log=log,
@@ -88,16 +89,19 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
     return 0
 
 
-def _welcome(folder: Path, url: str, widgets: int, *, gallery: bool, token: str) -> None:
+def _welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
     """Tell a person where to go; over stdio there is nobody to tell."""
     if not url:
         return
+    url = f"{settings.public_url}/mcp" if settings.public_url else url
     noun = "widget" if widgets == 1 else "widgets"
     print(f"widgetd serves {widgets} {noun} from {folder} on {url}")
-    if gallery:
+    if settings.gallery:
         print(f"Look at them:      {url.removesuffix('/mcp')}/")
-    key = f' --header "Authorization: Bearer {token}"' if token else ""
-    print(f"Connect a client:  claude mcp add --transport http widgetd {url}{key}", flush=True)
+    # Where JWTs are good, a host logs in by itself.
+    token = settings.made_token or ("TOKEN" if settings.token_file else "")
+    shown = snippet("claude-code", url, "" if settings.jwt_jwks else token)
+    print(f"Connect a client:  {shown}", flush=True)
 
 
 def health(url: str = "http://127.0.0.1:8787/readyz") -> int:

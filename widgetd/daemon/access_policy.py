@@ -29,6 +29,22 @@ class AccessPolicy:
     access: Access | None
     otherwise: Principal
 
+    def published_at(self, settings: Settings, local: str) -> str:
+        """Where clients reach the daemon, who are told there where to log in.
+
+        Args:
+            settings: What the operator chose.
+            local: Where clients on this machine reach it.
+        """
+        url = settings.public_url or local
+        if self.access is not None and (settings.public_url or is_loopback(settings.host)):
+            self.access.published_at(url)
+        elif settings.jwt_issuer and self.access is not None:
+            # Hosts hold the address against the one that they came by, and go no further.
+            problem = "hosts cannot log in by themselves, for nobody said how they reach widgetd"
+            _log.warning("login.unpublished", problem=problem, advice="set --public-url")
+        return url
+
 
 def access_policy(settings: Settings) -> AccessPolicy:
     """Who may come in, as `settings` say.

@@ -165,6 +165,7 @@ async def _over_http(
     scraped: socket.socket | None,
 ) -> None:
     settings = runtime.settings
+    url = runtime.access_policy.published_at(settings, url_of(listener))
     guard = Guard(server, runtime.access_policy.access)
     daemon = Daemon(server=server, vitals=runtime.vitals, metrics=runtime.metrics)
     shown = daemon_routes(daemon, guard, metrics=scraped is None)
@@ -172,11 +173,10 @@ async def _over_http(
     if settings.gallery:
         from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415 - most daemons have none
 
-        gallery = gallery_of(runtime, server, intake, url_of(listener) + MCP_PATH)
+        gallery = gallery_of(runtime, server, intake, url + MCP_PATH)
         shown += gallery_routes(gallery, guard)
-    served = app(
-        server, shown, allowed_hosts=settings.allowed_host, cors_origins=settings.cors_origin
-    )
+    access = runtime.access_policy.access
+    served = app(server, shown, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     sdk.own_the_shutdown()
     _watch_numbers(runtime, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
 
@@ -193,8 +193,8 @@ async def _over_http(
         if server.sessions is not None:
             sdk.end_standing_streams(served, MCP_PATH, server.sessions.of(gone))
 
-    if runtime.access_policy.access is not None:
-        runtime.access_policy.access.watch(end_streams_of)
+    if access is not None:
+        access.watch(end_streams_of)
     limits = HttpLimits(
         header_s=settings.header_s,
         body_s=settings.body_s,

@@ -19,16 +19,19 @@ from hmac import compare_digest
 from ipaddress import ip_address
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from fastmcp.server.auth import AccessToken, TokenVerifier
 from fastmcp.server.auth.providers.jwt import JWTVerifier
-from pydantic import ConfigDict
+from pydantic import AnyHttpUrl, ConfigDict
 
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError, nearest
+from widgetd.mcp.login import Login
 from widgetd.mcp.principal import CALL, READ, SCOPES, Principal
+
+Otherwise = TypeVar("Otherwise", Principal, None)
 
 Revoked = Callable[[frozenset[Principal]], None]
 """Told who may not come in any more, or not as they did."""
@@ -75,6 +78,9 @@ class Access(TokenVerifier):
         made: A token that grants everything; empty without one.
         issuer: Who issues JWTs; None if nobody does.
 
+    Attributes:
+        login: Where whoever has no good token is sent.
+
     Raises:
         ConfigError: The file cannot be used.
     """
@@ -85,6 +91,7 @@ class Access(TokenVerifier):
         self._made = (Principal(name="made-at-start", proof=digest(made)),) if made else ()
         self._grants = self._made + (read_grants(file) if file else ())
         self._jwt = None if issuer is None else _jwt_verifier(issuer)
+        self.login = Login("" if issuer is None else issuer.issuer)
         self._watching: list[Revoked] = []
 
     def watch(self, revoked: Revoked) -> None:
@@ -105,6 +112,14 @@ class Access(TokenVerifier):
         taken = frozenset(before).difference(self._grants)
         for revoked in self._watching if taken else ():
             revoked(taken)
+
+    def published_at(self, base_url: str) -> None:
+        """Let clients log in, who know this daemon by `base_url`."""
+        self.base_url = AnyHttpUrl(base_url)
+
+    def get_routes(self, mcp_path: str | None = None) -> list[Any]:
+        """What FastMCP serves beside the endpoint at `mcp_path`."""
+        return self.login.routes(self, self.base_url, mcp_path)
 
     async def verify_token(self, token: str) -> Bearer | None:
         """Whose `token` is; None if it is nobody's."""
@@ -142,10 +157,19 @@ def _jwt_verifier(issuer: Issuer) -> JWTVerifier:
         raise ConfigError("W0002", f"JWTs cannot be checked ({error})", "mend --jwt-*") from None
 
 
-def principal_of(user: Any, otherwise: Principal) -> Principal:
+def principal_of(user: Any, otherwise: Otherwise) -> Principal | Otherwise:
     """Who `user` is, as the HTTP layer found out; `otherwise` where it found nobody."""
     token = getattr(user, "access_token", None)
     return token.principal if isinstance(token, Bearer) else otherwise
+
+
+def steps_up(user: object) -> bool:
+    """Whether `user` logged in, and may come again with the scopes that every host needs."""
+    token = getattr(user, "access_token", None)
+    if not isinstance(token, Bearer):
+        return False
+    # One from the file has no text, and nobody to give it more scopes.
+    return bool(token.token) and not token.principal.scopes >= DEFAULT_SCOPES
 
 
 def is_loopback(host: str) -> bool:

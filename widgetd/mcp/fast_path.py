@@ -38,7 +38,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from pydantic import ValidationError
 
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import Access
+from widgetd.mcp.auth import Access, steps_up
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.mcp.middleware import admission, caller_of, observed_call, refused
 from widgetd.mcp.observer import Sent
@@ -158,7 +158,7 @@ class FastPath:
         taken: list[sdk.Message] = []
         request = await self._taken(scope, receive, taken)
         if request is None:
-            await self.app(scope, _replayed(taken, receive) if taken else receive, send)
+            await self.app(scope, sdk.replayed(taken, receive) if taken else receive, send)
             return
         self.answered += 1
         try:
@@ -213,7 +213,7 @@ class FastPath:
         if not isinstance(auth, Access):  # somebody else's may ask for more than a token
             return UNKNOWN
         user = await sdk.authenticated(auth, headers.get(b"authorization", b""))
-        return UNKNOWN if user is None else user
+        return UNKNOWN if user is None or steps_up(user) else user
 
     def _read(
         self, user: object, headers: Mapping[bytes, bytes], taken: Sequence[sdk.Message]
@@ -379,16 +379,6 @@ def _is_plain_key(key: str) -> bool:
 def _response(request_id: int | str, kind: bytes, *content: bytes | memoryview) -> Parts:
     head = b'{"jsonrpc":"2.0","id":%b,"%b":' % (orjson.dumps(request_id), kind)
     return (head, *content, b"}")
-
-
-def _replayed(taken: list[sdk.Message], receive: sdk.Receive) -> sdk.Receive:
-    """`receive`, with the messages that were taken already before all others."""
-    waiting = iter(taken)
-
-    async def again() -> sdk.Message:
-        return next(waiting, None) or await receive()
-
-    return again
 
 
 async def _call(server: Server, _caller: Caller, params: Params, stamp: bytes) -> Sent:

@@ -94,11 +94,26 @@ def admission(
     server: Server, method: str, params: Mapping[str, Any], principal: Principal
 ) -> AbstractAsyncContextManager[CallError | None]:
     """`admitted`, for a message of this method, with what it costs."""
-    if method in _FREE or method.startswith("notifications/"):
+    if _is_free(method):
         return nullcontext(None)
     if method == CALLS:
         return call_admitted(server, principal, params.get("name"))
     return admitted(principal, server.store.limits, waits=method == _LISTEN)
+
+
+def scope_of(server: Server, method: str, params: Mapping[str, Any]) -> str | None:
+    """The scope that a message of this method needs; None where it needs none."""
+    if _is_free(method):
+        return None
+    if method != CALLS:
+        return READ
+    name = params.get("name")
+    builtin = server.builtin.get(name) if isinstance(name, str) else None
+    return CALL if builtin is None else builtin.scope
+
+
+def _is_free(method: str) -> bool:
+    return method in _FREE or method.startswith("notifications/")
 
 
 def call_admitted(

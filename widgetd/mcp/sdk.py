@@ -255,6 +255,12 @@ def wrap_endpoint(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
     outer.app = layer(outer.app)
 
 
+def wrap_route(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
+    """Put `layer` around the MCP endpoint at `path`, outside authentication."""
+    route = _route(app, path)
+    route.app = layer(route.app)
+
+
 def put_before(app: Any, layer: Callable[[App], App]) -> None:
     """Put `layer` before everything else that an HTTP app does with a request."""
     app.middleware_stack = layer(app.build_middleware_stack())
@@ -283,6 +289,16 @@ def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
         return passed
 
     return passes
+
+
+def replayed(taken: Sequence[Message], receive: Receive) -> Receive:
+    """`receive`, with the messages that were taken already before all others."""
+    waiting = iter(taken)
+
+    async def again() -> Message:
+        return next(waiting, None) or await receive()
+
+    return again
 
 
 async def authenticated(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:

@@ -21,7 +21,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import principal_of
+from widgetd.mcp.auth import Access, principal_of, steps_up
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
 from widgetd.mcp.calls import Rendering, unknown_widget
@@ -29,6 +29,8 @@ from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.handlers import call_tool
 from widgetd.mcp.listing import Expose, Pages, ResourceListings, ToolListings
+from widgetd.mcp.login import Challenges
+from widgetd.mcp.middleware import scope_of
 from widgetd.mcp.notifications import Clients, StandingStreams
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import LOCAL, Caller, Principal, SnapshotViews
@@ -235,6 +237,15 @@ class Server:
         sdk.wrap_endpoint(app, path, lambda endpoint: StandingStreams(endpoint, self.clients))
         sdk.wrap_endpoint(app, path, Unambiguous)
         sdk.wrap_endpoint(app, path, self._bounded)
+        if isinstance(self.mcp.auth, Access):
+            challenges = partial(
+                Challenges,
+                login=self.mcp.auth.login,
+                principal_of=partial(principal_of, otherwise=None),
+                steps_up=steps_up,
+                scope_of=partial(scope_of, self),
+            )
+            sdk.wrap_route(app, path, challenges)
         if not self.traced:  # spans are made by what the fast path leaves out
             fast_path = partial(
                 FastPath,

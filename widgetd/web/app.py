@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from widgetd.mcp.login import WELL_KNOWN
 from widgetd.mcp.server import Server
 from widgetd.web.guard import Guard
 from widgetd.web.templating import html
@@ -146,4 +147,8 @@ def app(
         middleware=[cors] if cors_origins else [],
     )
     served.router.routes.extend(routes)
+    for route in list(served.routes):
+        if isinstance(route, Route) and route.path.startswith(f"{WELL_KNOWN}/"):
+            # Hosts that were told of no metadata look there, too.
+            served.router.routes.append(Route(WELL_KNOWN, route.endpoint, methods=route.methods))
     return served

@@ -16,7 +16,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from widgetd.errors import CallError
+from widgetd.mcp.auth import Access, principal_of
 from widgetd.mcp.http_calls import keep_render
+from widgetd.mcp.login import Reason, reason_of
 from widgetd.mcp.principal import ADMIN, METRICS, caller_in
 from widgetd.mcp.server import Server
 from widgetd.mcp.status import Vitals, readiness, status
@@ -121,8 +123,11 @@ async def render(daemon: Daemon, request: Request) -> Response:
     error = answer.get("error", {})
     code, headers = error.get("code"), {}
     http_status = 201 if code is None else _STATUS.get(code, _DOES_NOT_FIT)
-    if code == "W2301" and "authorization" not in request.headers:
-        http_status, headers["www-authenticate"] = 401, "Bearer"
+    access = daemon.server.mcp.auth
+    if code == "W2301" and isinstance(access, Access):
+        known = principal_of(user, None) is not None
+        reason: Reason = "no_scope" if known else reason_of(request.scope)
+        http_status, headers["www-authenticate"], _ = access.login.refuse(reason)
     if "retryAfterS" in error:
         headers["retry-after"] = str(ceil(error["retryAfterS"]))  # whole seconds
     return JSONResponse(answer, status_code=http_status, headers=headers)

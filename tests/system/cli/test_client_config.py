@@ -7,6 +7,7 @@ import json
 import tomllib
 
 import pytest
+import yaml
 
 from widgetd.cli.generate import HOSTS, snippet
 from widgetd.errors import ConfigError
@@ -48,3 +49,40 @@ def test_an_unknown_host_is_a_sentence_that_names_the_nearest() -> None:
         snippet("cursr", URL)
 
     assert str(caught.value) == "there is no snippet for 'cursr'; did you mean 'cursor'?"
+
+
+@pytest.mark.parametrize("host", sorted(set(HOSTS) - {"chatgpt"}))
+def test_a_token_stands_in_the_snippet_where_its_host_sends_it_from(host: str) -> None:
+    assert "Bearer s3cret" in snippet(host, URL, "s3cret")
+    assert "Bearer" not in snippet(host, URL)
+
+
+def test_a_host_that_takes_no_token_is_said_to_log_in() -> None:
+    with pytest.raises(ConfigError, match="ChatGPT sends no token that it was given; have it log"):
+        snippet("chatgpt", URL, "s3cret")
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("http://127.0.0.1:8787/mcp", False),
+        ("http://[::1]:8787/mcp", False),
+        ("http://widgets.lan:8787/mcp", True),
+        ("https://widgets.example.com/mcp", False),
+    ],
+)
+def test_the_bridge_is_allowed_plain_http_beyond_this_machine_alone(
+    url: str, *, allowed: bool
+) -> None:
+    assert ("--allow-http" in snippet("claude-desktop", url)) == allowed
+
+
+@pytest.mark.parametrize("token", ["", "s3cret"])
+def test_each_snippet_is_what_its_file_is_written_in(token: str) -> None:
+    for host in ("claude-desktop", "cursor", "vscode", "gemini-cli"):
+        json.loads(snippet(host, URL, token).partition("\n")[2])
+    for host in ("langgraph", "openai-agents"):
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
+        compile(snippet(host, URL, token), host, "exec", flags)
+    tomllib.loads(snippet("codex", URL, token))
+    yaml.safe_load(snippet("goose", URL, token))
