@@ -48,8 +48,8 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, (named,) if named else PROGRAMS)), None)
 
 
-def demand_browser() -> str:
-    """The program to start.
+def demand_browser(what: str = "pictures") -> str:
+    """The program to start, for `what`.
 
     Raises:
         ConfigError: Playwright or a Chromium is missing (W0011).
@@ -57,12 +57,12 @@ def demand_browser() -> str:
     try:
         import playwright  # noqa: F401, PLC0415 - an extra
     except ImportError:
-        problem = "pictures need Playwright, which is not installed"
+        problem = f"{what} need Playwright, which is not installed"
         advice = 'run `pip install "widgetd[browser]"`'
         raise ConfigError("W0011", problem, advice, exit_code=3) from None
     program = chromium()
     if program is None:
-        problem = "pictures need a Chromium, and none is on the PATH"
+        problem = f"{what} need a Chromium, and none is on the PATH"
         advice = f"install the system's chromium, or name one in {PROGRAM_VARIABLE}"
         raise ConfigError("W0011", problem, advice, exit_code=3)
     return program

@@ -19,6 +19,7 @@ from widgetd.cli.new import new, schema
 from widgetd.cli.options import complain
 from widgetd.cli.serve import dev, health, serve, settings, usage
 from widgetd.cli.validate import validate
+from widgetd.cli.test import test
 from widgetd.errors import CallError, ConfigError, WidgetError
 
 app = App(
@@ -33,6 +34,7 @@ for _commands in (
     (list_, render, mock, shot, shots_),
     (new, new_sidecar, schema, types, config),
     (guide, components, reference),
+    (test,),
 ):
     for _command in _commands:
         app.command(_command)

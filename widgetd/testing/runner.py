@@ -1,0 +1,161 @@
+"""Run cases on stages: one loop and one browser for as long as pytest runs, a context for each.
+
+pytest is synchronous, and the loop lives in a thread beside it; a case is one call into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from widgetd.browser.chromium import FLAGS, Chromium
+from widgetd.browser.keywords import keyword
+from widgetd.browser.stage import Pictures, Stage
+from widgetd.browser.steps import is_gone, perform
+from widgetd.errors import CallError
+from widgetd.mcp.principal import Caller
+from widgetd.mcp.server import Server
+from widgetd.testing.suite import Case, Place, Step
+from widgetd.testing.widgets import server_over
+
+STEP_S = 5
+"""How long a step may wait."""
+
+THEMES = ("light", "dark")
+
+_DEFAULTS = ("expect_quiet", "expect_accessible")
+
+
+@dataclass
+class FailedStepError(Exception):
+    """A step of a case could not be done, or something was not as expected.
+
+    Attributes:
+        step: Which.
+        error: Why.
+        screen: What was on the page.
+        evidence: Files that show it.
+    """
+
+    step: Step
+    error: CallError
+    screen: str = ""
+    evidence: tuple[Path, ...] = ()
+
+
+class Runner:
+    """Runs cases, one after the other."""
+
+    def __init__(self, flags: tuple[str, ...] = FLAGS) -> None:
+        self._held = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._chromium = Chromium(flags)
+        self._servers: dict[Path, Server] = {}
+
+    @property
+    def portal(self) -> BlockingPortal:
+        """The way into the loop."""
+        if self._portal is None:
+            self._portal = self._held.enter_context(start_blocking_portal())
+        return self._portal
+
+    def close(self) -> None:
+        """End the browser and the loop."""
+        if self._portal is not None:
+            self._portal.call(self._chromium.close)
+        self._held.close()
+
+    def server(self, folder: Path) -> Server:
+        """The widgets of `folder`, read once."""
+        if folder not in self._servers:
+            self._servers[folder] = server_over(folder)
+        return self._servers[folder]
+
+    def run(self, server: Server, case: Case, *, pictures: Pictures, evidence: Path | None) -> None:
+        """Run one case.
+
+        Args:
+            server: Whose widgets are shown.
+            case: What to do.
+            pictures: What is compared with.
+            evidence: A folder for what shows a failure; None for no trace.
+
+        Raises:
+            FailedStepError: A step failed.
+            ConfigError: Playwright or a Chromium is missing (W0011).
+        """
+        self.portal.call(self._run, server, case, pictures, evidence)
+
+    async def _run(
+        self, server: Server, case: Case, pictures: Pictures, evidence: Path | None
+    ) -> None:
+        stage = await self.open(server)
+        stage.subject, stage.pictures = case.widget, pictures
+        try:
+            tracing = stage.page.context.tracing
+            if evidence is not None:
+                await tracing.start(snapshots=True, screenshots=False)
+            for step in case.steps:
+                await self._step(stage, step, evidence)
+            if evidence is not None:
+                await tracing.stop()
+        finally:
+            with suppress(Exception):  # a browser that ended has nothing to be closed
+                await stage.close()
+
+    async def open(self, server: Server) -> Stage:
+        """An empty stage."""
+        caller = Caller(snapshot=server.registry.current, registry=server.registry)
+        return await Stage.open(await self._chromium.browser(), server, caller)
+
+    async def _step(self, stage: Stage, step: Step, evidence: Path | None) -> None:
+        tracing = stage.page.context.tracing
+        location: Any = {"file": str(Path(step.place.file).absolute()), "line": step.place.line}
+        if evidence is not None:
+            await tracing.group(step.keyword.name, location=location)
+        try:
+            await perform(stage, step.keyword, dict(step.arguments), timeout_s=STEP_S)
+        except CallError as error:
+            failed = FailedStepError(step=step, error=error)
+            if not is_gone(stage):
+                failed = await self._evidence(stage, failed, evidence)
+            raise failed from None
+        if evidence is not None:
+            await tracing.group_end()
+
+    async def _evidence(
+        self, stage: Stage, failed: FailedStepError, folder: Path | None
+    ) -> FailedStepError:
+        files: tuple[Path, ...] = ()
+        screen = ""
+        with suppress(Exception):  # evidence that cannot be had hides no failure
+            screen = await stage.screen()
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                picture, trace = folder / "seen.png", folder / "trace.zip"
+                picture.write_bytes(stage.seen or await stage.page.screenshot(full_page=True))
+                await stage.page.context.tracing.group_end()
+                await stage.page.context.tracing.stop(path=trace)
+                files = (picture, trace)
+        return FailedStepError(step=failed.step, error=failed.error, screen=screen, evidence=files)
+
+
+def default_case(file: str, tool: str, theme: str) -> Case:
+    """What is tested of every widget: it is drawn, quiet, accessible, and no wider than its room."""
+    place = Place(file, 1, 1)
+    show: Mapping[str, Any] = {"widget": tool, "theme": theme}
+    steps = [Step(keyword=keyword("show_widget"), arguments=show, place=place)]
+    steps += [Step(keyword=keyword(name), arguments={}, place=place) for name in _DEFAULTS]
+    return Case(
+        name=theme, picture="", tags=(), widget=tool, steps=tuple(steps), place=place
+    )
+
+
+def named(pictures: Pictures, case: Case) -> Pictures:
+    """The pictures of one case."""
+    return replace(pictures, name=case.picture)

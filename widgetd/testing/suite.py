@@ -1,0 +1,236 @@
+"""What a file of tests says, and the cases that come of it.
+
+Everything that names something is looked up here, before anything runs: keywords, their
+arguments, variables, targets, modules. A file that gets through fails only for what a widget does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from widgetd.browser.keywords import Keyword, keyword
+from widgetd.errors import CallError, Finding, WidgetError, nearest
+
+DEEPEST = 16
+"""Modules that use modules."""
+
+MOST_STEPS = 1_000
+"""Of one case."""
+
+_VARIABLE = re.compile(r"\$(\$)?\{\s*([^{}]*?)\s*\}")
+
+
+class Place(NamedTuple):
+    """Where something stands in a file, from 1."""
+
+    file: str
+    line: int
+    column: int
+
+
+def wrong(place: Place, code: str, problem: str, advice: str) -> WidgetError:
+    """A file cannot be run, and where, why and what would be right."""
+    file, line, column = place
+    return WidgetError(
+        Finding(
+            code=code, problem=problem, advice=advice, path=file, line=line, column=column
+        )
+    )
+
+
+def sentence(error: WidgetError) -> str:
+    """`error` as compilers say it: file:line:column, so that editors lead there."""
+    one = error.finding
+    return f"{one.path}:{one.line}:{one.column}: {one.problem}; {one.advice} [{one.code}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A step as it is written.
+
+    Attributes:
+        does: A keyword, or a module with `use`.
+        given: Its arguments, with variables in them.
+        is_use: Whether it names a module.
+        when: Variables and the value, or values, with which the step is done.
+        place: Where it stands.
+    """
+
+    does: str
+    given: Any = None
+    is_use: bool = False
+    when: Mapping[str, Any] = field(default_factory=dict)
+    place: Place = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """Steps with a name, for several tests.
+
+    Attributes:
+        parameters: The variables that whoever uses it gives values.
+    """
+
+    parameters: tuple[str, ...] = ()
+    steps: tuple[Written, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Test:
+    """One test as it is written; `rows` are the variables of each time that it runs."""
+
+    name: str
+    tags: tuple[str, ...] = ()
+    rows: tuple[Mapping[str, Any], ...] = ({},)
+    steps: tuple[Written, ...]
+    place: Place = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """All that one file, or one folder of CSV files, says."""
+
+    widget: str = ""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    targets: Mapping[str, Any] = field(default_factory=dict)
+    modules: Mapping[str, Module] = field(default_factory=dict)
+    tests: tuple[Test, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step that is ready to be done."""
+
+    keyword: Keyword
+    arguments: Mapping[str, Any]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One test with one row of variables.
+
+    Attributes:
+        name: Of the test, with the row in brackets where there are several.
+        picture: Begins the names of its pictures.
+        widget: The one that is meant where a step names none.
+    """
+
+    name: str
+    picture: str
+    tags: tuple[str, ...]
+    widget: str
+    steps: tuple[Step, ...]
+    place: Place
+
+
+def cases(suite: Suite) -> Iterator[Case]:
+    """The cases of `suite`, each ready to be run.
+
+    Raises:
+        WidgetError: A name is unknown (W4101, W4402), or arguments do not fit (W4102).
+    """
+    for test in suite.tests:
+        for row in test.rows:
+            known = {**suite.targets, **suite.variables, **row}
+            name = test.name
+            if len(test.rows) > 1:
+                name += f"[{'-'.join(str(value) for value in row.values())}]"
+            yield Case(
+                name=name,
+                picture=re.sub(r"[^\w.-]+", "-", name).strip("-").lower(),
+                tags=test.tags,
+                widget=str(filled(suite.widget, known, test.place)),
+                steps=tuple(_steps(suite, test.steps, known)),
+                place=test.place,
+            )
+
+
+def _steps(
+    suite: Suite, steps: tuple[Written, ...], known: Mapping[str, Any], depth: int = 0
+) -> Iterator[Step]:
+    for step in steps:
+        if not _is_due(step, known):
+            continue
+        if step.is_use:
+            module = suite.modules.get(step.does)
+            if module is None:
+                raise _unknown(step.place, "module", step.does, suite.modules)
+            if depth == DEEPEST:
+                problem = f"modules use each other more than {DEEPEST} deep"
+                raise wrong(step.place, "W4402", problem, "let none use itself")
+            given = filled(step.given or {}, known, step.place)
+            inner = {**known, **_bound(step, module, given)}
+            yield from _steps(suite, module.steps, inner, depth + 1)
+            continue
+        try:
+            row = keyword(step.does)
+            arguments = row.arguments(filled(step.given, known, step.place))
+        except CallError as error:
+            problem, _, advice = error.message.partition("; ")
+            advice = advice or "`widgetd guide testing` says what each takes"
+            raise wrong(step.place, error.code, problem, advice) from None
+        yield Step(keyword=row, arguments=arguments, place=step.place)
+
+
+def _is_due(step: Written, known: Mapping[str, Any]) -> bool:
+    for name, value in step.when.items():
+        if name not in known:
+            raise _unknown(step.place, "variable", name, known)
+        if known[name] not in (value if isinstance(value, list) else [value]):
+            return False
+    return True
+
+
+def _bound(step: Written, module: Module, given: Any) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        given = dict(zip(module.parameters, [given], strict=False))
+    for name in given:
+        if name not in module.parameters:
+            raise _unknown(step.place, f"parameter of '{step.does}'", name, module.parameters)
+    for name in module.parameters:
+        if name not in given:
+            problem = f"the module '{step.does}' needs '{name}'"
+            raise wrong(step.place, "W4402", problem, "give it a value")
+    return given
+
+
+def filled(value: Any, known: Mapping[str, Any], place: Place) -> Any:
+    """`value` with variables in their places; a text that is one alone becomes its value.
+
+    Raises:
+        WidgetError: A variable is unknown (W4402).
+    """
+    if isinstance(value, Mapping):
+        return {key: filled(one, known, place) for key, one in value.items()}
+    if isinstance(value, list):
+        return [filled(one, known, place) for one in value]
+    if not isinstance(value, str):
+        return value
+
+    def look_up(name: str) -> Any:
+        if name not in known:
+            raise _unknown(place, "variable", name, known)
+        return known[name]
+
+    alone = _VARIABLE.fullmatch(value)
+    if alone and not alone[1]:
+        return look_up(alone[2])
+    # "$${" is how "${" is written.
+    return _VARIABLE.sub(lambda one: one[0][1:] if one[1] else str(look_up(one[2])), value)
+
+
+def _unknown(place: Place, what: str, name: str, known: Any) -> WidgetError:
+    near = nearest(name, tuple(known))
+    advice = f"did you mean '{near}'?" if near else f"there is {', '.join(known) or 'none'}"
+    return wrong(place, "W4402", f"there is no {what} '{name:.60}'", advice)
+
+
+def display(file: Path) -> str:
+    """The file as it is called from here."""
+    here = Path.cwd()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
