@@ -18,8 +18,8 @@ from widgetd.cli.inspect import list_, mock, render, shot, shots_
 from widgetd.cli.new import new, schema
 from widgetd.cli.options import complain
 from widgetd.cli.serve import dev, health, serve, settings, usage
-from widgetd.cli.validate import validate
 from widgetd.cli.test import test
+from widgetd.cli.validate import validate
 from widgetd.errors import CallError, ConfigError, WidgetError
 
 app = App(

@@ -1,8 +1,8 @@
 """A folder with `test_cases.csv` -> suite, by the columns that Optics uses.
 
-    test_cases.csv   test_case, test_step       a step is a module or a keyword
-    modules.csv      module_name, module_step, param_1, param_2, ...
-    elements.csv     Element_Name, Element_ID   a name that comes again is a ladder
+test_cases.csv   test_case, test_step       a step is a module or a keyword
+modules.csv      module_name, module_step, param_1, param_2, ...
+elements.csv     Element_Name, Element_ID   a name that comes again is a ladder
 """
 
 from __future__ import annotations

@@ -17,11 +17,11 @@ from widgetd.browser.keywords import keyword
 from widgetd.browser.stage import Pictures, Stage
 from widgetd.browser.steps import perform
 from widgetd.errors import ConfigError, WidgetError
-from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.testing.csv_folder import CASES, read_folder
 from widgetd.testing.runner import STEP_S, THEMES, FailedStepError, Runner, default_case, named
 from widgetd.testing.suite import Case, cases, display, sentence
 from widgetd.testing.yaml_file import read_suite
+from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 
 YAML = ".test.yaml"
 RESULTS = "test-results"
@@ -51,7 +51,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """A collector of each file that says what to test."""
     if file_path.name.endswith(YAML) or file_path.name == CASES:
         return TestFile.from_parent(parent, path=file_path)
-    if parent.config.getoption("--every-widget") and file_path.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)):
+    if parent.config.getoption("--every-widget") and file_path.name.endswith(
+        (WIDGET_SUFFIX, JSX_SUFFIX)
+    ):
         return WidgetFile.from_parent(parent, path=file_path)
     return None
 
@@ -100,7 +102,9 @@ class WidgetItem(pytest.Item):
         super().__init__(**more)
         self.case, self.folder, self.traced = case, folder, traced
         for tag in case.tags:
-            self.add_marker(getattr(pytest.mark, re.sub(r"\W", "_", tag)))
+            mark = re.sub(r"\W", "_", tag)
+            self.config.addinivalue_line("markers", f"{mark}: a tag of tests of widgets")
+            self.add_marker(mark)
 
     def runtest(self) -> None:
         """Run it in the run's one browser."""
@@ -179,6 +183,8 @@ def _folder_of(file: Path) -> Path:
     """The nearest folder above `file` that has widgets, or a folder `widgets` with some."""
     for folder in file.absolute().parents:
         for one in (folder, folder / "widgets"):
-            if one.is_dir() and any(each.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)) for each in one.iterdir()):
+            if one.is_dir() and any(
+                each.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)) for each in one.iterdir()
+            ):
                 return one
     return file.parent

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from widgetd.browser.chromium import FLAGS, Chromium
@@ -53,6 +54,7 @@ class Runner:
 
     def __init__(self, flags: tuple[str, ...] = FLAGS) -> None:
         self._held = ExitStack()
+        self._here = Path.cwd()
         self._portal: BlockingPortal | None = None
         self._chromium = Chromium(flags)
         self._servers: dict[Path, Server] = {}
@@ -115,7 +117,7 @@ class Runner:
 
     async def _step(self, stage: Stage, step: Step, evidence: Path | None) -> None:
         tracing = stage.page.context.tracing
-        location: Any = {"file": str(Path(step.place.file).absolute()), "line": step.place.line}
+        location: Any = {"file": str(self._here / step.place.file), "line": step.place.line}
         if evidence is not None:
             await tracing.group(step.keyword.name, location=location)
         try:
@@ -136,24 +138,23 @@ class Runner:
         with suppress(Exception):  # evidence that cannot be had hides no failure
             screen = await stage.screen()
             if folder is not None:
-                folder.mkdir(parents=True, exist_ok=True)
-                picture, trace = folder / "seen.png", folder / "trace.zip"
-                picture.write_bytes(stage.seen or await stage.page.screenshot(full_page=True))
+                picture, trace = anyio.Path(folder / "seen.png"), folder / "trace.zip"
+                await picture.parent.mkdir(parents=True, exist_ok=True)
+                seen = stage.seen or await stage.page.screenshot(full_page=True)
+                await picture.write_bytes(seen)
                 await stage.page.context.tracing.group_end()
                 await stage.page.context.tracing.stop(path=trace)
-                files = (picture, trace)
+                files = (Path(picture), trace)
         return FailedStepError(step=failed.step, error=failed.error, screen=screen, evidence=files)
 
 
 def default_case(file: str, tool: str, theme: str) -> Case:
-    """What is tested of every widget: it is drawn, quiet, accessible, and no wider than its room."""
+    """What is tested of every widget: it is drawn, quiet, accessible, no wider than its room."""
     place = Place(file, 1, 1)
     show: Mapping[str, Any] = {"widget": tool, "theme": theme}
     steps = [Step(keyword=keyword("show_widget"), arguments=show, place=place)]
     steps += [Step(keyword=keyword(name), arguments={}, place=place) for name in _DEFAULTS]
-    return Case(
-        name=theme, picture="", tags=(), widget=tool, steps=tuple(steps), place=place
-    )
+    return Case(name=theme, picture="", tags=(), widget=tool, steps=tuple(steps), place=place)
 
 
 def named(pictures: Pictures, case: Case) -> Pictures:

@@ -36,9 +36,7 @@ def wrong(place: Place, code: str, problem: str, advice: str) -> WidgetError:
     """A file cannot be run, and where, why and what would be right."""
     file, line, column = place
     return WidgetError(
-        Finding(
-            code=code, problem=problem, advice=advice, path=file, line=line, column=column
-        )
+        Finding(code=code, problem=problem, advice=advice, path=file, line=line, column=column)
     )
 
 
@@ -196,7 +194,7 @@ def _bound(step: Written, module: Module, given: Any) -> Mapping[str, Any]:
         if name not in given:
             problem = f"the module '{step.does}' needs '{name}'"
             raise wrong(step.place, "W4402", problem, "give it a value")
-    return given
+    return dict(given)
 
 
 def filled(value: Any, known: Mapping[str, Any], place: Place) -> Any:

@@ -186,7 +186,7 @@ class _Reader:
         if len(pairs) != 1:
             problem = f"a step does one thing, and this one names {len(pairs)}"
             raise self._fault(node.start_mark, problem, "write `- Keyword: arguments`")
-        (does, value), = pairs.items()
+        ((does, value),) = pairs.items()
         given = self._value(value)
         if does != "use":
             return Written(does=does, given=given, when=when, place=place)

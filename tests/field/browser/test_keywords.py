@@ -222,6 +222,28 @@ async def test_a_keyword_says_what_is_wrong(slug: str, chromium: Chromium, tmp_p
     assert (raised.value.code, steps[-1][0]) == (code, slug)
 
 
+@needs_browser
+@pytest.mark.parametrize(
+    ("target", "count"),
+    [
+        ("component=Badge", 2),
+        ("component=Card >> component=Button", 3),
+        ("component=Badge [2]", 1),
+        ("action=track", 1),
+        ("action=form.send", 1),
+        ("field=way", 1),
+        ("field=town", 1),
+    ],
+)
+async def test_a_target_of_ours_leads_to_what_the_tree_has(
+    target: str, count: int, chromium: Chromium, tmp_path: Path
+) -> None:
+    with anyio.fail_after(100):
+        async with staged(chromium, controls_server(tmp_path)) as stage:
+            await do(stage, "show_widget", widget="controls", arguments={"who": "Ada"})
+            await do(stage, "expect_count", target=target, count=count)
+
+
 def test_there_are_thirty_five_keywords_and_each_is_tried_both_ways() -> None:
     assert len(KEYWORDS) == 35
     assert set(HOLDS) == set(FAILS) == set(KEYWORDS)

@@ -17,6 +17,8 @@ export interface Trigger {
   /** The host can take this action; a control without an action is merely inert. */
   readonly possible: boolean;
   fire(field?: Fields): void;
+  /** For the element that a user acts on: which action that takes. */
+  readonly mark: { readonly "data-action": string | undefined };
 }
 
 /** Submitting asks the form whether it is complete; all other actions carry it as it is. */
@@ -54,5 +56,6 @@ export function useTrigger(kind: TriggerKind, action: Action | undefined, label:
       void done.finally(() => setPending(false));
     }
   };
-  return { pending, possible: !action || stage.can(action), fire };
+  const mark = { "data-action": action?.type };
+  return { pending, possible: !action || stage.can(action), fire, mark };
 }

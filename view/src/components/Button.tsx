@@ -1,7 +1,7 @@
 import type { CSSProperties } from "preact";
 import { useContext } from "preact/hooks";
 import { action } from "../actions/action";
-import { useTrigger } from "../actions/trigger";
+import { type Trigger, useTrigger } from "../actions/trigger";
 import { DEFAULTS } from "../defaults";
 import { readable } from "../form/field";
 import { FormContext } from "../form/form";
@@ -52,6 +52,7 @@ function Button(props: Props<typeof schema>) {
       name={name}
       pending={trigger.pending}
       disabled={props.disabled || !trigger.possible}
+      mark={trigger.mark}
       onPress={() => trigger.fire()}
     />
   );
@@ -82,6 +83,7 @@ interface PushButtonProps {
   readonly iconSize?: string | undefined;
   readonly pending: boolean;
   readonly disabled: boolean;
+  readonly mark: Trigger["mark"];
   onPress(): void;
 }
 
@@ -101,6 +103,7 @@ export function PushButton(props: PushButtonProps) {
       disabled={props.disabled}
       aria-label={props.label ? undefined : props.name}
       aria-busy={props.pending || undefined}
+      {...props.mark}
       onClick={props.onPress}
     >
       {props.iconStart && <Glyph name={props.iconStart} />}

@@ -113,6 +113,7 @@ function FooterButton({ kind, label, action }: CardAction & { kind: TriggerKind 
       label={label}
       pending={trigger.pending}
       disabled={!trigger.possible}
+      mark={trigger.mark}
       onPress={() => trigger.fire()}
     />
   );

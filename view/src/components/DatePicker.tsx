@@ -61,6 +61,7 @@ function DatePicker(props: Props<typeof schema>) {
             id={field.id}
             aria-expanded={open}
             data-empty={!value}
+            {...change.mark}
             disabled={disabled}
             {...nameWith(field, words)}
             onClick={() => setOpen(!open)}

@@ -73,6 +73,7 @@ function ListViewItem(props: Props<typeof itemSchema>) {
           class="cover"
           aria-label={label}
           disabled={!trigger.possible}
+          {...trigger.mark}
           onClick={() => trigger.fire()}
         />
       )}

@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { action } from "../actions/action";
-import { useTrigger } from "../actions/trigger";
+import { type Trigger, useTrigger } from "../actions/trigger";
 import { DEFAULTS } from "../defaults";
 import { useChoice } from "../form/choice";
 import { nameWith, readable, useField } from "../form/field";
@@ -38,6 +38,7 @@ type SelectProps = Props<typeof schema>;
 export interface SelectParts extends SelectProps {
   readonly value: string;
   readonly field: ReturnType<typeof useField>;
+  readonly mark: Trigger["mark"];
   choose(value: string): void;
 }
 
@@ -50,7 +51,7 @@ function Select(props: SelectProps) {
     change.fire(new Map([[props.name, next]]));
   };
   const disabled = props.disabled || !change.possible;
-  const parts = { ...props, disabled, value, field, choose };
+  const parts = { ...props, disabled, value, field, choose, mark: change.mark };
   return (
     <div class="field" {...field.listeners}>
       <div class={`picker ${props.block ? "block" : ""}`}>
@@ -79,6 +80,7 @@ function Native({ field, name, value, choose, options, placeholder, ...props }: 
         value={known ? value : ""}
         disabled={props.disabled}
         data-empty={!known}
+        {...props.mark}
         {...field.attributes}
         onChange={(event) => choose(event.currentTarget.value)}
       >
@@ -119,6 +121,7 @@ function Menu(props: SelectParts) {
         aria-expanded={open}
         disabled={props.disabled}
         data-empty={!chosen}
+        {...props.mark}
         {...nameWith(props.field, chosen?.label)}
         onClick={() => setOpen(!open)}
       >

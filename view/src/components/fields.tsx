@@ -126,6 +126,7 @@ function Checkbox(props: Props<typeof checkboxSchema>) {
           required={props.required}
           disabled={props.disabled || !change.possible}
           {...field.attributes}
+          {...change.mark}
           onChange={(event) => change.fire(new Map([[props.name, event.currentTarget.checked]]))}
         />
         {props.label && <span>{props.label}</span>}
@@ -147,6 +148,7 @@ function RadioGroup(props: Props<typeof radioGroupSchema>) {
       <div
         class={`choices ${props.direction}`}
         role="radiogroup"
+        {...change.mark}
         id={field.id}
         aria-required={props.required || undefined}
         {...field.attributes}

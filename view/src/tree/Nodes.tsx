@@ -1,6 +1,6 @@
 /** Draws components by looking up their type, and holds their place from one tree to the next. */
 
-import { createContext, type FunctionComponent } from "preact";
+import { createContext, type FunctionComponent, Component as Parent } from "preact";
 import { useContext } from "preact/hooks";
 import type { Component } from "./component";
 import { nodesIn, type WidgetNode } from "./node";
@@ -18,10 +18,25 @@ export function Nodes({ of }: { of: readonly WidgetNode[] }) {
     <>
       {of.map((node) => {
         const Draw = registry.get(node.type)?.Draw ?? Unknown;
-        return <Draw key={identity(node)} node={node} />;
+        return (
+          <Marked key={identity(node)} type={node.type}>
+            <Draw node={node} />
+          </Marked>
+        );
       })}
     </>
   );
+}
+
+/** Says on a component's element which it is, for whoever tests widgets by their components. */
+class Marked extends Parent<{ type: string }> {
+  override componentDidMount = () => this.#mark();
+  override componentDidUpdate = () => this.#mark();
+  override render = () => this.props.children;
+
+  #mark(): void {
+    if (this.base instanceof Element) this.base.setAttribute("data-component", this.props.type);
+  }
 }
 
 function identity(node: WidgetNode): string | undefined {

@@ -207,8 +207,18 @@ async def expect_accessible(stage: Stage) -> None:
     frame = await stage.inner()
     await frame.evaluate(f"window.axe || (() => {{ {source} }})()")
     found = await frame.evaluate(
-        """() => axe.run(document, {iframes: false, resultTypes: ["violations"]}).then(
-          found => found.violations.map(one => [one.id, one.nodes[0].html.slice(0, 160)]))"""
+        """async background => {
+          // What is behind the frame is the host's, and axe does not see it.
+          const { style } = document.documentElement;
+          style.background = background;
+          try {
+            const found = await axe.run(document, {iframes: false, resultTypes: ["violations"]});
+            return found.violations.map(one => [one.id, one.nodes[0].html.slice(0, 160)]);
+          } finally {
+            style.background = "";
+          }
+        }""",
+        _BEHIND[stage.theme],
     )
     # A fragment of a page has no landmarks and no heading of the first level.
     found = [one for one in found if one[0] not in _OF_PAGES]
@@ -219,6 +229,9 @@ async def expect_accessible(stage: Stage) -> None:
     if wide:
         raise UnexpectedError("the width", expected="nothing wider than the frame", got=wide)
 
+
+_BEHIND = {"light": "#ffffff", "dark": "#212121"}
+"""What hosts have behind the frame."""
 
 _OF_PAGES = frozenset({"landmark-one-main", "page-has-heading-one", "region", "document-title"})
 

@@ -1,0 +1,149 @@
+"""`widgetd test` as people run it: exit codes, sentences, evidence and what is written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.field.browser.staging import controls_file
+from tests.field.web.browsing import needs_browser
+from tests.serving import widget_file
+
+BROWSER_S = 110
+
+
+def widgetd_test(
+    folder: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-m", "widgetd", "test", *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=BROWSER_S,
+        check=False,
+    )
+
+
+def write_test(folder: Path, *steps: str) -> None:
+    lines = "".join(f"      - {step}\n" for step in steps)
+    text = f"widget: controls\ntests:\n  - name: acts\n    steps:\n{lines}"
+    (folder / "Controls.test.yaml").write_text(text)
+
+
+def test_a_folder_without_anything_to_test_is_said(tmp_path: Path) -> None:
+    ran = widgetd_test(tmp_path, "--", "--collect-only")
+
+    assert (ran.returncode, ran.stderr) == (5, "widgetd: there is nothing to test\n")
+
+
+def test_a_misspelt_keyword_is_found_while_collecting(tmp_path: Path) -> None:
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    write_test(tmp_path, "Show Widget", "Prss: text=Track")
+    ran = widgetd_test(tmp_path, "--", "--collect-only")
+
+    assert ran.returncode == 2
+    assert "Controls.test.yaml:6:9: there is no keyword 'Prss'; did you mean 'Press'?" in ran.stdout
+    assert ran.stderr == "widgetd: some tests could not be collected\n"
+
+
+def test_without_a_browser_a_sentence_says_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    ran = widgetd_test(tmp_path, CHROME_PATH=str(tmp_path / "nothing"))
+
+    assert ran.returncode == 3
+    assert ran.stderr == (
+        "widgetd: tests need a Chromium, and none is on the PATH; "
+        "install the system's chromium, or name one in CHROME_PATH [W0011]\n"
+    )
+
+
+@needs_browser
+def test_a_failing_step_is_said_with_its_place_and_can_be_seen(tmp_path: Path) -> None:
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    write_test(
+        tmp_path,
+        "Show Widget: {arguments: {who: Ada}}",
+        "Expect Text: {target: action=track, equals: Follow}",
+    )
+    ran = widgetd_test(tmp_path, "Controls.test.yaml")
+
+    assert ran.returncode == 1
+    said = "Controls.test.yaml:6:9: action=track: expected Follow, got Track [W4301]"
+    assert said in ran.stdout
+    (trace,) = tmp_path.glob("test-results/*/trace.zip")
+    with zipfile.ZipFile(trace) as archive:
+        written = b"".join(archive.read(name) for name in archive.namelist() if "trace" in name)
+    assert b'"Expect Text"' in written
+    assert b'"line":6' in written.replace(b" ", b"")
+
+
+@needs_browser
+def test_pictures_are_written_once_and_then_compared(tmp_path: Path) -> None:
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    write_test(tmp_path, "Show Widget: {arguments: {who: Ada}}", "Expect Picture", "Expect Aria")
+    kept = tmp_path / "pictures"
+    assert widgetd_test(tmp_path, "Controls.test.yaml").returncode == 1
+    assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
+    first = {one.name: one.read_bytes() for one in kept.iterdir()}
+    assert set(first) == {"acts.png", "acts.aria.yaml"}
+
+    assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
+    assert {one.name: one.read_bytes() for one in kept.iterdir()} == first
+    assert widgetd_test(tmp_path, "Controls.test.yaml").returncode == 0
+
+
+@needs_browser
+def test_each_widget_is_a_test_in_both_themes(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    (tmp_path / "B.widget").write_text("{}")
+    ran = widgetd_test(tmp_path, ".", "--", "-vv", "--junitxml", "said.xml")
+
+    assert ran.returncode == 1
+    for said in ("A.widget::light PASSED", "A.widget::dark PASSED", "B.widget::served FAILED"):
+        assert said in ran.stdout
+    assert '<testsuite name="pytest"' in (tmp_path / "said.xml").read_text()
+
+
+@needs_browser
+def test_a_stage_is_a_fixture_of_anybodys_suite(tmp_path: Path) -> None:
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    (tmp_path / "test_mine.py").write_text(
+        "def test_it(stage):\n"
+        "    stage.do('Show Widget', widget='controls', arguments={'who': 'Ada'})\n"
+        "    stage.do('Press', target='action=track')\n"
+        "    assert stage.do('Expect Action', type='track')['type'] == 'track'\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "widgetd.testing.plugin"]
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=BROWSER_S, check=False
+    )
+
+    assert (ran.returncode, "1 passed" in ran.stdout) == (0, True), ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("saved", "again"),
+    [
+        ("A.widget", ["A.widget", "Other.test.yaml"]),
+        ("A.widget.toml", ["A.widget", "Other.test.yaml"]),
+        ("B.widget", ["B.widget"]),
+        ("Other.test.yaml", ["Other.test.yaml"]),
+        ("notes.txt", []),
+    ],
+)
+def test_a_save_touches_its_own_tests_alone(saved: str, again: list[str], tmp_path: Path) -> None:
+    from widgetd.testing.command import touched
+
+    for name in ("A", "B"):
+        (tmp_path / f"{name}.widget").write_text(widget_file(name))
+    (tmp_path / "Other.test.yaml").write_text("widget: a\ntests: []\n")
+
+    assert [Path(one).name for one in touched(tmp_path, [saved])] == again

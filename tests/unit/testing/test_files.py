@@ -1,0 +1,170 @@
+"""Files of tests are read as they are meant, or refused with their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from widgetd.errors import WidgetError
+from widgetd.testing.csv_folder import read_folder
+from widgetd.testing.suite import Suite, cases, sentence
+from widgetd.testing.yaml_file import read_suite
+
+HEAD = "tests:\n  - name: a\n    steps:\n      - Press: text=A\n"
+
+
+def suite_of(folder: Path, text: str | bytes) -> Suite:
+    file = folder / "A.test.yaml"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_suite(file)
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("no", "no"),
+        ("1:30", "1:30"),
+        ("text=Save", "text=Save"),
+        ("css=.a", "css=.a"),
+        ("https://x/?a=b", "https://x/?a=b"),
+        ("Sleep 5", "Sleep 5"),
+        ('"  quoted  "', "  quoted  "),
+        ("Bodø 🎉", "Bodø 🎉"),
+        ("2026-03-31", "2026-03-31"),
+        ("0x10", "0x10"),
+        ("12", 12),
+        ('"12"', "12"),
+        ("1.5e3", 1500.0),
+        ("true", True),
+        ("True", "True"),
+        ("null", None),
+        ("[a, {b: 1}]", ["a", {"b": 1}]),
+    ],
+)
+def test_a_scalar_is_what_it_is_in_json(tmp_path: Path, written: str, value: Any) -> None:
+    assert suite_of(
+        tmp_path,
+        f"vars: {{}}\n{HEAD}vars2: 1".replace("vars2: 1", "").replace(
+            "vars: {}", f"vars:\n  x: {written}"
+        ),
+    ).variables == {"x": value}
+
+
+def test_an_anchor_is_what_it_stands_for(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, f"vars:\n  x: &a [1]\n  y: *a\n{HEAD}")
+
+    assert suite.variables == {"x": [1], "y": [1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "1:1: it is empty; write `tests:` and a list"),
+        (
+            HEAD + "\n\t- x",
+            "6:1: it is not YAML: found character '\\t' that cannot start any token",
+        ),
+        (f"vars: {{a: 1, a: 2}}\n{HEAD}", "1:14: the key 'a' stands here twice; leave one of them"),
+        (f"vars: {{a: &x [*x]}}\n{HEAD}", "1:11: an alias leads to itself; write it out"),
+        ("# " + "x" * 2_000_000, "1:1: it is longer than 1024 KiB; make several files of it"),
+        (b"\xff", "1:1: it is not UTF-8; save it as UTF-8"),
+        ("a: 1", "1:1: a file of tests has no 'a'; it has modules, targets, tests, vars, widget"),
+        ("widget: a", "1:1: there are no tests; write `tests:` and a list"),
+        ("tests: {}", "1:8: a list is expected here; write `- ` before each"),
+        ("tests: [{name: a}]", "1:9: the test has no steps; write it"),
+        ("tests:\n- name: a\n  steps: [{a: 1, b: 2}]", "3:11: a step does one thing, and this one"),
+        ("tests:\n- name: a\n  for: x.csv\n  steps: []", "3:8: "),
+        ("vars: &a [1]\ntests: []", "1:7: a mapping is expected here"),
+        ("[" * 5_000, "1:"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place(
+    tmp_path: Path, text: str | bytes, problem: str
+) -> None:
+    with pytest.raises(WidgetError) as raised:
+        suite_of(tmp_path, text)
+
+    assert f"A.test.yaml:{problem}" in sentence(raised.value)
+    assert raised.value.finding.code == "W4401"
+
+
+def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
+    lines = ["vars:", "  a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+
+    with pytest.raises(WidgetError, match="more than 50,000 values"):
+        suite_of(tmp_path, "\n".join([*lines, HEAD]))
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        ("- Prss: text=A", "W4101 5:9 there is no keyword 'Prss'; did you mean 'Press'?"),
+        ("- Press: Save", "W4102 5:9 Press, target: 'Save' is no target; write text=Save"),
+        ("- Press: ${trak}", "W4402 5:9 there is no variable 'trak'; did you mean 'track'?"),
+        ("- Press: {taget: text=A}", "W4102 5:9 Press needs 'target'; Press takes no 'taget'"),
+        ("- Expect Count: {target: text=A, count: x}", "W4102 5:9 Expect Count, count: input"),
+        ("- Expect Tree: {path: '[', equals: 1}", "W4102 5:9 Expect Tree, path: the expression"),
+        ("- use: opn", "W4402 5:9 there is no module 'opn'; did you mean 'open'?"),
+        ("- use: open", "W4402 5:9 the module 'open' needs 'who'; give it a value"),
+        ("- use: {module: open, wo: 1}", "W4402 5:9 there is no parameter of 'open' 'wo'"),
+        ("- use: loop", "W4402 7:18 modules use each other more than 16 deep; let none use"),
+        ("- {Look: null, when: {them: dark}}", "W4402 5:9 there is no variable 'them'"),
+    ],
+)
+def test_a_name_that_is_not_there_is_found_before_anything_runs(
+    tmp_path: Path, step: str, problem: str
+) -> None:
+    text = (
+        "targets: {track: text=Track}\ntests:\n  - name: a\n    steps:\n"
+        f"      {step}\nmodules:\n  loop: {{steps: [{{use: loop}}]}}\n"
+        "  open: {params: [who], steps: [{Show Widget: {arguments: {who: '${who}'}}}]}\n"
+    )
+    with pytest.raises(WidgetError) as raised:
+        list(cases(suite_of(tmp_path, text)))
+
+    finding = raised.value.finding
+    said = f"{finding.code} {finding.line}:{finding.column} {finding.problem}; {finding.advice}"
+    assert problem.split(" ", 2)[::2][0] == said.split(" ", 2)[0]
+    assert said.split(" ", 2)[2].startswith(problem.split(" ", 2)[2])
+
+
+def test_rows_variables_and_conditions_make_the_cases(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("theme,who\nlight,Ada\ndark,Bo\n")
+    suite = suite_of(
+        tmp_path,
+        "widget: greeting\ntests:\n  - name: Says hello\n    for: rows.csv\n    steps:\n"
+        "      - Show Widget: {arguments: {who: '${who} $${x}'}, theme: '${theme}'}\n"
+        "      - {Expect Quiet: null, when: {theme: dark}}\n",
+    )
+    light, dark = cases(suite)
+
+    assert (light.name, dark.picture) == ("Says hello[light-Ada]", "says-hello-dark-bo")
+    assert light.steps[0].arguments["arguments"] == {"who": "Ada ${x}"}
+    assert [len(light.steps), len(dark.steps)] == [1, 2]
+    assert light.steps[0].place.line == 6
+
+
+def test_three_csv_files_are_the_suite_that_a_yaml_file_is(tmp_path: Path) -> None:
+    (tmp_path / "test_cases.csv").write_text("test_case,test_step\nFollow,Open\nFollow,Tell\n")
+    (tmp_path / "modules.csv").write_text(
+        "module_name,module_step,param_1,param_2\n"
+        "Open,Show Widget,greeting,\nTell,Press,${track},\n"
+        "Tell,Press,text=Save,\nTell,Expect Text,text=Save,contains=https://x/?a=b\n"
+    )
+    (tmp_path / "elements.csv").write_text(
+        "Element_Name,Element_ID\ntrack,action=track\ntrack,text=Track\n"
+    )
+    written = suite_of(
+        tmp_path,
+        "targets: {track: [action=track, text=Track]}\nmodules:\n"
+        "  Open: [{Show Widget: greeting}]\n"
+        "  Tell:\n    - Press: ${track}\n    - Press: text=Save\n"
+        "    - Expect Text: {target: text=Save, contains: 'https://x/?a=b'}\n"
+        "tests:\n  - name: Follow\n    steps: [{use: Open}, {use: Tell}]\n",
+    )
+
+    assert read_folder(tmp_path) == written
+    assert len(next(iter(cases(written))).steps) == 4
