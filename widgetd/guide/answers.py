@@ -96,7 +96,8 @@ async def get_component_details(context: ToolContext, arguments: Mapping[str, An
     """`{"items": [{"name", "status", "use", "properties", ...}]}`; one line each without names."""
     names, snapshot = arguments["names"], context.caller.snapshot
     limiter = context.use(Authoring).at_once
-    items = await to_thread.run_sync(lambda: list(details(names, snapshot)), limiter=limiter)
+    draws = context.rendering.draws
+    items = await to_thread.run_sync(lambda: list(details(names, snapshot, draws)), limiter=limiter)
     return structured_result({"items": items})
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, WidgetError, nearest
 from widgetd.limits import Limits
@@ -36,12 +37,15 @@ _HIDDEN = frozenset({"type", "key", "id"})
 """What every component may say, and nobody needs to be told."""
 
 
-def details(names: Iterable[str], snapshot: Snapshot) -> Iterator[dict[str, Any]]:
+def details(
+    names: Iterable[str], snapshot: Snapshot, draws: Draws | None = None
+) -> Iterator[dict[str, Any]]:
     """One item for each name, `{"name", "status", ...}`; all components in a line each for none.
 
     Args:
         names: `Button`, `Button.variant` or `icons`.
         snapshot: Where examples are taken from.
+        draws: What is being drawn.
     """
     asked = list(names)
     components = vocabulary().components
@@ -50,10 +54,10 @@ def details(names: Iterable[str], snapshot: Snapshot) -> Iterator[dict[str, Any]
             yield {"name": component.type, "status": "ok", "use": use_of(component)}
         yield {"name": ICONS, "status": "ok", "use": "Names for Icon and the icons of buttons."}
     for name in asked:
-        yield _item(name, snapshot)
+        yield _item(name, snapshot, draws or Draws())
 
 
-def _item(name: str, snapshot: Snapshot) -> dict[str, Any]:
+def _item(name: str, snapshot: Snapshot, draws: Draws) -> dict[str, Any]:
     components = vocabulary().components
     if name == ICONS:
         more = "or lucide: and a name of that set"
@@ -78,7 +82,7 @@ def _item(name: str, snapshot: Snapshot) -> dict[str, Any]:
         "properties": list(properties),
         "usedBy": [widget.tool for widget in users],
     }
-    example = next(filter(None, (_example(type_, widget) for widget in users)), None)
+    example = next(filter(None, (_example(type_, widget, draws) for widget in users)), None)
     if example is not None:
         item["example"] = example
     return item
@@ -167,10 +171,11 @@ def _users(type_: str, snapshot: Snapshot) -> Iterator[Widget]:
                 return
 
 
-def _example(type_: str, widget: Widget) -> Any:
+def _example(type_: str, widget: Widget, draws: Draws) -> Any:
     """How a served widget uses the component, cut to what shows it; None where it does not."""
     try:
-        tree = widget.tree(widget.example or {})
+        with draws.of(widget.key):
+            tree = widget.tree(widget.example or {})
     except (CallError, WidgetError):
         return None
     pending: list[Any] = [tree]

@@ -94,6 +94,7 @@ class Drafts:
     ) -> None:
         self._loader = Loader(admit, strict=strict, draws=draws, keeps_parts=True)
         self._strict = strict
+        self._draws = draws or Draws()
 
     def draft(self, widget: Mapping[str, Any], sidecar: str) -> Draft:
         """What `widget`, the content of a file, and its sidecar come to."""
@@ -123,7 +124,9 @@ class Drafts:
         except WidgetError as error:
             fault = replace(error.finding, path=error.finding.path or DRAFT)
             return Draft(findings=(fault,), texts=texts, widget=None)
-        said = (replace(one, path=one.path or DRAFT) for one in findings(made, strict=self._strict))
+        with self._draws.of(made.key):
+            found = [*findings(made, strict=self._strict)]
+        said = (replace(one, path=one.path or DRAFT) for one in found)
         ordered = sorted(said, key=lambda finding: finding.level != "fault")
         return Draft(findings=tuple(ordered), texts=texts, widget=made)
 
@@ -145,9 +148,21 @@ class Drafts:
         """
         draft = self.draft(widget, sidecar)
         made = draft.widget
-        said: dict[str, Any] = {"findings": draft.rows(), "tool": made.tool if made else ""}
         if made is None:
-            return said
+            return {"findings": draft.rows(), "tool": ""}
+        with self._draws.of(made.key):
+            return self._called(draft, made, arguments, snapshot, trace=trace)
+
+    def _called(
+        self,
+        draft: Draft,
+        made: Widget,
+        arguments: Mapping[str, Any] | None,
+        snapshot: Snapshot,
+        *,
+        trace: bool,
+    ) -> dict[str, Any]:
+        said: dict[str, Any] = {"findings": draft.rows(), "tool": made.tool}
         given = (made.example or {}) if arguments is None else arguments
         if trace:
             said["trace"] = _trace(made, given)

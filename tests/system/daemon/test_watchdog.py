@@ -193,7 +193,7 @@ async def test_whatever_a_daemon_draws_stands_on_the_page_while_it_is_drawn(
     monkeypatch.setattr(Expression, "evaluate", watched(Expression.evaluate))
     drawn: dict[str, int] = {}
     async with (
-        serving(folder, state_dir=state, gallery=True, allow_upload=True) as url,
+        serving(folder, state_dir=state, gallery=True, allow_upload=True, toolset="author") as url,
         connected(url, "modern") as client,
     ):
         drawn["the first scan"] = len(standing)
@@ -201,6 +201,11 @@ async def test_whatever_a_daemon_draws_stands_on_the_page_while_it_is_drawn(
         drawn["a call"] = len(standing)
         await client.client.read_resource("widget://shout/problems")
         drawn["its problems as a resource"] = len(standing)
+        await client.call("get_component_details", names=["Card"])
+        drawn["an example of a component"] = len(standing)
+        draft = json.loads(widget_file("Draft"))
+        await client.call("try_widget", widget=draft, arguments={"who": "Ada"})
+        drawn["a draft"] = len(standing)
         for path in ("/gallery/tile/shout", "/w/shout", "/w/shout/problems"):
             assert (await ask(url, path)).status_code == 200
             drawn[path] = len(standing)

@@ -26,7 +26,7 @@ from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.handing_over import calls
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.templating import html
-from widgetd.widget.states import SAMPLE, Shown, State, shown, states
+from widgetd.widget.states import SAMPLE, Shown, State
 from widgetd.widget.widget import Widget
 
 TABS = ("arguments", "model", "problems", "actions", "use", "source", "changes")
@@ -98,10 +98,10 @@ async def preview(server: Server, widget: Widget, seen: Shown) -> Preview:
     )
 
 
-def thumbnail(server: Server, widget: Widget) -> dict[str, Any]:
+def thumbnail(gallery: Gallery, widget: Widget) -> dict[str, Any]:
     """`{"result", "error"}` of the sample, for a small picture that nobody can act in."""
     try:
-        render = _make(server, widget, shown(widget, SAMPLE))
+        render = _make(gallery.server, widget, gallery.shown(widget, SAMPLE))
     except CallError as error:
         return {"result": None, "error": _error(error)}
     return {"result": _result(render, "split"), "error": None}
@@ -115,8 +115,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         missing = {**layout, "tool": tool, "match": nearest(tool, tuple(snapshot.widgets))}
         return HTMLResponse(html("missing.html", missing), 404, PAGE_HEADERS)
     widget = snapshot.widgets[tool]
-    state = _state(widget, query)
-    seen = await preview(gallery.server, widget, shown(widget, state.key))
+    state = _state(gallery, widget, query)
+    seen = await preview(gallery.server, widget, gallery.shown(widget, state.key))
     earlier, changes = gallery.history.before(widget), None
     if earlier is not None:
         draws = gallery.server.rendering.draws
@@ -131,7 +131,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "before": tools[max(at - 1, 0)],
         "after": tools[min(at + 1, len(tools) - 1)],
         "state": state,
-        "states": states(widget),
+        "states": gallery.states(widget),
         "fault": gallery.problems.fault(snapshot, widget.definition.path),
         "tabs": TABS,
         "tab": tab if tab in TABS else TABS[0],
@@ -161,7 +161,7 @@ async def widget_json(
     snapshot, definition = gallery.snapshot, widget.definition
     given = Shown(arguments=arguments or {})
     if arguments is None:
-        given = shown(widget, _state(widget, query).key)
+        given = gallery.shown(widget, _state(gallery, widget, query).key)
     seen = await preview(gallery.server, widget, given)
     return {
         **seen.json(snapshot, widget),
@@ -175,15 +175,15 @@ async def widget_json(
         "digest": widget.key,
         "tool": orjson.loads(gallery.server.listings.entry(widget)),
         "toolTokens": tokens_of_tool(widget),
-        "states": [{"key": one.key, "label": one.label} for one in states(widget)],
+        "states": [{"key": one.key, "label": one.label} for one in gallery.states(widget)],
         "fault": problem_json(gallery.problems.fault(snapshot, definition.path)),
         "view": definition.studio.view if definition.studio else None,
         "problems": f"/w/{widget.tool}/problems.json",
     }
 
 
-def _state(widget: Widget, query: QueryParams) -> State:
-    offered = {state.key: state for state in states(widget)}
+def _state(gallery: Gallery, widget: Widget, query: QueryParams) -> State:
+    offered = {state.key: state for state in gallery.states(widget)}
     return offered.get(query.get("state", ""), offered[SAMPLE])
 
 

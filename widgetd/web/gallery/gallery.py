@@ -19,8 +19,9 @@ from widgetd.mcp.server import Server
 from widgetd.web.app import RefusedError
 from widgetd.web.gallery.changes import History
 from widgetd.web.gallery.problems import Problems
+from widgetd.widget import states
 from widgetd.widget.images import image_origins
-from widgetd.widget.states import SAMPLE, shown
+from widgetd.widget.states import SAMPLE, Shown, State
 from widgetd.widget.widget import Widget
 
 
@@ -57,12 +58,23 @@ class Gallery:
         """What is being served, as whoever asks may see it; take it once per request."""
         return self.server.rendering.caller.snapshot
 
+    def shown(self, widget: Widget, key: str) -> Shown:
+        """What is to be seen of `widget` in a state; which that is, is found out by drawing."""
+        with self.server.rendering.draws.of(widget.key):
+            return states.shown(widget, key)
+
+    def states(self, widget: Widget) -> tuple[State, ...]:
+        """The states of `widget`, in the order in which people choose from them."""
+        with self.server.rendering.draws.of(widget.key):
+            return states.states(widget)
+
     def images(self, widget: Widget) -> list[str]:
         """The origins that images of `widget` may come from here."""
         allowed = {*widget.definition.image_origins, *self.image_origins}
         if self.sample_images:
-            with suppress(CallError):
-                allowed |= image_origins(orjson.dumps(shown(widget, SAMPLE).tree(widget)))
+            with suppress(CallError), self.server.rendering.draws.of(widget.key):
+                tree = states.shown(widget, SAMPLE).tree(widget)
+                allowed |= image_origins(orjson.dumps(tree))
         return sorted(allowed)
 
     def layout(self, request: Request) -> dict[str, Any]:

@@ -73,7 +73,7 @@ async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
     """What the index draws of one widget."""
-    return thumbnail(gallery.server, gallery.widget(request))
+    return thumbnail(gallery, gallery.widget(request))
 
 
 async def frame(gallery: Gallery, request: Request) -> Response:
