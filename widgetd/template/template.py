@@ -280,13 +280,18 @@ class Expression:
         """The names it expects of its arguments."""
         return names(self.reads)
 
-    def evaluate(self, arguments: Mapping[str, Value]) -> Value:
+    def evaluate(self, arguments: Mapping[str, Value], budget: Budget | None = None) -> Value:
         """The JSON value of the expression; null where it is absent.
+
+        Args:
+            arguments: What it reads.
+            budget: What it may spend, where it is one of many; by default one of its own.
 
         Raises:
             CallError: as `Template.render` does.
         """
         frame = frame_of(self._slots, self._size, arguments, self._limits)
+        frame[BUDGET] = budget or frame[BUDGET]
         return guarded(self._text, lambda: plain(frame[BUDGET], self._value(frame)))
 
 

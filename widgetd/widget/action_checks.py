@@ -12,6 +12,7 @@ from typing import Any
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import Expression, compile_expression
+from widgetd.template.budget import Budget
 from widgetd.widget.definition import Definition
 from widgetd.widget.sidecar import SUFFIX
 
@@ -30,10 +31,10 @@ class Check:
     holds: Expression
     says: str
 
-    def is_met(self, payload: Mapping[str, Any]) -> bool:
+    def is_met(self, payload: Mapping[str, Any], budget: Budget) -> bool:
         """Whether `payload` is as demanded; what cannot be told is not."""
         try:
-            return bool(self.holds.evaluate({"payload": payload}))
+            return bool(self.holds.evaluate({"payload": payload}, budget))
         except CallError:
             return False
 
@@ -66,5 +67,6 @@ def compile_checks(definition: Definition, *, limits: Limits) -> Checks:
 
 
 def unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[Check, ...]:
-    """The checks that an accepted payload does not pass."""
-    return tuple(one for one in checks.get(action, ()) if not one.is_met(payload))
+    """The checks that an accepted payload does not pass, told within what one render may take."""
+    budget = Budget(Limits())
+    return tuple(one for one in checks.get(action, ()) if not one.is_met(payload, budget))

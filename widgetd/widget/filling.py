@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import count
 from typing import Any
 
 import orjson
@@ -17,17 +16,18 @@ import orjson
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import Expression, compile_expression
+from widgetd.template.budget import VALUES_PER_STEP, Budget, Failure
 from widgetd.widget.definition import Definition
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.summary import without
 
-_MOST_DERIVED = 1_000
-"""Values in one call: an expression may have to be evaluated for each element of a list."""
+_STEPS_EACH = 50
+"""Beside what an expression spends, for it may be evaluated for each element of a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filler:
-    """Fills in what calls of one widget leave out.
+    """Fills in what calls of one widget leave out, all of it within what one render may take.
 
     Attributes:
         ids: Names of arguments that identify what is shown.
@@ -50,15 +50,19 @@ class Filler:
         missing = [name for name in self.ids if arguments.get(name) is None]
         if missing and not identity:
             public = without(arguments, self.sensitive)
-            identity = orjson.dumps(public, option=orjson.OPT_SORT_KEYS).hex()
+            said = orjson.dumps(public, option=orjson.OPT_SORT_KEYS)
+            identity = blake2b(said).hexdigest()
         made = {
             name: blake2b(f"{name} {identity}".encode(), digest_size=8).hexdigest()
             for name in missing
         }
         value: Any = {**arguments, **made} if made else arguments
-        left = count()
+        budget = Budget(Limits())
         for path, expression in self.derived.items():
-            value = _derive(value, path.split("."), {}, expression, left)
+            try:
+                value = _derive(value, path.split("."), {}, expression, budget)
+            except Failure:
+                break
         filled: Mapping[str, Any] = value
         return filled
 
@@ -68,23 +72,26 @@ def _derive(
     path: Sequence[str],
     around: Mapping[str, Any],
     expression: Expression,
-    made: count[int],
+    budget: Budget,
 ) -> Any:
+    budget.step()
     if isinstance(value, list):
-        return [_derive(element, path, around, expression, made) for element in value]
+        return [_derive(element, path, around, expression, budget) for element in value]
     if not isinstance(value, Mapping):
         return value
+    budget.step((len(around) + len(value)) // VALUES_PER_STEP)
     name, *rest = path
     inner = value.get(name)
     known = {**around, **value}
     if rest:
         if inner is None:
             return value
-        return {**value, name: _derive(inner, rest, known, expression, made)}
-    if inner is not None or next(made) >= _MOST_DERIVED:
+        return {**value, name: _derive(inner, rest, known, expression, budget)}
+    if inner is not None:
         return value
+    budget.step(_STEPS_EACH)
     try:
-        follows = expression.evaluate(known)
+        follows = expression.evaluate(known, budget)
     except CallError:
         return value
     return value if follows is None else {**value, name: follows}

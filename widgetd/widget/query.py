@@ -18,7 +18,8 @@ from jmespath.visitor import TreeInterpreter
 
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import copied, nodes, too_deep
+from widgetd.schema.json_values import copied, size, too_deep
+from widgetd.template.budget import UNFIT
 
 LONGEST = 4096
 """Characters of an expression."""
@@ -49,7 +50,7 @@ class Query:
         """
         try:
             found = _Interpreter().visit(self._parsed, value)
-        except (exceptions.JMESPathError, TypeError, ValueError, KeyError, AttributeError) as error:
+        except (exceptions.JMESPathError, *UNFIT, AttributeError) as error:
             types = (exceptions.JMESPathTypeError, TypeError, AttributeError)
             said = "it takes another kind of value" if isinstance(error, types) else "it fails"
             raise _failed(self.text, f"{said} here") from None
@@ -57,7 +58,7 @@ class Query:
             raise _failed(self.text, "it nests too deeply") from None
         except _SpentError:
             raise _failed(self.text, f"it takes more than {MOST:,} steps") from None
-        if nodes(found, MOST) > MOST or too_deep(found, Limits().json_depth):
+        if size(found, MOST) > MOST or too_deep(found, Limits().json_depth):
             raise _failed(self.text, f"it finds more than {MOST:,} values")
         try:
             return copied(found, Limits().json_depth)
@@ -193,5 +194,9 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]  # jmespath has no ty
 
     def visit_function_expression(self, node: Any, value: Any) -> Any:
         found = self._found(node, value)
-        self._walk(*(part["value"] for part in found["children"] if part["type"] != "expref"))
+        given = [part["value"] for part in found["children"] if part["type"] != "expref"]
+        self._walk(*given)
+        match node["value"], given:
+            case "join", [str(between), list(parts)]:  # makes more than it is given
+                self._spend(len(between) * len(parts) >> 6)
         return super().visit_function_expression(found, value)

@@ -110,21 +110,32 @@ def read_sidecar(source: Source | None) -> Sidecar:
 
 _DEFAULTS = Sidecar()
 
+DEEPEST = 16
+"""Parts of a dotted key: `tomllib` takes time and memory by the square of their number, for each
+key below a table with so many."""
+
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+"""
+_DEEP = re.compile(rf"(?:^|[\[{{,])[ \t]*+(?:{_PART}\.[ \t]*+){{{DEEPEST}}}", re.MULTILINE)
+
 
 def _parse(text: str) -> Sidecar:
+    if deep := _DEEP.search(text):
+        line = text.count("\n", 0, deep.end()) + 1
+        problem = f"a key has more than {DEEPEST} parts"
+        raise _fault("W1113", problem, "nest less, or put it in quotes", line=line)
     try:
         values = tomllib.loads(text)
         # By way of JSON, whose strictness takes a list for a tuple and writes dates as text.
         return Sidecar.model_validate_json(orjson.dumps(values))
     except tomllib.TOMLDecodeError as error:
         raise _not_toml(text, error) from None
-    except (orjson.JSONEncodeError, RecursionError):
-        problem = "it holds a number of more than 64 bits, or nests too deeply"
-        raise _fault("W1113", problem, "write the number as text, or nest less") from None
     except ValidationError as error:
         # Unknown keys first: a misspelt one is also missing where it is required.
         errors = error.errors(include_url=False)
         raise _unusable(text, min(errors, key=lambda one: one["type"] != _UNKNOWN)) from None
+    except (orjson.JSONEncodeError, RecursionError, ValueError):  # of thousands of digits, the last
+        problem = "it holds a number of more than 64 bits, or nests too deeply"
+        raise _fault("W1113", problem, "write the number as text, or nest less") from None
 
 
 _UNKNOWN = "extra_forbidden"

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import path_names
 from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Template, compile_expression, compile_text
+from widgetd.template.budget import Budget
 from widgetd.widget.definition import Definition
 from widgetd.widget.sidecar import SUFFIX
 
@@ -83,9 +85,10 @@ class Summary:
             for name in path.split("."):
                 value = value.get(name) if isinstance(value, Mapping) else None
             values[path] = value
+        budget = Budget(Limits())  # of all together
         for name, expression in self.expressions.items():
             try:
-                values[name] = expression.evaluate(public)
+                values[name] = expression.evaluate(public, budget)
             except CallError:
                 continue
         return {name: value for name, value in values.items() if value is not None}
@@ -119,21 +122,35 @@ def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -
 
 def without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:
     """The arguments without what lies at `paths`, in lists too, and in lists of lists."""
+    cuts: dict[str, Any] = {}
     for path in paths:
-        arguments = _cut(arguments, path_names(path))
-    return arguments
+        *around, last = path_names(path)
+        within = cuts
+        for name in around:
+            within = within.setdefault(name, {})
+            if within is _ALL:
+                break
+        else:
+            within[last] = _ALL
+    public: Mapping[str, Any] = _cut(arguments, cuts) if cuts else arguments
+    return public
 
 
-def _cut(value: Any, path: tuple[str, ...]) -> Any:
+_ALL: Final[Mapping[str, Any]] = MappingProxyType({})
+"""Stands for what is cut as a whole."""
+
+
+def _cut(value: Any, cuts: Mapping[str, Any]) -> Any:
+    """`value` without what is cut, gone through once however many paths there are."""
     if isinstance(value, list):
-        return [_cut(element, path) for element in value]
-    if not isinstance(value, Mapping) or path[0] not in value:
+        return [_cut(element, cuts) for element in value]
+    if not isinstance(value, Mapping) or cuts.keys().isdisjoint(value):
         return value
-    kept = dict(value)
-    if len(path) == 1:
-        del kept[path[0]]
-    else:
-        kept[path[0]] = _cut(kept[path[0]], path[1:])
+    kept = {}
+    for name, inner in value.items():
+        cut = cuts.get(name)
+        if cut is not _ALL:
+            kept[name] = inner if cut is None else _cut(inner, cut)
     return kept
 
 

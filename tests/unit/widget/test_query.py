@@ -1,0 +1,31 @@
+"""An expression over somebody else's answer costs no more than its budget, whatever it is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from widgetd.errors import CallError
+from widgetd.widget.query import MOST, compile_query
+
+GIVEN = {"long": "x" * 60_000, "many": [""] * 40_000}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("join(long, many)", f"it takes more than {MOST:,} steps"),
+        ("ceil(`1e400`)", "it fails here"),
+        ("floor(to_number('inf'))", "it fails here"),
+        ("[" + "long," * 100 + "long]", f"it finds more than {MOST:,} values"),
+    ],
+    ids=["join", "ceil", "floor", "one text often"],
+)
+def test_what_cannot_be_found_within_the_budget_is_said(text: str, problem: str) -> None:
+    with pytest.raises(CallError) as caught:
+        compile_query(text).find(GIVEN)
+
+    assert caught.value.message.endswith(f"cannot be used: {problem}")
+
+
+def test_a_join_that_can_be_afforded_is_made() -> None:
+    assert compile_query("join(', ', [@, @])").find("a") == "a, a"

@@ -1,0 +1,85 @@
+"""However much a sidecar asks for, a call takes no more than a render may, and says what it can."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.making import widget
+from tests.unit.widget import sidecar_attacks
+from widgetd.errors import WidgetError
+from widgetd.files.source import Source
+from widgetd.widget.action_checks import unmet
+from widgetd.widget.sidecar import DEEPEST, read_sidecar
+
+COSTLY = sidecar_attacks.COSTLY
+
+
+def test_no_sidecar_takes_much_time_or_memory() -> None:
+    tried = subprocess.run(
+        [sys.executable, "-m", "tests.unit.widget.sidecar_attacks"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert tried.stdout.split("\n")[-2:] == ["done", ""], (tried.stdout[-100:], tried.stderr)
+
+
+def test_what_follows_is_derived_within_one_budget() -> None:
+    said = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
+
+    derived = widget(sidecar=f"[derived]\n{said}").call({"who": "Ada"}).arguments
+
+    assert "k0" in derived
+    assert "k8" not in derived
+
+
+def test_facts_are_made_within_one_budget() -> None:
+    said = "".join(f'k{number} = "{COSTLY}"\n' for number in range(9))
+
+    facts = widget(sidecar=f"[summary_data]\n{said}").summary.data({})
+
+    assert "k0" in facts
+    assert "k8" not in facts
+
+
+def test_checks_are_made_within_one_budget_and_what_cannot_be_told_is_not_met() -> None:
+    check = f'[[actions.go.checks]]\nholds = "{COSTLY}"\nsays = "No."\n'
+    made = widget(sidecar='[actions.go]\ndescription = "Go."\n' + 9 * check)
+
+    assert 0 < len(unmet(made.checks, "go", {})) < 9
+    assert unmet(made.checks, "go", {})[-1] is made.checks["go"][-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("preload = " + "9" * 5_000, "it holds a number of more than 64 bits, or nests too deeply"),
+        (
+            "preload = 1" + "_1" * 5_000,
+            "it holds a number of more than 64 bits, or nests too deeply",
+        ),
+        ("title = ''\n" + "a." * DEEPEST + "a = 1", "a key has more than 16 parts"),
+        (
+            "title = ''\na = { 'b' ." + ' "\\"c".' * DEEPEST + "a = 1 }",
+            "a key has more than 16 parts",
+        ),
+        ("title = ''\n[[ " + "a. " * DEEPEST + "a ]]", "a key has more than 16 parts"),
+    ],
+    ids=["digits", "digits apart", "dotted", "dotted in a table", "dotted header"],
+)
+def test_what_no_reader_should_be_given_is_a_fault_of_the_sidecar(text: str, problem: str) -> None:
+    with pytest.raises(WidgetError) as caught:
+        read_sidecar(Source.of("a.widget.toml", text.encode()))
+
+    assert (caught.value.finding.code, caught.value.finding.problem) == ("W1113", problem)
+    assert caught.value.finding.line == (None if "number" in problem else 2)
+
+
+def test_dots_in_a_text_are_no_parts_of_a_key() -> None:
+    text = 'description = "' + "a." * 100 + '"\ntags = ["' + "a." * 100 + '"]'
+
+    assert read_sidecar(Source.of("a.widget.toml", text.encode())).tags == ("a." * 100,)
