@@ -28,6 +28,9 @@ MOST_BYTES = 2 * 1024 * 1024
 LONGEST_TEXT = 2_000
 """Characters of one field."""
 
+MOST_BITS = 63
+"""Of a number: JSON's encoder has no more."""
+
 LEVELS = ("debug", "info", "warning", "error", "critical")
 
 _FOREIGN_WORDS = frozenset({"message", "exc_info", "exception", "stack_info", "stack"})
@@ -82,7 +85,7 @@ class LogRing:
                 and not name.startswith("_")
             },
         }
-        line = orjson.dumps(fields, default=str)
+        line = orjson.dumps(fields)
         try:
             epoch_s = datetime.fromisoformat(at).timestamp()
         except ValueError:
@@ -113,7 +116,8 @@ class LogRing:
         number = 0
         if cursor:
             process, _, said = cursor.partition(".")
-            if process != self._process or not said.isdecimal() or int(said) > self._number:
+            is_number = said.isdecimal() and len(said) <= len(str(self._number))
+            if process != self._process or not is_number or int(said) > self._number:
                 problem = f"'{cursor[:40]}' is no cursor of this process; leave 'after' out"
                 raise CallError("W3102", problem, path="after")
             number = int(said)
@@ -127,7 +131,11 @@ class LogRing:
 
 def _tellable(value: Any) -> Any:
     if isinstance(value, str):
-        return _ON_DISK.sub("", value)[:LONGEST_TEXT]
+        # A file's name need not be UTF-8.
+        shown = value.encode(errors="backslashreplace").decode()
+        return _ON_DISK.sub("", shown)[:LONGEST_TEXT]
     if isinstance(value, (list, tuple)):
         return [_tellable(one) for one in value[:100]]
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return "a large number"
     return value if isinstance(value, (int, float, bool)) or value is None else str(type(value))

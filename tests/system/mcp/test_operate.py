@@ -163,12 +163,43 @@ async def test_the_ring_keeps_to_its_bounds_and_says_how_much_was_dropped() -> N
         ({"after": "0bad0bad.1"}, "W3102"),
         ({"after": "nonsense"}, "W3102"),
         ({"since": "yesterday"}, "W2002"),
+        ({"since": "9999999999d"}, "W2002"),
+        ({"since": "9" * 60 + "ms"}, "W2002"),
+        ({"since": "1" * 60_000}, "W2002"),
     ],
 )
 async def test_what_cannot_be_asked_of_the_log_is_said(
     arguments: dict[str, Any], code: str
 ) -> None:
     assert text(await called(operating(LogRing()), "get_logs", **arguments)).startswith(f"[{code}]")
+
+
+async def test_a_cursor_of_thousands_of_digits_is_none_of_this_process() -> None:
+    ring = LogRing()
+    ring(None, "info", {"event": "new.done", "level": "info", "timestamp": ""})
+
+    answer = await called(operating(ring), "get_logs", after=ring.cursor_of() + "0" * 5_000)
+
+    assert text(answer).startswith("[W3102]")
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (b"caf\xe9.widget".decode(errors="surrogateescape"), "caf\\udce9.widget"),
+        (["\ud800"], ["\\ud800"]),
+        (2**64, "a large number"),
+        (2**63 - 1, 2**63 - 1),
+    ],
+    ids=["a name that is no UTF-8", "half a character", "beyond 64 bits", "64 bits"],
+)
+async def test_an_event_is_kept_whatever_it_says(value: object, told: object) -> None:
+    ring = LogRing()
+    said(ring, "widget.refused", path=value)
+
+    [event] = (await logs(operating(ring)))["items"]
+
+    assert event["path"] == told
 
 
 async def test_only_as_much_of_the_log_is_told_as_lies_within_the_time_asked_for() -> None:

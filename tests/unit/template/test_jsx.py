@@ -299,3 +299,22 @@ def test_any_expression_is_evaluated_or_fails_as_a_call_does(expression: str) ->
         made = compiled(f"<A b={{{expression}}}>{{{expression}}}</A>", limits=LIMITS)
         with contextlib.suppress(CallError):
             assert json.loads(made.render(ARGUMENTS))["type"] == "A"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["big.toFixed(2)", "xs.slice(big)", "Math.max(big, 1)", "big < 1.5", "(1).toFixed(big)"],
+)
+def test_an_argument_of_hundreds_of_digits_is_too_large_to_compute_with(expression: str) -> None:
+    view = compile_view(f"<A b={{{expression}}}/>", limits=LIMITS)
+
+    with pytest.raises(CallError, match="line 1: a number is too large to compute with"):
+        view.render({"big": 10**400, "xs": [1]})
+
+
+@pytest.mark.parametrize("number", ["0x10n", "10n", "0b1n", "0o7n"])
+def test_an_integer_of_any_length_is_not_available(number: str) -> None:
+    with pytest.raises(WidgetError) as caught:
+        compile_view(f"<A b={{{number}}}/>", limits=LIMITS)
+
+    assert caught.value.finding.problem == f"this number is not available: {number}"

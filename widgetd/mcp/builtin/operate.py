@@ -36,6 +36,9 @@ MOST_BYTES = 64 * 1024
 MOST_ROWS = 200
 """Of a report."""
 
+LONGEST_SPAN = 64
+"""Characters; to look through more for digits would take time by their square."""
+
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -115,11 +118,11 @@ def _since(said: str) -> float:
     Raises:
         CallError: It is neither a duration, nor ISO 8601, nor a number (W2002).
     """
-    spans = _SPAN.findall(said)
-    if spans and "".join(number + unit for number, unit in spans) == said:
-        ago = timedelta(**{_UNITS[unit]: float(number) for number, unit in spans})
-        return time.time() - ago.total_seconds()
     try:
+        spans = _SPAN.findall(said[:LONGEST_SPAN])
+        if spans and "".join(number + unit for number, unit in spans) == said:
+            ago = timedelta(**{_UNITS[unit]: float(number) for number, unit in spans})
+            return time.time() - ago.total_seconds()
         return (
             float(said)
             if said.replace(".", "", 1).isdecimal()

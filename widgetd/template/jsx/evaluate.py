@@ -641,9 +641,9 @@ def _string(node: Node) -> str:
 def number(node: Node) -> float | int:
     """The number that a literal stands for."""
     digits = node.text.replace("_", "").lower()
-    if digits.startswith(("0x", "0o", "0b")):
-        return int(digits, 0)
     try:
+        if digits.startswith(("0x", "0o", "0b")):
+            return int(digits, 0)
         value = float(digits)
     except ValueError:
         raise node.fault(

@@ -53,7 +53,7 @@ def number(budget: Budget, value: Value) -> float | int:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int | float):
-        return value
+        return _settled(value)
     if value is None:
         return 0
     if isinstance(value, _HOLDERS):
