@@ -20,7 +20,7 @@ from widgetd.guide.guide import KINDS, ORDER, page
 from widgetd.guide.reference import Reference
 from widgetd.mcp.builtin.table import ToolContext
 from widgetd.mcp.parts import JSON, PARTS
-from widgetd.mcp.result import Result, structured_result
+from widgetd.mcp.result import Result, not_found, structured_result
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
@@ -123,9 +123,7 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
         for name in names:
             widget = snapshot.widgets.get(name)
             if widget is None:
-                near = nearest(name, tuple(snapshot.widgets))
-                suggestions = [] if near is None else [near]
-                items.append({"name": name, "status": "not_found", "suggestions": suggestions})
+                items.append(not_found(name, snapshot.widgets))
                 continue
             item: dict[str, Any] = {
                 "name": name,

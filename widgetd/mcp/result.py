@@ -10,7 +10,7 @@ Source: MCP specification, server/tools, "Tool Result"; MCP Apps 2026-01-26.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import orjson
 
-from widgetd.errors import CallError
+from widgetd.errors import CallError, nearest
 from widgetd.mcp.envelope import Failure, Ui, UiMetadata
 from widgetd.mcp.principal import Caller, placed
 from widgetd.schema.json_values import to_json
@@ -239,6 +239,13 @@ def tool_result(
     if named:
         facts = to_json({**json.loads(facts), "renderId": render.id})
     return Result(content=to_json(content), structured=facts, meta=meta)
+
+
+def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:
+    """The item of a list for a name that was asked for and is none of the `known`."""
+    near = nearest(name, tuple(known))
+    suggestions = [] if near is None else [near]
+    return {"name": name, "status": "not_found", "suggestions": suggestions}
 
 
 @lru_cache(maxsize=1024)

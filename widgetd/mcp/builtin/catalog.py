@@ -11,11 +11,10 @@ from typing import Any
 
 import orjson
 
-from widgetd.errors import nearest
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
 from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.principal import CALL
-from widgetd.mcp.result import Result, structured_result
+from widgetd.mcp.result import Result, not_found, structured_result
 from widgetd.widget.actions import widget_actions
 
 MOST_HITS = 50
@@ -86,9 +85,7 @@ def _details(context: ToolContext, name: str) -> dict[str, Any]:
     snapshot = context.caller.snapshot
     widget = snapshot.widgets.get(name)
     if widget is None:
-        near = nearest(name, tuple(snapshot.widgets))
-        suggestions = [] if near is None else [near]
-        return {"name": name, "status": "not_found", "suggestions": suggestions}
+        return not_found(name, snapshot.widgets)
     item: dict[str, Any] = {
         "name": widget.tool,
         "status": "ok",
