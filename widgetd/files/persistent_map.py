@@ -142,7 +142,6 @@ class _Follower(Mapping[str, T]):
 
 
 def _written(whole: dict[str, T], changes: Mapping[str, T | None]) -> dict[str, T]:
-    """`whole`, with `changes` made to it."""
     is_sorted = changes.keys() <= whole.keys()
     for key, entry in changes.items():
         if entry is None:

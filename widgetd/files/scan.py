@@ -119,8 +119,6 @@ def scan(
 
 
 class _Scanner:
-    """A scan in the making."""
-
     def __init__(
         self,
         folder: Folder,

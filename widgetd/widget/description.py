@@ -89,7 +89,6 @@ def _lead(definition: Definition) -> str:
 
 
 def _fields(schema: Schema, detail: _Detail) -> str:
-    """What the arguments are."""
     properties: Mapping[str, Any] = schema.advertised["properties"]
     required = [name for name in schema.advertised.get("required", ()) if name in properties]
     phrases: dict[str, str] = {}
