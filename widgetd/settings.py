@@ -169,6 +169,9 @@ class Settings(BaseModel):
     )
     include: Words = Field(default=(), description="only widgets with one of these tags or names")
     exclude: Words = Field(default=(), description="no widgets with one of these tags or names")
+    access_log: bool = Field(
+        default=False, description="log each request over HTTP; else at level debug alone"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="the least important event that is logged"
     )

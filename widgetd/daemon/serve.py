@@ -14,10 +14,11 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import structlog
@@ -41,15 +42,18 @@ from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import tracing
 from widgetd.mcp import sdk
 from widgetd.mcp.log_ring import LogRing
+from widgetd.mcp.login import Login
 from widgetd.mcp.principal import Principal
 from widgetd.mcp.server import Server
 from widgetd.mcp.unambiguous import readable_in_one_way
 from widgetd.settings import Settings
+from widgetd.store.delivery.forward import Forwarder
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
 from widgetd.web.http_connection import HttpLimits
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
 from widgetd.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
+from widgetd.web.traffic import Traffic
 
 LEAVE_S = 0.1
 """How long answers have to reach the pipe when the daemon was told to end over stdio."""
@@ -102,6 +106,7 @@ async def serve(
         forwarding = forwarding_of(settings, store)
         server = server_of(runtime, forwarding.store if forwarding else store)
         load = loading.loader.load
+        _watch_webhook(runtime, forwarding)
         intake = intake_of(runtime)
         if "author" in settings.toolset:
             server.provide(authoring_of(runtime, server, intake))
@@ -177,6 +182,9 @@ async def _over_http(
         shown += gallery_routes(gallery, guard)
     access = runtime.access_policy.access
     served = app(server, shown, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
+    traffic = Traffic(log=settings.access_log)
+    sdk.put_before(served, lambda inner: traffic.around(inner, served.routes))
+    _watch_traffic(runtime, traffic)
     sdk.own_the_shutdown()
     _watch_numbers(runtime, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
 
@@ -216,6 +224,42 @@ async def _over_http(
         tasks.cancel_scope.cancel()
 
 
+def _watch_webhook(runtime: Runtime, forwarding: Forwarder | None) -> None:
+    runtime.metrics.watch_number(
+        "webhook_waiting",
+        "Actions that the webhook is yet to be told of.",
+        lambda: 0 if forwarding is None else forwarding.waiting,
+    )
+    runtime.metrics.watch_count(
+        "webhook_failures",
+        "Actions that the webhook was never told of.",
+        lambda: 0 if forwarding is None else forwarding.failures,
+    )
+
+
+def _watch_traffic(runtime: Runtime, traffic: Traffic) -> None:
+    watch, access = runtime.metrics.watch_counts, runtime.access_policy.access
+
+    def requests() -> dict[tuple[str, ...], int]:
+        found = list(traffic.requests.items())
+        return {(route, method, str(status)): count for (route, method, status), count in found}
+
+    watch("http_requests", "Requests by route.", ("route", "method", "status"), requests)
+    for name, counted in (
+        ("http_request_bytes", traffic.received_bytes),
+        ("http_response_bytes", traffic.sent_bytes),
+    ):
+        watch(name, "Bytes of bodies by route.", ("route",), partial(_by_label, counted))
+    refused = (Login() if access is None else access.login).refused
+    watch(
+        "refused_logins", "Requests without a good token.", ("reason",), partial(_by_label, refused)
+    )
+
+
+def _by_label(counted: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
+    return {(label,): count for label, count in list(counted.items())}
+
+
 def _watch_numbers(runtime: Runtime, server: Server, *, sessions: Callable[[], int]) -> None:
     watch = runtime.metrics.watch_number
     watch("sessions", "Sessions of legacy clients.", sessions)
@@ -224,6 +268,7 @@ def _watch_numbers(runtime: Runtime, server: Server, *, sessions: Callable[[], i
     def away() -> int:
         return int(server.store.mode() == "degraded")
 
+    watch("unread_actions", "Actions kept here that nobody has read.", server.store.unread)
     watch("store_degraded", "Whether the store that replicas share does not answer.", away)
     audit = runtime.audit
     runtime.metrics.watch_count(

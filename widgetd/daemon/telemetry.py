@@ -35,6 +35,8 @@ _NOISY = ("fastmcp", "mcp", "uvicorn", "uvicorn.access", "uvicorn.error", "watch
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
+_SENTENCE = ("message", "problem", "advice")
+
 _SHARED: tuple[Processor, ...] = (
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -60,8 +62,10 @@ def configure(
     # A traceback never tells the values of variables: some are what callers sent.
     if stream.isatty() if readable is None else readable:
         plain = structlog.dev.plain_traceback
-        columns = structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)
-        dress: tuple[Processor, ...] = (columns,)
+        columns = structlog.dev.ConsoleRenderer(
+            colors=stream.isatty(), exception_formatter=plain, sort_keys=False
+        )
+        dress: tuple[Processor, ...] = (_sentence_first, columns)
     else:
         dress = (
             structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
@@ -94,6 +98,14 @@ def configure(
         library.handlers.clear()
         library.propagate = True
         library.setLevel(logging.INFO if level == "debug" else logging.WARNING)
+
+
+def _sentence_first(
+    _logger: object, _method: str, event: structlog.types.EventDict
+) -> structlog.types.EventDict:
+    """What is wrong, and what would be right, before where and how often."""
+    sentence = {name: event[name] for name in _SENTENCE if name in event}
+    return {**sentence, **event}
 
 
 def _event_of_library(

@@ -162,7 +162,9 @@ class Challenges:
 def reason_of(scope: sdk.Scope) -> Reason:
     """Why a request is refused that nobody is known to have sent."""
     said = dict(scope["headers"]).get(b"authorization", b"")
-    return "unknown_token" if said[:7].lower() == b"bearer " else "no_token"
+    # A browser sends its token as a password.
+    sent = said.lower().startswith((b"bearer ", b"basic "))
+    return "unknown_token" if sent else "no_token"
 
 
 async def _taken(receive: sdk.Receive) -> list[sdk.Message]:

@@ -263,7 +263,7 @@ def wrap_route(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
 
 def put_before(app: Any, layer: Callable[[App], App]) -> None:
     """Put `layer` before everything else that an HTTP app does with a request."""
-    app.middleware_stack = layer(app.build_middleware_stack())
+    app.middleware_stack = layer(app.middleware_stack or app.build_middleware_stack())
 
 
 def endpoint_of(app: Any, path: str) -> App:

@@ -188,6 +188,10 @@ class LocalActions:
             queue.delivered = queue.unread[-1].action.seq
         return tuple(queued.action for queued in queue.unread)
 
+    def waiting(self) -> int:
+        """How many actions of all renders nobody has read."""
+        return sum(len(queue.unread) for queue in self._queues.values())
+
     def release(self) -> tuple[Queued, ...]:
         """Give away what no reader was given, of every render, to be queued elsewhere."""
         now = self._clock()

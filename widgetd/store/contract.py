@@ -387,6 +387,7 @@ class Store:
         mode: Says where all this is: in this process by choice (`local`), on a server that
             replicas share (`shared`), or in this process while the server is away (`degraded`).
         skipped: Counts what stood on the server and could not be read.
+        unread: How many actions wait in this process for somebody to read them.
     """
 
     renders: Renders
@@ -395,3 +396,4 @@ class Store:
     limits: Limits
     mode: Callable[[], Literal["local", "shared", "degraded"]]
     skipped: Callable[[], int] = lambda: 0
+    unread: Callable[[], int] = lambda: 0

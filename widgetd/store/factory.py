@@ -85,6 +85,7 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
             limits=SharedLimits(connection, limits, bounds=bounds, clock=clock),
             mode=lambda: "shared" if connection.up else "degraded",
             skipped=lambda: connection.skipped,
+            unread=fallback.waiting,
         )
 
 
@@ -98,9 +99,11 @@ def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store
     bounds = bounds or Bounds()
     render_cache, answer_cache = local_caches(bounds, clock)
     renders = CachedRenders(render_cache)
+    actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock)
     return Store(
         renders=renders,
-        actions=LocalActions(renders, Waiters(), bounds=bounds, clock=clock),
+        actions=actions,
+        unread=actions.waiting,
         idempotency=CachedAnswers(answer_cache),
         limits=LocalLimits(bounds=bounds, clock=clock),
         mode=lambda: "local",

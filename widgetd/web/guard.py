@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from widgetd.mcp.auth import Access, principal_of
+from widgetd.mcp.login import reason_of
 from widgetd.mcp.principal import CALLER, NOBODY, Caller, Principal
 from widgetd.mcp.server import Server
 
@@ -44,6 +45,9 @@ class Guard:
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             principal = await self._principal(scope)
+            if self._access is not None and principal.scopes.isdisjoint(scopes):
+                known = principal is not NOBODY
+                self._access.login.refused["no_scope" if known else reason_of(scope)] += 1
             if principal is NOBODY:
                 answer: ASGIApp = _NEEDED
             elif principal.scopes.isdisjoint(scopes):

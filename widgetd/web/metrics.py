@@ -7,7 +7,7 @@ Counts are pushed through the two observers; states are read when asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from typing import TypeVar, get_args
@@ -42,6 +42,9 @@ MISSED_AFTER_S = 1.0
 FORGOTTEN_S = 60.0
 """A file written longer ago was moved or mounted into the folder, not saved there."""
 
+_LIMITS = {"W2201": "rate", "W2202": "at_once"}
+"""The bounds of each principal, by the code of what is beyond them."""
+
 _CALL_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _SAVE_S = (0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10)
 _STEPS = (100, 1_000, 10_000, 100_000)
@@ -71,6 +74,11 @@ class Metrics:
         self._refusals = self._counter("reload_refusals", "Files that could not be served.")
         self._missed = self._counter("changes_missed", "Changes that no file event told of.")
         self._calls = self._counter("calls", "Calls that are over.", "widget", "outcome")
+        self._limited = self._counter(
+            "calls_limited", "Calls refused for what their principal asks for.", "limit"
+        )
+        for limit in _LIMITS.values():
+            self._limited.labels(limit)
         self._uploads = self._counter("uploads", "Widgets brought to the folder.", "outcome")
         for outcome in get_args(UploadOutcome):
             self._uploads.labels(outcome)  # a rise from nothing is no rise to Prometheus
@@ -129,6 +137,8 @@ class Metrics:
             widget = ""
         self._calls_of[call.outcome][widget].inc()
         self._seconds_of[widget].observe(call.seconds)
+        if call.code in _LIMITS:
+            self._limited.labels(_LIMITS[call.code]).inc()
 
     def rendered(self, widget: Widget, steps: int) -> None:
         """A widget was rendered; one that is gone meanwhile leaves no series."""
@@ -166,7 +176,17 @@ class Metrics:
 
     def watch_count(self, name: str, meaning: str, number: Callable[[], int]) -> None:
         """Show `number`, which only rises, as it is whenever somebody asks."""
-        self.collected.register(_Count(f"widgetd_{name}", meaning, number))
+        self.watch_counts(name, meaning, (), lambda: {(): number()})
+
+    def watch_counts(
+        self,
+        name: str,
+        meaning: str,
+        labels: Sequence[str],
+        numbers: Callable[[], Mapping[tuple[str, ...], int]],
+    ) -> None:
+        """Show `numbers`, which only rise, by the values of `labels`, whenever somebody asks."""
+        self.collected.register(_Counts(f"widgetd_{name}", meaning, labels, numbers))
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"widgetd_{name}", meaning, labels, registry=self.collected)
@@ -211,17 +231,27 @@ class _Named(Collector):
             yield metric
 
 
-class _Count(Collector):
+class _Counts(Collector):
     """What somebody else counts."""
 
-    def __init__(self, name: str, meaning: str, number: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        name: str,
+        meaning: str,
+        labels: Sequence[str],
+        numbers: Callable[[], Mapping[tuple[str, ...], int]],
+    ) -> None:
         self._name = name
         self._meaning = meaning
-        self._number = number
+        self._labels = labels
+        self._numbers = numbers
 
     def collect(self) -> Iterator[Metric]:
         """How many there were so far."""
-        yield CounterMetricFamily(self._name, self._meaning, value=self._number())
+        family = CounterMetricFamily(self._name, self._meaning, labels=self._labels)
+        for values, number in self._numbers().items():
+            family.add_metric(values, number)
+        yield family
 
 
 class _States(Collector):

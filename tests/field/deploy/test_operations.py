@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,10 @@ from widgetd.errors import CODES
 from widgetd.settings import Settings
 
 GUIDE = (ROOT / "docs" / "operations.md").read_text()
+PROMTOOL = shutil.which("promtool")
+needs_promtool = pytest.mark.skipif(
+    PROMTOOL is None, reason="needs promtool, of Debian's package prometheus"
+)
 LABEL = re.compile(r"(\w+)\{(\w+)[=!]")
 
 
@@ -82,6 +89,46 @@ async def test_alerts_ask_for_metrics_and_labels_that_are_told(tmp_path: Path) -
     assert asked <= told.keys()
     assert [pair for pair in labelled if pair[1] not in told[pair[0]]] == []
     assert all(rule["annotations"]["description"] for rule in rules)
+
+
+async def test_the_dashboard_has_a_panel_for_each_alert_and_asks_for_what_is_told(
+    tmp_path: Path,
+) -> None:
+    told = await scraped(tmp_path)
+    rules = yaml.safe_load((ROOT / "deploy" / "alerts.yaml").read_text())["groups"][0]["rules"]
+    panels = json.loads((ROOT / "deploy" / "grafana" / "widgetd.json").read_text())["panels"]
+
+    for rule in rules:
+        [panel] = [one for one in panels if rule["alert"] in one["description"].split(", ")]
+        shown = " ".join(target["expr"] for target in panel["targets"])
+        assert set(re.findall(r"widgetd_\w+", rule["expr"])) <= set(
+            re.findall(r"widgetd_\w+", shown)
+        ), rule["alert"]
+    asked = json.dumps(panels)
+    assert set(re.findall(r"(?:widgetd|process)_\w+", asked)) <= told.keys()
+
+
+@needs_promtool
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "rules", "alerts.yaml"),
+        ("check", "config", "--syntax-only", "prometheus.yml"),
+        ("test", "rules", "alerts.test.yaml"),
+    ],
+    ids=" ".join,
+)
+def test_prometheus_itself_finds_the_rules_good(arguments: tuple[str, ...]) -> None:
+    ended = subprocess.run(
+        [str(PROMTOOL), *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT / "deploy",
+    )
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @pytest.mark.parametrize("code", sorted(set(re.findall(r"W[0-5]\d{3}", GUIDE))))

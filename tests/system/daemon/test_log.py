@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.process import daemon_process
+from tests.system.web.asking import ask
 
 _CRASH = """
 import structlog
@@ -34,3 +40,41 @@ def test_a_traceback_tells_where_and_no_value(*, readable: bool) -> None:
     assert "LookupError" in ended.stderr
     assert "no such thing" in ended.stderr
     assert "4711-of-ada" not in ended.stderr
+
+
+async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clients(
+    tmp_path: Path,
+) -> None:
+    widgets, log = tmp_path / "widgets", tmp_path / "log"
+    widgets.mkdir()
+    async with daemon_process(widgets, "--access-log", log=log) as served:
+        await ask(served.url, "/livez")
+        await ask(served.url, "/sk_12345")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+
+    told = [line for line in lines if line["event"] == "request.answered"]
+    assert [(one["route"], one["method"], one["status"], one["level"]) for one in told] == [
+        ("/livez", "GET", 200, "info"),
+        ("other", "GET", 404, "info"),
+    ]
+    assert "sk_12345" not in json.dumps(lines)
+
+
+_TOLD = """
+import structlog
+from widgetd.daemon import telemetry
+
+telemetry.configure("info", readable=True)
+said = {"problem": "it has none", "advice": "write it"}
+structlog.get_logger().warning("widget.refused", at="/name", **said)
+"""
+
+
+def test_a_person_reads_what_happened_and_the_sentence_before_the_details() -> None:
+    command = [sys.executable, "-c", _TOLD]
+    ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30)
+
+    line = re.sub(r" +", " ", ended.stderr)
+    assert line.endswith(
+        "[warning ] widget.refused problem='it has none' advice='write it' at=/name\n"
+    )

@@ -276,3 +276,13 @@ async def test_actions_that_are_never_taken_do_not_hold_up_the_others(
             meanwhile = len(receiver.told) - before - good
 
     assert meanwhile <= good * bad / 4, "each would have waited for a turn of all the bad ones"
+
+
+async def test_what_was_never_told_is_counted_and_nothing_waits_for_it() -> None:
+    async with receiving() as receiver:
+        gone = hook_of(receiver)
+    async with forwarding(gone) as told, anyio.create_task_group() as tasks:
+        await told.store.actions.append("r1", "a", {}, idempotency_key="k")
+        waiting = told.waiting
+        tasks.start_soon(told.finish)
+    assert (waiting, told.waiting, told.failures) == (1, 0, 1)

@@ -57,6 +57,57 @@ async def test_calls_are_counted_by_widget_and_outcome_however_they_were_made(
     assert not any("sk_12345" in name for name in found)
 
 
+async def test_requests_are_counted_by_route_however_they_are_answered(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path) as url, connected(url, "legacy") as client:
+        await client.call("a", who="Ada")  # the first one asks for the list, too
+        before = (await scraped(url))["widgetd_http_requests_total{POST,/mcp,200}"]
+        await client.call("a", who="Ada")
+        await client.call("a", who="Ada")
+        for path in ("/readyz", "/sk_12345", "/render/sk_12345"):
+            await ask(url, path)
+        await ask(url, "/render/a", method="POST")
+        found = await scraped(url)
+
+    assert found["widgetd_http_requests_total{POST,/mcp,200}"] == before + 2
+    assert found["widgetd_http_requests_total{GET,/readyz,200}"] == 1
+    assert found["widgetd_http_requests_total{GET,other,404}"] == 1
+    assert found["widgetd_http_requests_total{GET,/render/{name},405}"] == 1
+    assert found["widgetd_http_requests_total{POST,/render/{name},400}"] == 1
+    assert found["widgetd_http_request_bytes_total{/mcp}"] > 200
+    assert found["widgetd_http_response_bytes_total{/mcp}"] > 200
+    assert not any("sk_12345" in name for name in found)
+
+
+async def test_what_is_refused_is_counted_by_reason(tmp_path: Path) -> None:
+    widgets, tokens = tmp_path / "widgets", tmp_path / "tokens"
+    widgets.mkdir()
+    tokens.write_text("p pppppppppppppppp metrics\nr rrrrrrrrrrrrrrrr widgets:read\n")
+    (widgets / "A.widget").write_text(widget_file("A"))
+    bearing = {"authorization": "Bearer pppppppppppppppp"}
+    async with serving(widgets, token_file=tokens, rate=0.001, burst=1) as url:
+        await ask(url, "/mcp", method="POST")
+        await ask(url, "/mcp", method="POST", authorization="Bearer nobody")
+        await ask(url, "/metrics")
+        await ask(url, "/status", **bearing)
+        text = (await ask(url, "/metrics", **bearing)).text
+
+    counted = dict(re.findall(r'widgetd_refused_logins_total\{reason="(\w+)"\} (\S+)', text))
+    assert counted == {"no_token": "2.0", "unknown_token": "1.0", "no_scope": "1.0"}
+    assert 'widgetd_calls_limited_total{limit="rate"} 0.0' in text
+
+
+async def test_calls_beyond_a_limit_are_counted_by_limit(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path, rate=0.001, burst=1) as url:
+        for _ in range(3):
+            await ask(url, "/render/a", method="POST", content_type="application/json")
+        found = await scraped(url)
+
+    assert found["widgetd_calls_limited_total{rate}"] == 2
+    assert found["widgetd_calls_limited_total{at_once}"] == 0
+
+
 async def test_reloads_are_counted_and_a_widget_that_is_gone_leaves_no_series(
     tmp_path: Path,
 ) -> None:

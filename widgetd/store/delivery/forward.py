@@ -60,6 +60,9 @@ class Forwarder:
         hook: Who is told.
         clock: Tells the time.
         most_waiting: How many actions may wait to be told.
+
+    Attributes:
+        failures: How many actions it was never told of.
     """
 
     def __init__(
@@ -75,9 +78,15 @@ class Forwarder:
         self._renders = store.renders
         self._most_waiting = most_waiting
         self._waiting = 0
+        self.failures = 0
         self._finished = anyio.Event()
         self._outbox, self._deliveries = anyio.create_memory_object_stream[Delivery](math.inf)
         self.store = replace(store, actions=_ForwardedActions(store.actions, self._accept, clock))
+
+    @property
+    def waiting(self) -> int:
+        """How many actions it has yet to be told of."""
+        return self._waiting
 
     async def forward(self) -> None:
         """Run until all is sent that came before `finish`, or until cancelled."""
@@ -110,6 +119,7 @@ class Forwarder:
             except anyio.ClosedResourceError:
                 problem = "this process ends"
         if problem:
+            self.failures += 1
             _log.warning("webhook.failed", id=delivery.id, problem=problem)
 
     async def _deliver(self, client: Client, delivery: Delivery) -> None:
@@ -125,7 +135,8 @@ class Forwarder:
             timestamp = datetime.fromtimestamp(delivery.at, UTC).isoformat()
             told = {"type": "widget.action", "timestamp": timestamp, "data": data}
             body = orjson.dumps(told)
-            await client.deliver(self._hook, delivery.id, body, clock=self._clock)
+            if not await client.deliver(self._hook, delivery.id, body, clock=self._clock):
+                self.failures += 1
         finally:
             self._waiting -= 1
 
