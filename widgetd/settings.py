@@ -153,6 +153,9 @@ class Settings(BaseModel):
     toolset: Toolsets = Field(
         default=(), description="further built-in tools: author, operate, pictures, ..."
     )
+    upstreams: Path | None = Field(
+        default=None, description="a file of other servers, which fill widgets"
+    )
     page_size: int = Field(default=0, ge=0, description="tools on one page of a list; 0 for all")
     poll: float | None = Field(
         default=None,
@@ -204,7 +207,7 @@ class Settings(BaseModel):
             raise PydanticCustomError("url", "write it as https://widgets.example.com")
         return value.rstrip("/").removesuffix("/mcp")
 
-    @field_validator("dir", "token_file", "audit", "state_dir", mode="before")
+    @field_validator("dir", "token_file", "audit", "state_dir", "upstreams", mode="before")
     @classmethod
     def _home(cls, value: object) -> object:
         return Path(value).expanduser() if isinstance(value, str) else value

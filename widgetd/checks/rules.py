@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.checks import exporter, images, renders, schemas, texts
+from widgetd.checks import exporter, feeds, images, renders, schemas, texts
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.errors import Finding
 from widgetd.schema.json_text import decode
@@ -18,6 +18,7 @@ from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import VARIANTS, actions_in
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import Studio
+from widgetd.widget.feed import Feed
 from widgetd.widget.samples import GENERATED, Sample, examples, studio_samples
 from widgetd.widget.widget import Widget
 
@@ -63,6 +64,8 @@ RULES = (
     Rule(("W1408",), ("actions",), renders.hidden_fields),
     Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.unloadable),
     Rule(("W1214",), ("definition", "actions"), texts.described_in_vain),
+    Rule(("W1601",), ("feed", "definition", "upstreams"), feeds.unknown_upstream),
+    Rule(("W1603",), ("feed", "definition"), feeds.unknown_fields),
 )
 """In the order of what they are about in a file."""
 
@@ -86,11 +89,18 @@ class Subject:
         widget: Compiled; of a mere definition only what needs no compiling is known.
         strict: Whether it is a fault that a template reads what its schema does not declare.
         image_origins: Origins that images may come from in every widget.
+        upstreams: The names of those that are declared; None where nobody says.
     """
 
     def __init__(
-        self, widget: Widget | Definition, *, strict: bool, image_origins: Collection[str] = ()
+        self,
+        widget: Widget | Definition,
+        *,
+        strict: bool,
+        image_origins: Collection[str] = (),
+        upstreams: Collection[str] | None = None,
     ) -> None:
+        self.upstreams = upstreams
         self.widget = widget if isinstance(widget, Widget) else None
         self.definition = widget if isinstance(widget, Definition) else widget.definition
         self.strict = strict
@@ -133,6 +143,11 @@ class Subject:
         written = self.widget is not None and self.definition.schema is not None
         return self.widget.schema if self.widget is not None and written else None
 
+    @property
+    def feed(self) -> Feed | None:
+        """What fills it."""
+        return None if self.widget is None else self.widget.feed
+
     @cached_property
     def declared(self) -> DeclaredPaths | None:
         """The paths that the author's schema declares."""
@@ -163,7 +178,11 @@ class Subject:
 
 
 def findings(
-    widget: Widget | Definition, *, strict: bool = False, image_origins: Collection[str] = ()
+    widget: Widget | Definition,
+    *,
+    strict: bool = False,
+    image_origins: Collection[str] = (),
+    upstreams: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Everything that can be said about `widget`, in the order of its file's parts.
 
@@ -171,8 +190,9 @@ def findings(
         widget: A compiled widget; of a mere definition only its texts are looked at.
         strict: Whether it is a fault that a template reads what its schema does not declare.
         image_origins: Origins that images may come from in every widget.
+        upstreams: The names of those that are declared; None where nobody says.
     """
-    subject = Subject(widget, strict=strict, image_origins=image_origins)
+    subject = Subject(widget, strict=strict, image_origins=image_origins, upstreams=upstreams)
     found: list[Finding] = []
     for rule in RULES:
         needed = [getattr(subject, name) for name in rule.needs]

@@ -42,6 +42,7 @@ from widgetd.store.delivery.forward import Forwarder
 from widgetd.store.delivery.webhook import webhook
 from widgetd.store.factory import open_store
 from widgetd.store.limits import LocalLimits
+from widgetd.upstreams.toolset import Feeding
 from widgetd.web.metrics import Metrics
 from widgetd.widget.sidecar import SUFFIX
 
@@ -195,6 +196,29 @@ def operations_of(runtime: Runtime) -> Operations:
         audit=settings.audit,
         sections={"toolsets": lambda: ["core", *settings.toolset]},
     )
+
+
+def feeding_of(runtime: Runtime, server: Server) -> Feeding:
+    """What fills the widgets of `server` from other servers; nothing where no file names any.
+
+    Raises:
+        ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
+    """
+    feeding, path = Feeding(), runtime.settings.upstreams
+    if path is not None:
+        # Most daemons have no upstreams, and start sooner without.
+        from widgetd.upstreams.answers import KeptAnswers  # noqa: PLC0415
+        from widgetd.upstreams.feeds import UpstreamFeeds  # noqa: PLC0415
+        from widgetd.upstreams.upstreams import Upstreams  # noqa: PLC0415
+
+        upstreams = Upstreams(path, observer=runtime.metrics)
+        runtime.metrics.watch_upstreams(upstreams.ups)
+        runtime.vitals.upstreams = upstreams.counts
+        feeds = UpstreamFeeds(upstreams, server.store.answers, observer=runtime.metrics)
+        server.rendering.feeds = feeds
+        feeding = Feeding(upstreams=upstreams, feeds=feeds, kept=KeptAnswers(time.monotonic))
+    server.provide(feeding)
+    return feeding
 
 
 def intake_of(runtime: Runtime) -> Intake | None:

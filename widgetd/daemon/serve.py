@@ -28,6 +28,7 @@ from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
     authoring_of,
+    feeding_of,
     forwarding_of,
     gallery_of,
     intake_of,
@@ -48,6 +49,7 @@ from widgetd.mcp.server import Server
 from widgetd.mcp.unambiguous import readable_in_one_way
 from widgetd.settings import Settings
 from widgetd.store.delivery.forward import Forwarder
+from widgetd.upstreams.toolset import Feeding
 from widgetd.web.app import MCP_PATH, app
 from widgetd.web.guard import Guard
 from widgetd.web.http_connection import HttpLimits
@@ -107,6 +109,7 @@ async def serve(
         server = server_of(runtime, forwarding.store if forwarding else store)
         load = loading.loader.load
         _watch_webhook(runtime, forwarding)
+        feeding = feeding_of(runtime, server)
         intake = intake_of(runtime)
         if "author" in settings.toolset:
             server.provide(authoring_of(runtime, server, intake))
@@ -125,7 +128,8 @@ async def serve(
             held.enter_context(watchdog.armed())
             _log.info("watchdog.armed", remembers=loading.state is not None)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_obey_signals, runtime)
+            tasks.start_soon(_obey_signals, runtime, feeding)
+            tasks.start_soon(feeding.run)
             if watched:
                 tasks.start_soon(watchdog.beat)
             if runtime.audit is not None:
@@ -312,7 +316,7 @@ def _announce(runtime: Runtime, started: Started, url: str) -> None:
     started(url, widgets)
 
 
-async def _obey_signals(runtime: Runtime) -> None:
+async def _obey_signals(runtime: Runtime, feeding: Feeding) -> None:
     """SIGTERM and SIGINT end the daemon; SIGHUP makes it look at everything, tokens too."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async for received in signals:
@@ -322,5 +326,6 @@ async def _obey_signals(runtime: Runtime) -> None:
                     runtime.access_policy.access.reread()
                 runtime.vitals.on_next_look(runtime.tell_supervisor)
                 runtime.hints.add()
+                feeding.look()
             else:
                 runtime.stop.set()

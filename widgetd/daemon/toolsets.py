@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from widgetd.guide import toolset as guide
 from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
+from widgetd.upstreams import toolset as upstreams
 
-ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *guide.TOOLS)
+ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *guide.TOOLS, *upstreams.TOOLS)
 """Of all toolsets."""
 
 READABLE = guide.RESOURCES

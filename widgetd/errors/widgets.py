@@ -87,5 +87,8 @@ CODES = (
     Code("W1504", "warning", "the tool has another name"),
     Code("W1505", "warning", "a tool was removed"),
     # W16xx: what fills a widget
+    Code("W1601", "warning", "a feed names an upstream that nobody declared"),
     Code("W1602", "fault", "an expression of the sidecar is not JMESPath that can be used"),
+    Code("W1603", "warning", "a feed fills a field that the schema lacks"),
+    Code("W1604", "fault", "a required field is neither asked for nor filled by the feed"),
 )

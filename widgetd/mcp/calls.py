@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,6 +19,7 @@ import anyio.to_thread
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
+from widgetd.mcp.feeds import Feeds, Filled, NoFeeds
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import Caller, caller_in, is_elevated
 from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
@@ -39,6 +41,7 @@ class Rendering:
 
     Attributes:
         draws: What is being drawn.
+        feeds: Fills widgets that have a feed.
 
     Args:
         registry: Where a call that came without a request finds the snapshot.
@@ -58,6 +61,7 @@ class Rendering:
         new_id: Callable[[], str] = lambda: f"r_{token_urlsafe(12)}",
     ) -> None:
         self.draws = draws or Draws()
+        self.feeds: Feeds = NoFeeds()
         self._registry = registry
         self._policy = policy
         self._store = store
@@ -156,25 +160,42 @@ class Rendering:
         """Render `widget`, of the snapshot of this generation, and keep the render for `owner`.
 
         Raises:
-            CallError: The arguments do not fit, or the template fails on them.
+            CallError: The arguments do not fit, nothing that does can be had to fill it with, or
+                the template fails on them.
         """
-        made, started_s = None, time.perf_counter()
+        made, filled = None, None
+        if widget.definition.sidecar.feed is not None and (feed := widget.feed) is not None:
+            strict = self._policy.strict
+            filled = await self.feeds.fill(widget, feed, arguments, strict=strict)
+            arguments = filled.checked.arguments
+        started_s = time.perf_counter()
         if size(arguments, LARGE) > LARGE:
             made = await anyio.to_thread.run_sync(
-                self._call_beside, widget, arguments, limiter=self._beside
+                self._call_beside, widget, arguments, filled, limiter=self._beside
             )
+        elif filled is not None:
+            made = self._call_beside(widget, arguments, filled)
         render = self.make(
             widget, arguments, generation, owner=owner, made=made, started_s=started_s
         )
+        if filled is not None and filled.mark:
+            text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
+            render = replace(render, feed=filled.mark, text=text)
         await self._store.renders.put(render)
         return render
 
-    def _call_beside(self, widget: Widget, arguments: Mapping[str, Any]) -> Render:
+    def _call_beside(
+        self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None
+    ) -> Render:
         with self.draws.of(widget.key):
-            return self._call(widget, arguments)
+            return self._call(widget, arguments, filled)
 
-    def _call(self, widget: Widget, arguments: Mapping[str, Any]) -> Render:
+    def _call(
+        self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None = None
+    ) -> Render:
         identity = self._new_id() if widget.definition.sidecar.ids else ""
+        if filled is not None:
+            return widget.draw(filled.checked, identity=identity)
         return widget.call(arguments, strict=self._policy.strict, identity=identity)
 
     def make(

@@ -28,6 +28,9 @@ READ_ONLY: Mapping[str, bool] = MappingProxyType(
 )
 """The annotations of a tool that changes nothing and reaches nothing, as rendering a widget is."""
 
+FED: Mapping[str, bool] = MappingProxyType({**READ_ONLY, "openWorldHint": True})
+"""The same of a widget that another server fills."""
+
 HEADER_ANNOTATION = b'"x-mcp-header"'
 """Stands in the JSON of a schema that asks clients to repeat an argument in an HTTP header."""
 
@@ -83,6 +86,7 @@ def tool_entry(widget: Widget, *, has_view: bool = False, reserved: Container[st
         title=definition.title or definition.tool.replace("_", " ").title(),
         description=widget.description,
         input_schema=schema,
+        annotations=READ_ONLY if definition.sidecar.feed is None else FED,
         meta={"ui": {"resourceUri": view_uri(definition.tool)}} if has_view else {},
     )
     if HEADER_ANNOTATION in made:

@@ -61,6 +61,17 @@ class RenderMark(Part):
     source: Literal["template", "view"] | None = None
 
 
+class FeedMark(Part):
+    """`_meta["widgetd/feed"]`: where the arguments came from that the caller did not bring."""
+
+    upstream: str
+    tool: str
+    at: str
+    age_s: float
+    stale: bool
+    ms: float
+
+
 class Failure(Part):
     """`_meta["widgetd/error"]`: why a call failed, for a program to act on."""
 
@@ -79,6 +90,7 @@ class Envelope(BaseModel):
     Attributes:
         ui: The type of response, and its metadata.
         render: Which render this is, and of what.
+        feed: Where its arguments came from, where the caller did not bring them all.
         widget: The widget's root, where the model does not get it.
         icons: SVG shapes of each of Lucide's icons in the root, `[["path", {"d": "…"}], …]`.
         error: Why the call failed.
@@ -88,6 +100,7 @@ class Envelope(BaseModel):
 
     ui: Ui | None = Field(default=None, alias="widgetd/ui")
     render: RenderMark | None = Field(default=None, alias="widgetd/render")
+    feed: FeedMark | None = Field(default=None, alias="widgetd/feed")
     widget: Mapping[str, Any] | None = Field(default=None, alias="widgetd/widget")
     icons: Mapping[str, tuple[tuple[str, Mapping[str, str]], ...]] | None = Field(
         default=None, alias="widgetd/icons"

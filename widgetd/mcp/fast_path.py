@@ -45,6 +45,7 @@ from widgetd.mcp.observer import Sent
 from widgetd.mcp.principal import CALLER, Caller, ClientInfo
 from widgetd.mcp.result import FIRST_WITH_STRUCTURE
 from widgetd.schema.json_text import NotJsonError, parse_plain
+from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
     from widgetd.mcp.notifications import LegacyClient
@@ -387,11 +388,24 @@ async def _call(server: Server, _caller: Caller, params: Params, stamp: bytes) -
 
 
 def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
-    widget = caller.snapshot.widgets.get(params["name"])
+    name, given = params["name"], params.get("arguments", {})
+    widget = caller.snapshot.widgets.get(name)
     if widget is not None:
-        return not server.listings.wants_headers(widget)
-    builtin = server.builtin.get(params["name"])
+        return not server.listings.wants_headers(widget) and _is_at_hand(server, widget, given)
+    builtin = server.builtin.get(name)
+    if name == "render_widget" and isinstance(given.get("name"), str):
+        inner = caller.snapshot.widgets.get(given["name"])
+        within = given.get("arguments", {})
+        if inner is not None and not _is_at_hand(server, inner, within):
+            return False
     return builtin is not None and not builtin.waits
+
+
+def _is_at_hand(server: Server, widget: Widget, given: object) -> bool:
+    """Whether a call waits for nobody: a widget that is filled may have to."""
+    if widget.definition.sidecar.feed is None or (feed := widget.feed) is None:
+        return True
+    return isinstance(given, dict) and server.rendering.feeds.is_at_hand(widget, feed, given)
 
 
 def _page_of(name: str) -> Answer:

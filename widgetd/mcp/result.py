@@ -229,6 +229,8 @@ def tool_result(
             }
         )
     meta = b'{"widgetd/ui":%b,"widgetd/render":%b}' % (render.ui, render.mark)
+    if render.feed:
+        meta = b'%b,"widgetd/feed":%b}' % (meta[:-1], render.feed)
     if is_inline and profile == "split":
         meta = b'%b,"widgetd/widget":%b}' % (meta[:-1], render.tree)
     if is_inline and (icons := icons_in(render.tree)):

@@ -28,6 +28,7 @@ class Vitals:
         scanned: The first scan is done, so that what is served is what there is.
         draining: The daemon is about to end; send nobody here any more.
         watch: `"native"` while file events arrive, else `"poll"`.
+        upstreams: Of those that must be well, how many are and are not; None without any file.
         stalled_s: So long without a look at the folder, and something hangs.
     """
 
@@ -35,6 +36,7 @@ class Vitals:
     draining: bool = False
     watch: str = "poll"
     stalled_s: float = STALLED_S
+    upstreams: Callable[[], dict[str, int]] | None = None
     _looked_s: float = field(default_factory=time.monotonic)
     _waiting: list[Callable[[], None]] = field(default_factory=list)
 
@@ -57,13 +59,16 @@ class Vitals:
     @property
     def ready(self) -> bool:
         """Whether clients may be sent here."""
-        return self.scanned and not self.draining
+        failed = self.upstreams()["failed"] if self.upstreams is not None else 0
+        return self.scanned and not self.draining and not failed
 
 
 def readiness(registry: Registry, vitals: Vitals) -> dict[str, Any]:
     """What `/readyz` answers: `{"ready": true, "widgets": 16, "generation": "...", ...}`."""
     snapshot = registry.current
+    counts = {} if vitals.upstreams is None else {"upstreams": vitals.upstreams()}
     return {
+        **counts,
         "ready": vitals.ready,
         "draining": vitals.draining,
         "widgets": len(snapshot.widgets),

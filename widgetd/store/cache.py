@@ -175,8 +175,8 @@ def key_digest(idempotency_key: str) -> str:
     return blake2b(idempotency_key.encode(), digest_size=16).hexdigest()
 
 
-def local_caches(bounds: Bounds, clock: Clock) -> tuple[LocalCache, LocalCache]:
-    """What this process keeps of renders, and of answers."""
+def local_caches(bounds: Bounds, clock: Clock) -> tuple[LocalCache, LocalCache, LocalCache]:
+    """What this process keeps of renders, of answers, and of what upstreams answered."""
     renders = LocalCache(
         most=bounds.renders,
         most_bytes=bounds.render_bytes,
@@ -189,4 +189,10 @@ def local_caches(bounds: Bounds, clock: Clock) -> tuple[LocalCache, LocalCache]:
         ttl_s=bounds.answer_ttl_s,
         clock=clock,
     )
-    return renders, answers
+    fed = LocalCache(
+        most=bounds.fed,
+        most_bytes=bounds.fed_bytes,
+        ttl_s=bounds.fed_ttl_s,
+        clock=clock,
+    )
+    return renders, answers, fed

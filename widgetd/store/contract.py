@@ -37,6 +37,9 @@ class Bounds:
         answers: How many remembered answers.
         answer_bytes: Their size together.
         answer_ttl_s: How long an answer is remembered.
+        fed: How many answers of upstreams.
+        fed_bytes: Their size together.
+        fed_ttl_s: How long one is kept at most.
         rate_per_s: Calls per second and principal, in the long run; None is no limit.
         burst: Calls that a principal may make at once after a rest.
         at_once: Calls of one principal that may run at the same time; None is no limit.
@@ -52,6 +55,9 @@ class Bounds:
     answers: int = 10_000
     answer_bytes: int = 16_777_216
     answer_ttl_s: float = 3600.0
+    fed: int = 10_000
+    fed_bytes: int = 33_554_432
+    fed_ttl_s: float = 3600.0
     rate_per_s: float | None = None
     burst: float = 100.0
     at_once: int | None = None
@@ -73,6 +79,7 @@ class StoredRender:
         facts: What the model gets as data in the split profile, as JSON.
         ui: `_meta["widgetd/ui"]`, as JSON.
         mark: `_meta["widgetd/render"]`, as JSON.
+        feed: `_meta["widgetd/feed"]`, as JSON; empty where the caller brought all arguments.
         created: When, in seconds since the epoch.
         has_actions: Whether anything can be done in it.
         secret: Whether the tree may hold what no model is told.
@@ -94,6 +101,7 @@ class StoredRender:
     facts: bytes = b"{}"
     ui: bytes = b"{}"
     mark: bytes = b"{}"
+    feed: bytes = b""
 
     def json(self) -> bytes:
         """The render as it is kept, in this process and on a server that replicas share."""
@@ -110,6 +118,7 @@ class StoredRender:
                 "facts": Fragment(self.facts),
                 "ui": Fragment(self.ui),
                 "mark": Fragment(self.mark),
+                **({"feed": Fragment(self.feed)} if self.feed else {}),
                 # For replicas of releases that do not measure what they keep.
                 "size_bytes": len(self.tree),
                 "tree": Fragment(self.tree),
@@ -152,6 +161,7 @@ class StoredRender:
             facts=to_json(found["facts"]),
             ui=to_json(found["ui"]),
             mark=to_json(found["mark"]),
+            feed=to_json(found["feed"]) if isinstance(found.get("feed"), dict) else b"",
         )
 
 
@@ -354,6 +364,20 @@ class Idempotency(Protocol):
         """The answer under `key`, or None if the call was never made, or long ago."""
 
 
+class Answers(Protocol):
+    """What upstreams answered, under keys that hold the window of time that it is good for.
+
+    Obligations: what stands under a key never changes, in any replica; it is found until its
+    time to live is over or newer answers need its room.
+    """
+
+    async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
+        """Keep `value`, a JSON object, unless one stands there, and give the one that stands."""
+
+    async def get(self, key: str) -> bytes | None:
+        """What stands under `key`, if anything does."""
+
+
 class Limits(Protocol):
     """How much each principal may ask for.
 
@@ -384,6 +408,7 @@ class Store:
         actions: What users did in them.
         idempotency: Answers already given.
         limits: What each principal may still ask for.
+        answers: What upstreams answered.
         mode: Says where all this is: in this process by choice (`local`), on a server that
             replicas share (`shared`), or in this process while the server is away (`degraded`).
         skipped: Counts what stood on the server and could not be read.
@@ -394,6 +419,7 @@ class Store:
     actions: Actions
     idempotency: Idempotency
     limits: Limits
+    answers: Answers
     mode: Callable[[], Literal["local", "shared", "degraded"]]
     skipped: Callable[[], int] = lambda: 0
     unread: Callable[[], int] = lambda: 0

@@ -61,7 +61,7 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
 
     waiters = Waiters()
     connection = Connection(url, prefix=f"{prefix}:{FORMAT}", waiters=waiters)
-    local_renders, local_answers = local_caches(bounds, clock)
+    local_renders, local_answers, local_fed = local_caches(bounds, clock)
     render_cache = SharedCache(
         connection,
         local_renders,
@@ -70,6 +70,9 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
     )
     answer_cache = SharedCache(
         connection, local_answers, name="answers", owner_of=lambda kept: ("", read_answer(kept))[0]
+    )
+    fed_cache = SharedCache(
+        connection, local_fed, name="fed", owner_of=lambda kept: ("", read_answer(kept))[0]
     )
     renders = CachedRenders(render_cache)
     fallback = LocalActions(renders, waiters, bounds=bounds, clock=clock, origin=LOCAL_ORIGIN)
@@ -83,6 +86,7 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
             actions=actions,
             idempotency=CachedAnswers(answer_cache),
             limits=SharedLimits(connection, limits, bounds=bounds, clock=clock),
+            answers=fed_cache,
             mode=lambda: "shared" if connection.up else "degraded",
             skipped=lambda: connection.skipped,
             unread=fallback.waiting,
@@ -97,7 +101,7 @@ def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store
         clock: Tells the time.
     """
     bounds = bounds or Bounds()
-    render_cache, answer_cache = local_caches(bounds, clock)
+    render_cache, answer_cache, fed_cache = local_caches(bounds, clock)
     renders = CachedRenders(render_cache)
     actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock)
     return Store(
@@ -106,5 +110,6 @@ def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store
         unread=actions.waiting,
         idempotency=CachedAnswers(answer_cache),
         limits=LocalLimits(bounds=bounds, clock=clock),
+        answers=fed_cache,
         mode=lambda: "local",
     )

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import Any, Literal
 
-import orjson
-
 from widgetd.errors import CallError
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import to_json
@@ -87,16 +85,16 @@ def _of_blocks(blocks: list[Any]) -> Answer:
     return Answer(kind="json", content=text)
 
 
-def pages(answer: Answer, most_bytes: int) -> Iterator[bytes]:
+def pages(answer: Answer, most_bytes: int, start: int = 0) -> Iterator[bytes]:
     """The answer in pages of about `most_bytes`: put together, they are its content.
 
     JSON is parted between the elements of its outermost array or object, text behind a line,
     where that can be had within a page; else between two characters.
     """
-    content, start = answer.content, 0
+    content = answer.content
     edges = _edges(answer)
     upto = next(edges, None)
-    while start < len(content) or start == 0:
+    while True:
         end = min(start + most_bytes, len(content))
         best = 0
         while upto is not None and upto <= end:
@@ -110,7 +108,7 @@ def pages(answer: Answer, most_bytes: int) -> Iterator[bytes]:
                     end += 1
         yield content[start:end]
         start = end
-        if not content:
+        if start >= len(content):
             return
 
 
@@ -169,8 +167,3 @@ class KeptAnswers:
 def shown(page: bytes, kind: str) -> Any:
     """A page as it is sent: text, or what is binary as base64."""
     return base64.b64encode(page).decode() if kind == "binary" else page.decode()
-
-
-def weight(value: Any) -> int:
-    """The bytes of `value` as JSON."""
-    return len(orjson.dumps(value, default=dict))

@@ -269,8 +269,10 @@ class Upstream:
         if (state, reason) == (self.state, self.reason):
             return
         self.state, self.reason, self.since = state, reason, time.time()
-        log = _log.info if state == "ready" else _log.warning
-        log("upstream.turned", upstream=self.name, state=state, reason=reason)
+        if state == "ready":
+            _log.info("upstream.ready", upstream=self.name)
+        else:
+            _log.warning("upstream.failed", upstream=self.name, state=state, reason=reason)
 
     def _why(self, error: BaseException | None, began: float) -> str:
         """Why it failed, in one word: what was seen on the wire, else what was raised."""

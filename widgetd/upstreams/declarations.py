@@ -91,8 +91,8 @@ class Declaration:
 
     name: str
     kind: Kind
-    declared: Declared
-    document: bytes = b""
+    declared: Declared = field(repr=False)
+    document: bytes = field(default=b"", repr=False)
     secrets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     digest: str = ""
 

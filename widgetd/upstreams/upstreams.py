@@ -93,15 +93,17 @@ class Upstreams:
         """
         return await self[name].call(tool, arguments)
 
-    async def run(self, stop: anyio.Event) -> None:
-        """Keep all connected, and follow the file, until `stop` is set."""
+    def ups(self) -> dict[str, bool]:
+        """Which of them can be called now, by name."""
+        return {name: one.state == "ready" for name, one in self._upstreams.items()}
+
+    async def run(self) -> None:
+        """Keep all connected, and follow the file, until cancelled."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             for upstream in self._upstreams.values():
                 self._start(upstream)
-            tasks.start_soon(self._follow)
-            await stop.wait()
-            tasks.cancel_scope.cancel()
+            await self._follow()
 
     def look(self) -> None:
         """Look at the file now, whatever its date says."""

@@ -163,6 +163,28 @@ class Metrics:
         gauge = Gauge(f"widgetd_{name}", meaning, registry=self.collected)
         gauge.set_function(number)
 
+    def watch_upstreams(self, ups: Callable[[], Mapping[str, bool]]) -> None:
+        """Show which upstreams can be called whenever somebody asks, and count their calls."""
+        self.collected.register(_Ups(ups))
+        self._upstream_calls = self._counter(
+            "upstream_calls", "Calls of an upstream.", "upstream", "outcome"
+        )
+        self._upstream_seconds = self._histogram(
+            "upstream_call_seconds", "One call of an upstream.", _CALL_S, "upstream"
+        )
+        self._upstream_answers = self._counter(
+            "upstream_answers", "Widgets that were filled.", "upstream", "from"
+        )
+
+    def upstream_called(self, upstream: str, outcome: str, seconds: float) -> None:
+        """A call of an upstream is over."""
+        self._upstream_calls.labels(upstream, outcome).inc()
+        self._upstream_seconds.labels(upstream).observe(seconds)
+
+    def upstream_answered(self, upstream: str, source: str) -> None:
+        """A widget was filled."""
+        self._upstream_answers.labels(upstream, source).inc()
+
     def exposition(self, accept: str, named: Collection[str] | None = None) -> tuple[bytes, str]:
         """The numbers in the dialect that a scraper accepts, and its media type.
 
@@ -251,6 +273,21 @@ class _Counts(Collector):
         family = CounterMetricFamily(self._name, self._meaning, labels=self._labels)
         for values, number in self._numbers().items():
             family.add_metric(values, number)
+        yield family
+
+
+class _Ups(Collector):
+    """Which upstreams can be called."""
+
+    def __init__(self, ups: Callable[[], Mapping[str, bool]]) -> None:
+        self._ups = ups
+
+    def collect(self) -> Iterator[Metric]:
+        """One number for each."""
+        said = "Whether an upstream can be called."
+        family = GaugeMetricFamily("widgetd_upstream_up", said, labels=["upstream"])
+        for name, up in self._ups().items():
+            family.add_metric([name], int(up))
         yield family
 
 

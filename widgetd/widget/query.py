@@ -10,6 +10,7 @@ Source: JMESPath specification 2022; jmespath 1.1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from jmespath import exceptions, functions
@@ -18,7 +19,7 @@ from jmespath.visitor import TreeInterpreter
 
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import copied, size, too_deep
+from widgetd.schema.json_values import copied, nodes, pointer, size, too_deep
 from widgetd.template.budget import UNFIT
 
 LONGEST = 4096
@@ -58,7 +59,9 @@ class Query:
             raise _failed(self.text, "it nests too deeply") from None
         except _SpentError:
             raise _failed(self.text, f"it takes more than {MOST:,} steps") from None
-        if size(found, MOST) > MOST or too_deep(found, Limits().json_depth):
+        # In this order: what is shared is looked at as if it were not, and may be wide, too.
+        is_large = nodes(found, MOST) > MOST or size(found, MOST) > MOST
+        if is_large or too_deep(found, Limits().json_depth):
             raise _failed(self.text, f"it finds more than {MOST:,} values")
         try:
             return copied(found, Limits().json_depth)
@@ -94,6 +97,21 @@ def compile_query(text: str) -> Query:
     if unknown := _unknown_function(parsed):
         raise _unusable(f"JMESPath has no function '{unknown[:40]}'", "use one that it has")
     return Query(text, parsed)
+
+
+def compile_queries(texts: Mapping[str, str], at: str) -> Mapping[str, Query]:
+    """Make the expressions below the JSON pointer `at` ready.
+
+    Raises:
+        WidgetError: One cannot be used (W1602).
+    """
+    made = {}
+    for name, text in texts.items():
+        try:
+            made[name] = compile_query(text)
+        except WidgetError as error:
+            raise error.within(f"{at}{pointer(name)}") from None
+    return made
 
 
 def _excerpt(text: str) -> str:

@@ -61,6 +61,26 @@ class ActionNote(_Part):
     checks: tuple[ActionCheck, ...] = ()
 
 
+class JmesPath(_Part):
+    """An expression in JMESPath, which can make lists of objects."""
+
+    jmespath: str
+
+
+class FeedPart(_Part):
+    """Where a widget's arguments come from: what is asked of its caller, and of whom the rest."""
+
+    upstream: str = Field(min_length=1)
+    tool: str = Field(min_length=1)
+    ask: tuple[str, ...] = ()
+    keep_s: float = Field(default=60.0, ge=0, le=3600)
+    stale_s: float = Field(default=600.0, ge=0, le=86_400)
+    on_failure: Literal["fail", "arguments"] = "fail"
+    arguments: Mapping[str, str] | None = None
+    map: Mapping[str, str] | None = None
+    ask_schema: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+
+
 class Sidecar(_Part):
     """Everything a sidecar may say; what it leaves out has its default."""
 
@@ -88,9 +108,10 @@ class Sidecar(_Part):
     derived: Mapping[str, str] = Field(default_factory=dict)
     source: Literal["template", "view"] | None = None
     json_schema: Mapping[str, Any] | None = Field(default=None, alias="schema")
-    summary_data: Mapping[str, str] = Field(default_factory=dict)
+    summary_data: Mapping[str, str | JmesPath] = Field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     actions: Mapping[str, ActionNote] = Field(default_factory=dict)
+    feed: FeedPart | None = None
 
 
 def read_sidecar(source: Source | None) -> Sidecar:
@@ -157,10 +178,13 @@ def _not_toml(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
 
 def _unusable(text: str, error: ErrorDetails) -> WidgetError:
     loc, line = error["loc"], _line(text, error["loc"])
+    if loc[0] == "summary_data":  # which of the two it was taken for says nothing to an author
+        loc = loc[:2]
     key = ".".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if error["type"] == _UNKNOWN:
         inner = ActionNote if len(loc) < 5 else ActionCheck
-        owner = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else inner
+        owner: type[_Part] = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else inner
+        owner = FeedPart if loc[0] == "feed" and len(loc) > 1 else owner
         known = tuple(field.alias or name for name, field in owner.model_fields.items())
         near = nearest(str(loc[-1]), known)
         advice = f"did you mean '{near}'?" if near else f"known are {', '.join(known)}"
@@ -180,6 +204,10 @@ def _unusable(text: str, error: ErrorDetails) -> WidgetError:
 
 _EXPECTED: Mapping[str, str] = {
     "string_type": "a string",
+    "string_too_short": "a name",
+    "float_type": "a number",
+    "greater_than_equal": "0 or more",
+    "less_than_equal": "a smaller number",
     "bool_type": "true or false",
     "tuple_type": "a list",
     "mapping_type": "a table",

@@ -19,6 +19,7 @@ from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Template, compile_expression, compile_text
 from widgetd.template.budget import Budget
 from widgetd.widget.definition import Definition
+from widgetd.widget.query import Query, compile_queries
 from widgetd.widget.sidecar import SUFFIX
 
 LONGEST_SUMMARY = 300
@@ -35,6 +36,7 @@ class Summary:
         title: Begins a summary that nobody has written.
         fields: Dotted paths of arguments that are part of the data.
         expressions: By name, values that are part of the data.
+        queries: Likewise, in JMESPath.
         template: The author's summary; None where there is none.
         required: The arguments that a summary is made of where there is none.
         sensitive: Dotted paths that nobody reads.
@@ -43,6 +45,7 @@ class Summary:
     title: str
     fields: tuple[str, ...]
     expressions: Mapping[str, Expression]
+    queries: Mapping[str, Query]
     template: Template | None
     required: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -91,6 +94,11 @@ class Summary:
                 values[name] = expression.evaluate(public, budget)
             except CallError:
                 continue
+        for name, query in self.queries.items():
+            try:
+                values[name] = query.find(public)
+            except CallError:
+                continue
         return {name: value for name, value in values.items() if value is not None}
 
 
@@ -109,7 +117,16 @@ def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -
             expressions={
                 name: compile_expression(text, limits=limits)
                 for name, text in sidecar.summary_data.items()
+                if isinstance(text, str)
             },
+            queries=compile_queries(
+                {
+                    name: said.jmespath
+                    for name, said in sidecar.summary_data.items()
+                    if not isinstance(said, str)
+                },
+                "/summary_data",
+            ),
             template=None
             if sidecar.summary is None
             else compile_text(sidecar.summary, limits=limits),

@@ -26,13 +26,14 @@ from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_text import FROM_JSX, is_jsx
 from widgetd.schema.pydantic_model import json_schema_to_pydantic, signature_of
-from widgetd.schema.validator import Schema, advertised, compile_schema
+from widgetd.schema.validator import Checked, Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
 from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
+from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
 from widgetd.widget.summary import Summary, compile_summary
 
@@ -176,9 +177,19 @@ class Widget:
         """What is demanded of actions besides what their fields demand."""
         return compile_checks(self.definition, limits=self._limits)
 
+    @cached_property
+    def feed(self) -> Feed | None:
+        """Where most of the arguments come from; None where the caller brings them all."""
+        return compile_feed(self.definition, self.schema, limits=self._limits)
+
     @property
     def advertised(self) -> Mapping[str, Any]:
-        """The schema as clients are told it; where the file has one, nothing is compiled."""
+        """What a caller gives, as clients are told it: the author's schema, or its asked part.
+
+        Where the file has a schema, and nothing fills the widget, nothing is compiled for this.
+        """
+        if self.definition.sidecar.feed is not None and self.feed is not None:
+            return self.feed.asked.advertised
         written = None if "schema" in vars(self) else self.definition.schema
         return self.schema.advertised if written is None else advertised(written)
 
@@ -206,6 +217,7 @@ class Widget:
         if self._proof is None:
             self.compile()
             definition, schema = self.definition, self.schema
+            schema = self.feed.asked if self.feed is not None else schema
             description = describe(definition, schema)
             listed = (self.tool, definition.title, description, schema.advertised, definition.tags)
             listing = blake2b(orjson.dumps(listed), digest_size=8).hexdigest()
@@ -223,7 +235,7 @@ class Widget:
         Raises:
             WidgetError: One cannot be made.
         """
-        _ = self.drawing, self.schema, self.summary, self.filler, self.checks
+        _ = self.drawing, self.schema, self.summary, self.filler, self.checks, self.feed
 
     def admitted(self, entry: bytes) -> None:
         """Keep how it stands in a list of tools, as whoever admitted it says."""
@@ -264,6 +276,11 @@ class Widget:
         """
         return self.schema.smallest if self._authors is None else self._authors
 
+    @property
+    def call_example(self) -> Mapping[str, Any] | None:
+        """Of the example, what a caller gives."""
+        return self.example if self.feed is None else self.feed.example(self.example)
+
     @cached_property
     def _authors(self) -> Mapping[str, Any] | None:
         full = (one for one in self.examples if one and [] not in one.values())
@@ -299,18 +316,34 @@ class Widget:
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
         """
-        sensitive = self.definition.sidecar.sensitive
-        given = arguments if type(arguments) is dict else dict(arguments)
-        checked = self.schema.check(
-            given, strict=strict, sensitive=sensitive, example=lambda: self._authors
+        return self.draw(self.check(arguments, strict=strict), identity=identity)
+
+    def check(self, arguments: Mapping[str, Any], *, strict: bool = False) -> Checked:
+        """`arguments` as the author's schema admits them.
+
+        Raises:
+            CallError: They do not fit.
+        """
+        return self.schema.check(
+            arguments if type(arguments) is dict else dict(arguments),
+            strict=strict,
+            sensitive=self.definition.sidecar.sensitive,
+            example=lambda: self._authors,
         )
+
+    def draw(self, checked: Checked, *, identity: str = "") -> Render:
+        """Render arguments that were checked.
+
+        Raises:
+            CallError: The template fails on them.
+        """
         filled = self.filled(checked.arguments, identity)
         made = self.drawing.rendering(filled)
         try:
             root, json = tree_and_json(made.text)
         except WidgetError as error:
             # What is wrong is shown with the text around it, and with what was sent.
-            shown = "" if sensitive else f": {error}"
+            shown = "" if self.definition.sidecar.sensitive else f": {error}"
             raise CallError("W2004", f"the template's output is no widget{shown}") from None
         return Render(
             tree=root,

@@ -202,13 +202,13 @@ def child(code: str) -> dict[str, Any]:
 async def upstreams_of(path: Path, text: str, **more: Any) -> AsyncIterator[Upstreams]:
     """The upstreams of a file that says this, kept as long as the block runs."""
     path.write_text(text)  # noqa: ASYNC240 - a few bytes
-    upstreams, stop = Upstreams(path, **more), anyio.Event()
+    upstreams = Upstreams(path, **more)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(upstreams.run, stop)
+        tasks.start_soon(upstreams.run)
         try:
             yield upstreams
         finally:
-            stop.set()
+            tasks.cancel_scope.cancel()
 
 
 async def until(holds: Callable[[], bool], *, seconds: float = 30) -> None:

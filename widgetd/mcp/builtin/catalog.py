@@ -91,8 +91,8 @@ def _details(context: ToolContext, name: str) -> dict[str, Any]:
         "status": "ok",
         "title": widget.definition.title,
         "description": widget.description,
-        "inputSchema": widget.schema.advertised,
-        "example": widget.example,
+        "inputSchema": widget.advertised,
+        "example": widget.call_example,
     }
     actions = widget_actions(widget)
     if actions:

@@ -1,0 +1,351 @@
+"""A widget that fills itself: asked for a number, drawn with what another server answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+import httpx2
+import orjson
+import pytest
+from mcp_types import CallToolResult
+
+from tests.making import widget
+from tests.serving import connected, serving, widget_file
+from tests.system.upstreams.servers import (
+    STDIO,
+    Flights,
+    answering,
+    child,
+    json_reply,
+    mcp_served,
+    raw,
+    toml,
+    until,
+    upstreams_of,
+)
+from tests.system.web.asking import ask
+from widgetd.errors import CallError
+from widgetd.mcp.entry import READ_ONLY
+from widgetd.store.factory import local_store
+from widgetd.upstreams.feeds import UpstreamFeeds
+from widgetd.widget.widget import Widget
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "number": {"type": "string", "minLength": 2, "description": "As UA123."},
+        "airline": {"type": "string"},
+        "legs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"from": {"type": "string"}, "to": {"type": "string"}},
+                "required": ["from", "to"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["number", "airline", "legs"],
+    "additionalProperties": False,
+}
+TEMPLATE = (
+    '{"type":"Card","children":[{"type":"Text","value":'
+    '{{ (number ~ " " ~ airline ~ " " ~ legs[0].from) | tojson }}}]}'
+)
+MAP = """
+[feed.map]
+airline = "carrier.name"
+legs = "segments[].{from: origin.code, to: destination.code}"
+"""
+FEED = f"""
+[feed]
+upstream = "flights"
+tool = "get_flight"
+ask = ["number"]
+[feed.arguments]
+flight_no = "number"
+{MAP}"""
+DRAWN = {"type": "Card", "children": [{"type": "Text", "value": "UA123 United SFO"}]}
+
+
+def write(folder: Path, sidecar: str = FEED, name: str = "Flight") -> Path:
+    """A folder of one widget, beside whatever else is in `folder`."""
+    widgets = folder / "widgets"
+    widgets.mkdir(exist_ok=True)
+    (widgets / f"{name}.widget").write_text(widget_file(name, schema=SCHEMA, template=TEMPLATE))
+    (widgets / f"{name}.widget.toml").write_text(sidecar)
+    (widgets / "Plain.widget").write_text(widget_file("Plain"))
+    return widgets
+
+
+@asynccontextmanager
+async def filled_by(folder: Path, declared: str, **settings: Any) -> AsyncIterator[str]:
+    """A daemon with the widget and an upstreams file that says this."""
+    (folder / "u.toml").write_text(declared)
+    widgets = write(folder)
+    async with serving(widgets, upstreams=folder / "u.toml", **settings) as url:
+        yield url
+
+
+def meta_of(result: CallToolResult, key: str) -> Any:
+    return (result.meta or {}).get(key)
+
+
+@pytest.mark.parametrize("kind", ["http", "stdio", "openapi"])
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_each_kind_fills_a_widget_from_what_is_asked(
+    kind: str, era: Any, tmp_path: Path
+) -> None:
+    flights = Flights()
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "flights", "version": "1"},
+        "paths": {
+            "/flights/{flight_no}": {
+                "get": {
+                    "operationId": "get_flight",
+                    "parameters": [
+                        {
+                            "name": "flight_no",
+                            "in": "path",
+                            "required": True,
+                            "schema": {"type": "string"},
+                        }
+                    ],
+                    "responses": {"200": {"description": "One flight."}},
+                }
+            }
+        },
+    }
+    (tmp_path / "flights.json").write_text(json.dumps(document))
+    answer = await flights.mcp.call_tool("get_flight", {"flight_no": "UA123"})
+    async with mcp_served(flights.mcp) as url, raw(json_reply(answer.structured_content)) as port:
+        said = {
+            "http": toml("flights", url=url),
+            "stdio": toml("flights", connect_s=60.0, call_s=60.0, **child(STDIO)),
+            "openapi": toml("flights", openapi="flights.json", base=f"http://127.0.0.1:{port}"),
+        }[kind]
+        async with filled_by(tmp_path, said) as daemon, connected(daemon, era) as client:
+            [listed] = [t for t in (await client.client.list_tools()).tools if t.name == "flight"]
+            with anyio.fail_after(90):
+                result = await client.client.call_tool("flight", {"number": "UA123"})
+
+    assert listed.input_schema["properties"] == {"number": SCHEMA["properties"]["number"]}  # type: ignore[index]
+    assert listed.input_schema["required"] == ["number"]
+    assert listed.annotations is not None
+    assert listed.annotations.open_world_hint is True
+    assert not READ_ONLY["openWorldHint"]
+    assert not result.is_error, result.content
+    assert result.structured_content == DRAWN
+    mark = meta_of(result, "widgetd/feed")
+    assert mark["upstream"] == "flights"
+    assert mark["tool"] == "get_flight"
+    assert mark["stale"] is False
+    assert mark.keys() == {"upstream", "tool", "at", "ageS", "stale", "ms"}
+
+
+async def test_a_kept_answer_is_not_asked_for_again_whoever_asks_how(tmp_path: Path) -> None:
+    flights = Flights()
+    async with mcp_served(flights.mcp) as url:
+        write(tmp_path, FEED.replace("ask =", "keep_s = 3600\nask ="))
+        (tmp_path / "u.toml").write_text(toml("flights", url=url))
+        async with (
+            serving(tmp_path / "widgets", upstreams=tmp_path / "u.toml") as daemon,
+            connected(daemon, "modern") as client,
+        ):
+            for _ in range(3):
+                result = await client.client.call_tool("flight", {"number": "UA123"})
+                assert result.structured_content == DRAWN
+            async with httpx2.AsyncClient() as http:
+                posted = await http.post(
+                    daemon.replace("/mcp", "/render/flight"), json={"number": "UA123"}
+                )
+            numbers = (await ask(daemon, "/metrics")).text
+
+    assert posted.status_code in {200, 201}, posted.text
+    assert flights.calls == ["UA123"]
+    assert 'widgetd_upstream_up{upstream="flights"} 1.0' in numbers
+    assert 'widgetd_upstream_calls_total{outcome="ok",upstream="flights"} 1.0' in numbers
+    assert 'widgetd_upstream_answers_total{from="kept",upstream="flights"} 3.0' in numbers
+
+
+async def test_a_failing_upstream_takes_no_plain_widget_with_it(tmp_path: Path) -> None:
+    async with raw(answering(500, b"s3cr3t")) as port:
+        said = toml("flights", url=f"http://127.0.0.1:{port}/mcp", required=True)
+        async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:
+            failed = await client.client.call_tool("flight", {"number": "UA123"})
+            plain = await client.client.call_tool("plain", {"who": "Ada"})
+            ready = await ask(url, "/readyz")
+
+    assert failed.is_error
+    error = meta_of(failed, "widgetd/error")
+    assert error["code"] == "W5002"
+    assert error["message"] == "the upstream 'flights' is not available (http_500)"
+    assert error["recoverable"] is True
+    assert error["retryAfterS"] >= 0
+    assert not plain.is_error
+    assert "s3cr3t" not in str(failed)
+    assert ready.status_code == 503
+    assert ready.json()["upstreams"] == {"ready": 0, "failed": 1}
+
+
+async def test_what_is_asked_is_held_to_its_schema_with_its_own_example(tmp_path: Path) -> None:
+    said = toml("flights", url="http://127.0.0.1:9/mcp")
+    async with filled_by(tmp_path, said) as url, connected(url, "modern") as client:
+        result = await client.client.call_tool("flight", {})
+
+    assert meta_of(result, "widgetd/error")["code"] == "W2002"
+    assert "airline" not in str(result.content)
+
+
+async def test_without_a_file_a_filled_widget_says_what_is_missing(tmp_path: Path) -> None:
+    async with serving(write(tmp_path)) as url, connected(url, "modern") as client:
+        result = await client.client.call_tool("flight", {"number": "UA123"})
+
+    assert meta_of(result, "widgetd/error")["message"] == (
+        "there is no upstream 'flights', which fills this widget; start widgetd with --upstreams"
+    )
+
+
+class Asked(NamedTuple):
+    flights: Flights
+    feeds: UpstreamFeeds
+    fill: Callable[..., Any]
+    move: Callable[[float], None]
+
+
+@asynccontextmanager
+async def asking(folder: Path, sidecar: str = FEED) -> AsyncIterator[Asked]:
+    """Feeds of one upstream, with a clock of their own."""
+    now = 1_000_000.0
+
+    def move(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    flights = Flights()
+    made: Widget = widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
+    async with (
+        mcp_served(flights.mcp) as url,
+        upstreams_of(folder / "u.toml", toml("flights", url=url, call_s=5.0)) as upstreams,
+    ):
+        store = local_store(clock=lambda: now)
+        feeds = UpstreamFeeds(upstreams, store.answers, clock=lambda: now)
+
+        async def fill(number: str = "UA123") -> Any:
+            assert made.feed is not None
+            return await feeds.fill(made, made.feed, {"number": number}, strict=False)
+
+        yield Asked(flights, feeds, fill, move)
+
+
+async def test_a_hundred_who_ask_at_once_are_one_call(tmp_path: Path) -> None:
+    async with asking(tmp_path) as asked:
+        found = []
+
+        async def one() -> None:
+            found.append(await asked.fill())
+
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(100):
+                    tasks.start_soon(one)
+
+        assert asked.flights.calls == ["UA123"]
+        assert len({orjson.dumps(one.checked.arguments) for one in found}) == 1
+
+
+async def test_whoever_waited_asks_again_where_the_first_gave_up(tmp_path: Path) -> None:
+    async with asking(tmp_path) as asked:
+        asked.flights.hold = anyio.Event()
+        first = anyio.CancelScope()
+        found: list[Any] = []
+
+        async def impatient() -> None:
+            with first:
+                await asked.fill()
+
+        async def patient() -> None:
+            found.append(await asked.fill())
+
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(impatient)
+                await until(lambda: bool(asked.flights.calls))
+                tasks.start_soon(patient)
+                await anyio.wait_all_tasks_blocked()
+                first.cancel()
+                asked.flights.hold.set()
+
+        assert found[0].checked.arguments["airline"] == "United"
+
+
+async def test_an_answer_is_kept_for_its_window_and_shown_stale_while_its_upstream_fails(
+    tmp_path: Path,
+) -> None:
+    async with asking(tmp_path) as asked:
+        await asked.fill()
+        await asked.fill()
+        assert asked.flights.calls == ["UA123"]
+
+        asked.move(60)
+        await asked.fill()
+        assert len(asked.flights.calls) == 2
+
+        asked.flights.failing = True
+        asked.move(60)
+        stale = await asked.fill()
+        assert orjson.loads(stale.mark)["stale"] is True
+        assert orjson.loads(stale.mark)["ageS"] == 60.0
+        assert stale.as_of.endswith(" UTC")
+        assert stale.checked.arguments["airline"] == "United"
+
+        asked.move(600)
+        with pytest.raises(CallError) as raised:
+            await asked.fill()
+        assert raised.value.code == "W5010"
+        assert asked.feeds.counts["flights"] == {"call": 2, "kept": 1, "stale": 1}
+
+
+async def test_an_answer_that_does_not_fit_is_told_by_its_place_and_never_shown(
+    tmp_path: Path,
+) -> None:
+    wrong = FEED.replace("carrier.name", "segments")
+    async with asking(tmp_path, wrong) as asked:
+        with pytest.raises(CallError) as raised:
+            await asked.fill()
+
+    assert raised.value.code == "W5007"
+    assert raised.value.path == "airline"
+    assert str(raised.value).startswith(
+        "the answer of the upstream 'flights' does not fit: airline: expected a string, got "
+    )
+    assert "SFO" not in str(raised.value)
+
+
+async def test_a_feed_may_be_content_with_what_was_given(tmp_path: Path) -> None:
+    sidecar = FEED.replace('ask = ["number"]', 'ask = ["number"]\non_failure = "arguments"')
+    schema_fits = sidecar.replace("get_flight", "no_such_tool")
+    async with asking(tmp_path, schema_fits) as asked:
+        with pytest.raises(CallError) as raised:
+            await asked.fill()
+
+    assert raised.value.code == "W2002"  # the author's schema demands more than was given
+
+
+async def test_what_is_held_stays_within_its_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("widgetd.upstreams.feeds.MOST_BYTES", 4_000)
+    async with asking(tmp_path) as asked:
+        for number in range(60):
+            await asked.fill(f"UA{number}")
+
+        held = asked.feeds._held
+        assert 0 < len(held) < 60
+        assert sum(one.size for one in held.values()) == asked.feeds._held_bytes <= 4_000

@@ -1,0 +1,179 @@
+"""A feed asks for a part of what its widget takes, and maps an answer to the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.making import widget
+from widgetd.checks import findings
+from widgetd.errors import CallError, WidgetError
+from widgetd.widget.feed import Feed
+from widgetd.widget.widget import Widget
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "number": {"type": "string", "minLength": 2, "description": "As UA123."},
+        "airline": {"type": "string"},
+        "gate": {"type": ["string", "null"]},
+        "note": {"type": "string"},
+    },
+    "required": ["number", "airline", "gate"],
+    "additionalProperties": False,
+}
+HEAD = '[feed]\nupstream = "flights"\ntool = "get_flight"\nask = ["number"]\n'
+MAP = '[feed.map]\nairline = "carrier.name"\ngate = "gate"\nnote = "note"\n'
+TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ airline | tojson }}}]}'
+
+
+def fed(sidecar: str) -> Widget:
+    return widget("Flight", sidecar=sidecar, schema=SCHEMA, template=TEMPLATE)
+
+
+def feed_of(sidecar: str) -> Feed:
+    feed = fed(sidecar).feed
+    assert feed is not None
+    return feed
+
+
+def test_clients_are_told_the_asked_part_word_for_word() -> None:
+    made = fed(HEAD + MAP)
+
+    assert made.advertised == {
+        "type": "object",
+        "properties": {"number": SCHEMA["properties"]["number"]},
+        "required": ["number"],
+        "additionalProperties": False,
+    }
+    assert made.schema.advertised == SCHEMA
+
+
+def test_an_answer_becomes_the_widgets_arguments() -> None:
+    answer = {"carrier": {"name": "United"}, "gate": "B12"}
+
+    checked = feed_of(HEAD + MAP).filled({"number": "UA1"}, answer)
+
+    assert checked.arguments == {"number": "UA1", "airline": "United", "gate": "B12"}
+
+
+def test_what_is_not_found_is_left_out_unless_it_must_be_there() -> None:
+    answer = {"carrier": {"name": "United"}}
+
+    checked = feed_of(HEAD + MAP).filled({"number": "UA1"}, answer)
+
+    assert checked.arguments == {"number": "UA1", "airline": "United", "gate": None}
+
+
+def test_without_a_map_the_same_names_are_taken() -> None:
+    answer = {"airline": "United", "gate": "B1", "number": "UA 1", "else": 1}
+
+    checked = feed_of(HEAD).filled({"number": "UA1"}, answer)
+
+    assert checked.arguments == {"airline": "United", "gate": "B1", "number": "UA 1"}
+
+
+def test_a_request_is_made_of_what_was_asked() -> None:
+    with_arguments = HEAD + '[feed.arguments]\nflight_no = "number"\nwhen = "date"\n' + MAP
+
+    assert feed_of(with_arguments).request({"number": "UA1"}) == {"flight_no": "UA1"}
+    assert feed_of(HEAD + MAP).request({"number": "UA1"}) == {"number": "UA1"}
+
+
+def test_what_the_schema_lacks_is_asked_for_where_the_sidecar_describes_it() -> None:
+    asking = HEAD.replace('["number"]', '["number", "date"]') + MAP
+    described = asking + '[feed.ask_schema.date]\ntype = "string"\nformat = "date"\n'
+
+    feed = feed_of(described)
+
+    assert feed.asked.advertised["properties"]["date"] == {"type": "string", "format": "date"}
+    assert feed.asked.advertised["required"] == ["number", "date"]
+    answer = {"carrier": {"name": "U"}, "gate": "B"}
+    asked = {"number": "UA1", "date": "2026-01-01"}
+    assert "date" not in feed.filled(asked, answer).arguments
+
+
+def test_a_value_of_an_answer_is_in_no_message() -> None:
+    with pytest.raises(CallError) as raised:
+        feed_of(HEAD + MAP).filled({"number": "UA1"}, {"carrier": {"name": ["s3cr3t"]}})
+
+    assert raised.value.code == "W5007"
+    assert raised.value.path == "airline"
+    assert str(raised.value) == (
+        "the answer of the upstream 'flights' does not fit: airline: expected a string, "
+        "got an array of 1"
+    )
+
+
+REFUSED = {
+    "an expression": (
+        HEAD + MAP.replace("carrier.name", "carrier name"),
+        "W1602",
+        (
+            "Flight.widget.toml#/feed/map/airline: line 1: the expression cannot be parsed as "
+            "JMESPath: carrier name; mend it here"
+        ),
+    ),
+    "a required field": (
+        HEAD + MAP.replace('gate = "gate"\n', ""),
+        "W1604",
+        (
+            "Flight.widget.toml#/feed: the schema demands 'gate', which the feed neither asks for "
+            "nor fills; write gate = \"…\" in [feed.map], or name it in 'ask'"
+        ),
+    ),
+    "an unknown field": (
+        HEAD.replace('["number"]', '["numbre"]') + MAP + 'number = "n"\n',
+        "W1113",
+        (
+            "Flight.widget.toml#/feed/ask: the feed asks for 'numbre', which the schema lacks; "
+            "describe it in [feed.ask_schema.numbre]"
+        ),
+    ),
+    "an unknown key": (
+        HEAD + "keep = 3\n",
+        "W1112",
+        "Flight.widget.toml: line 5: the key 'feed.keep' is unknown; did you mean 'keep_s'?",
+    ),
+    "a number": (
+        HEAD + "keep_s = -1\n",
+        "W1113",
+        "Flight.widget.toml: line 5: 'feed.keep_s' cannot be an integer; write 0 or more",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_feed_that_cannot_be_used_is_refused_with_its_place(case: str) -> None:
+    sidecar, code, message = REFUSED[case]
+
+    with pytest.raises(WidgetError) as raised:
+        fed(sidecar)
+
+    assert raised.value.finding.code == code
+    assert str(raised.value) == message
+
+
+def test_an_upstream_that_nobody_declared_and_a_field_that_nobody_reads_are_told() -> None:
+    made = fed(HEAD + MAP + 'gates = "gate"\n')
+
+    found = [str(f) for f in findings(made, upstreams={"flight"}) if f.code.startswith("W16")]
+
+    assert found == [
+        (
+            "Flight.widget.toml#/feed/upstream: there is no upstream 'flights' in the upstreams "
+            "file; did you mean 'flight'?"
+        ),
+        (
+            "Flight.widget.toml#/feed/map/gates: the feed fills 'gates', which the schema lacks; "
+            "did you mean 'gate'?"
+        ),
+    ]
+    assert [f.code for f in findings(made) if f.code.startswith("W16")] == ["W1603"]
+
+
+def test_jmespath_makes_objects_for_the_summary() -> None:
+    made = widget(sidecar='[summary_data]\nwhom = { jmespath = "{name: who}" }\n')
+
+    assert made.summary.data({"who": "Ada"}) == {"whom": {"name": "Ada"}}

@@ -1,0 +1,209 @@
+"""The toolset `upstreams`: what whoever writes feeds asks other servers, and how those are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from widgetd.errors import CallError, WidgetError
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.principal import OPERATE
+from widgetd.mcp.result import Result, structured_result, text_block
+from widgetd.schema.json_values import to_json
+
+if TYPE_CHECKING:
+    from widgetd.catalog.snapshot import Snapshot
+    from widgetd.upstreams.answers import KeptAnswers
+    from widgetd.upstreams.feeds import UpstreamFeeds
+    from widgetd.upstreams.upstreams import Upstreams
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feeding:
+    """What these tools use; nothing of it where no file of upstreams was named.
+
+    Attributes:
+        upstreams: Who can be asked.
+        feeds: What fills widgets from them.
+        kept: Answers that are being read page by page.
+    """
+
+    upstreams: Upstreams | None = None
+    feeds: UpstreamFeeds | None = None
+    kept: KeptAnswers | None = None
+
+    async def run(self) -> None:
+        """Keep all upstreams connected, until cancelled."""
+        if self.upstreams is not None:
+            await self.upstreams.run()
+
+    def look(self) -> None:
+        """Look at their file now."""
+        if self.upstreams is not None:
+            self.upstreams.look()
+
+
+async def get_upstreams(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"items": [{"name", "kind", "state", "reason"?, "since", "tools", ...}]}`."""
+    feeding, names = context.use(Feeding), arguments["names"]
+    upstreams = feeding.upstreams
+    if upstreams is None:
+        return structured_result({"items": []})
+    items = [
+        described(upstreams, name, feeding.feeds, context.caller.snapshot)
+        for name in names or upstreams.all
+    ]
+    fault = {} if upstreams.fault is None else {"fault": str(upstreams.fault)}
+    return structured_result({"items": items, **fault})
+
+
+def described(
+    upstreams: Upstreams,
+    name: str,
+    feeds: UpstreamFeeds | None = None,
+    snapshot: Snapshot | None = None,
+) -> dict[str, Any]:
+    """How an upstream is, and who of `snapshot` uses it; nothing of where it is."""
+    one = upstreams[name]
+    percentiles = one.percentiles() or (None, None)
+    counts: Mapping[str, int] | None = feeds.counts.get(name) if feeds is not None else None
+    last_ok = None if one.last_ok is None else _time(one.last_ok)
+    used = None if snapshot is None else sorted(_users(name, snapshot))
+    said = {
+        "name": name,
+        "kind": one.declaration.kind,
+        "state": one.state,
+        "reason": one.reason or None,
+        "since": _time(one.since),
+        "lastOk": last_ok,
+        "tools": sorted(one.tools),
+        "protocol": one.protocol or None,
+        "calls": one.calls,
+        "errors": one.errors,
+        "p50Ms": percentiles[0],
+        "p95Ms": percentiles[1],
+        "kept": counts and {said: counts[source] for said, source in _KEPT.items()},
+        "retryInS": one.retry_in_s() if one.state in {"failed", "failing"} else None,
+        "usedBy": used,
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+_KEPT = {"hits": "kept", "misses": "call", "stale": "stale"}
+
+
+def _users(name: str, snapshot: Snapshot) -> list[str]:
+    feeds = ((tool, widget.definition.sidecar.feed) for tool, widget in snapshot.widgets.items())
+    return [tool for tool, feed in feeds if feed is not None and feed.upstream == name]
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"kind", "bytes", "page", "next"?}`; the pages put together are the answer.
+
+    Raises:
+        CallError: The call fails (W5001 to W5010), an expression cannot be used (W5007), or the
+            answer is not kept any more (W5009).
+    """
+    # Not without a file of upstreams.
+    from widgetd.upstreams.answers import pages, shown  # noqa: PLC0415
+
+    feeding, owner = context.use(Feeding), context.caller.principal.name
+    if feeding.upstreams is None or feeding.kept is None:
+        problem = "there are no upstreams; start widgetd with --upstreams FILE"
+        raise CallError("W5001", problem, path="name")
+    name, start = "", 0
+    if arguments["after"]:
+        name, _, at = arguments["after"].rpartition(".")
+        answer = feeding.kept.get(name, owner)
+        start = min(int(at), len(answer.content)) if at.isdecimal() and len(at) < 9 else 0
+    else:
+        answer = await feeding.upstreams.call(
+            arguments["name"], arguments["tool"], arguments["arguments"]
+        )
+    if arguments["select"]:
+        name, start, answer = "", 0, _selected(answer, arguments["select"], arguments["name"])
+    most, size = arguments["most_bytes"], len(answer.content)
+    if not name and size > most:
+        name = feeding.kept.keep(answer, owner)
+    page = next(pages(answer, most, start))
+    upto = start + len(page)
+    said: dict[str, Any] = {"kind": answer.kind, "bytes": size, "page": shown(page, answer.kind)}
+    if answer.mime_type:
+        said["mimeType"] = answer.mime_type
+    if upto < size:
+        said["next"] = f"{name}.{upto}"
+    structured = orjson.dumps(said)
+    return Result(content=to_json([text_block(structured.decode())]), structured=structured)
+
+
+def _selected(answer: Any, text: str, upstream: str) -> Any:
+    from widgetd.upstreams.answers import Answer  # noqa: PLC0415 - as above
+    from widgetd.widget.query import compile_query  # noqa: PLC0415 - as above
+
+    try:
+        query = compile_query(text)
+    except WidgetError as error:
+        raise CallError("W5007", str(error), path="select") from None
+    return Answer(kind="json", content=to_json(query.find(answer.value(upstream))))
+
+
+TOOLS = (
+    BuiltinTool(
+        name="get_upstreams",
+        description="Say which other servers fill widgets, how they are, and what they can do.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "names": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "default": [],
+                    "description": "Of these alone; all by default.",
+                }
+            },
+            "additionalProperties": False,
+        },
+        handler=get_upstreams,
+        scope=OPERATE,
+        toolset="upstreams",
+    ),
+    BuiltinTool(
+        name="call_upstream",
+        description="Call a tool of another server, to see what a feed would get. A large answer "
+        "comes in pages: ask again with `next` as `after`.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "default": "", "description": "The upstream."},
+                "tool": {"type": "string", "default": ""},
+                "arguments": {"type": "object", "default": {}},
+                "select": {
+                    "type": "string",
+                    "default": "",
+                    "description": "JMESPath: only what it finds in the whole answer.",
+                },
+                "after": {"type": "string", "default": "", "description": "`next` of a page."},
+                "most_bytes": {
+                    "type": "integer",
+                    "minimum": 16,
+                    "maximum": 1_048_576,
+                    "default": 16_384,
+                },
+            },
+            "additionalProperties": False,
+        },
+        handler=call_upstream,
+        scope=OPERATE,
+        cost=2,
+        toolset="upstreams",
+        read_only=False,
+    ),
+)

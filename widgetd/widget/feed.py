@@ -1,0 +1,158 @@
+"""A widget's feed: what is asked of the caller, and how another server's answer becomes the rest.
+
+    asked arguments -> request -> (another server) -> answer -> the author's arguments
+
+Pure: who is asked, and how, is for others to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.limits import Limits
+from widgetd.schema.validator import Checked, Schema, compile_schema
+from widgetd.widget.definition import Definition
+from widgetd.widget.query import Query, compile_queries
+from widgetd.widget.sidecar import SUFFIX, FeedPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """The feed of one widget.
+
+    Attributes:
+        part: What the sidecar says.
+        asked: What a caller gives.
+        schema: The author's: what the widget takes.
+        arguments: Of the request, by name, over what was asked; None for the same names.
+        fields: Of the widget, by name, over the answer; None for the same names.
+    """
+
+    part: FeedPart
+    asked: Schema
+    schema: Schema
+    arguments: Mapping[str, Query] | None
+    fields: Mapping[str, Query] | None
+
+    def example(self, whole: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """What a caller gives of the author's whole arguments; None where that would not do."""
+        given = {name: (whole or {})[name] for name in self.part.ask if name in (whole or {})}
+        return given if self.asked.admits(given) else self.asked.smallest
+
+    def request(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the upstream's tool; what an expression does not find is left out.
+
+        Raises:
+            CallError: An expression cannot be evaluated on this (W5007).
+        """
+        if self.arguments is None:
+            return dict(asked)
+        made = {name: query.find(dict(asked)) for name, query in self.arguments.items()}
+        return {name: value for name, value in made.items() if value is not None}
+
+    def filled(self, asked: Mapping[str, Any], answer: Any) -> Checked:
+        """The widget's arguments: what was asked, and over it what the answer says.
+
+        Raises:
+            CallError: The widget does not take what comes of it; no value is shown (W5007).
+        """
+        properties = self.schema.advertised["properties"]
+        required = self.schema.advertised.get("required", ())
+        if self.fields is not None:
+            found = {name: query.find(answer) for name, query in self.fields.items()}
+        else:
+            found = {n: answer[n] for n in properties if isinstance(answer, dict) and n in answer}
+        # JMESPath says null of what is not there, too; a field that must be there shows it.
+        made = {n: value for n, value in found.items() if value is not None or n in required}
+        given = {name: value for name, value in asked.items() if name in properties}
+        try:
+            return self.schema.check({**given, **made}, sensitive=tuple({**properties, **made}))
+        except CallError as error:
+            wrong = error.invalid_arguments
+            said = "; ".join(str(one) for one in wrong) or "it is not what the widget takes"
+            raise CallError(
+                "W5007",
+                f"the answer of the upstream '{self.part.upstream}' does not fit: {said}",
+                path=error.path,
+                invalid_arguments=wrong,
+            ) from None
+
+
+def compile_feed(definition: Definition, schema: Schema, *, limits: Limits) -> Feed | None:
+    """Prove that a sidecar's feed can be used with its widget, and make it ready.
+
+    Raises:
+        WidgetError: It cannot (W1113, W1602, W1604, W12xx); the finding's path is the sidecar's.
+    """
+    part = definition.sidecar.feed
+    if part is None:
+        return None
+    try:
+        asked = compile_schema(_asked(part, schema), limits=limits)
+        fields = compile_queries(part.map, "/feed/map") if part.map is not None else None
+        if fields is not None:
+            _demand_required(part, schema)
+        return Feed(
+            part=part,
+            asked=asked,
+            schema=schema,
+            arguments=None
+            if part.arguments is None
+            else compile_queries(part.arguments, "/feed/arguments"),
+            fields=fields,
+        )
+    except WidgetError as error:
+        raise error.of(definition.path + SUFFIX) from None
+
+
+def _asked(part: FeedPart, schema: Schema) -> dict[str, Any]:
+    """The asked part of the author's schema, field by field as it was written."""
+    written = schema.advertised
+    properties = {**written["properties"], **part.ask_schema}
+    for name in part.ask:
+        if name not in properties:
+            raise _fault(
+                "W1113",
+                "/feed/ask",
+                f"the feed asks for '{name}', which the schema lacks",
+                f"describe it in [feed.ask_schema.{name}]",
+            )
+    required = [
+        name
+        for name in part.ask
+        if (
+            "default" not in part.ask_schema[name]
+            if name in part.ask_schema
+            else name in written.get("required", ())
+        )
+    ]
+    made: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: properties[name] for name in part.ask},
+        "required": required,
+    }
+    for key in ("$schema", "additionalProperties"):
+        if isinstance(written.get(key), (str, bool)):
+            made[key] = written[key]
+    for key in ("$defs", "definitions"):
+        if key in written and f"#/{key}/" in str(made["properties"]):
+            made[key] = written[key]
+    return made
+
+
+def _demand_required(part: FeedPart, schema: Schema) -> None:
+    for name in schema.advertised.get("required", ()):
+        if name not in part.ask and name not in (part.map or {}):
+            raise _fault(
+                "W1604",
+                "/feed",
+                f"the schema demands '{name}', which the feed neither asks for nor fills",
+                f"write {name} = \"…\" in [feed.map], or name it in 'ask'",
+            )
+
+
+def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:
+    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))
