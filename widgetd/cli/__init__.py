@@ -19,6 +19,7 @@ from widgetd.cli.new import new, schema
 from widgetd.cli.options import complain
 from widgetd.cli.serve import dev, health, serve, settings, usage
 from widgetd.cli.test import test
+from widgetd.cli.upstreams import upstreams
 from widgetd.cli.validate import validate
 from widgetd.errors import CallError, ConfigError, WidgetError
 
@@ -34,7 +35,7 @@ for _commands in (
     (list_, render, mock, shot, shots_),
     (new, new_sidecar, schema, types, config),
     (guide, components, reference),
-    (test,),
+    (test, upstreams),
 ):
     for _command in _commands:
         app.command(_command)

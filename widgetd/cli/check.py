@@ -185,13 +185,20 @@ def _scanned(
     from widgetd.daemon.loading import admit, catalog_for
 
     loader = Loader(admit, keeps_parts=True)
-    allowed = settle({}, os.environ).settings.image_origin
+    settings = settle({}, os.environ).settings
+    allowed, upstreams = settings.image_origin, None
+    if settings.upstreams is not None:
+        from widgetd.upstreams.declarations import read_file
+
+        upstreams = frozenset(read_file(settings.upstreams).declarations)
 
     def load(source: Source, sidecar: Source | None) -> Widget:
         widget = loader.load(source, sidecar)
         # Now, for its parts are there; those of ten thousand widgets would fill the memory.
         if said is not None and only in ("", source.path):
-            said[source.path] = findings(widget, strict=strict, image_origins=allowed)
+            said[source.path] = findings(
+                widget, strict=strict, image_origins=allowed, upstreams=upstreams
+            )
             if needs is not None:
                 for need in client_needs(widget.schema):
                     needs.setdefault(need, []).append(str(folder / source.path))

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from widgetd.errors import CallError, nearest
 
-ORDER = ("start", "template", "schema", "components", "sidecar", "actions", "operating")
+ORDER = ("start", "template", "schema", "components", "sidecar", "feeds", "actions", "operating")
 """In which somebody new reads them."""
 
 KINDS = ("guide", "component", "example", "setting", "code")

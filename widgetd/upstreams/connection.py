@@ -90,7 +90,7 @@ class Upstream:
         *,
         observer: Observer | None = None,
         clock: Callable[[], float] = time.monotonic,
-        pauses_s: tuple[float, ...] = PAUSES_S,
+        is_logged: bool = True,
     ) -> None:
         declared = declaration.declared
         self.declaration = declaration
@@ -105,7 +105,7 @@ class Upstream:
         self.breaker = Breaker(declared.fail_after, clock)
         self._observer = observer
         self._clock = clock
-        self._pauses_s = pauses_s
+        self._is_logged = is_logged
         self._seconds: deque[float] = deque(maxlen=256)
         self._client: Client[Any] | None = None
         self._wire: wire.Wire | None = None
@@ -158,8 +158,8 @@ class Upstream:
             was_ready, self._client = self._client is not None, None
             lasted_s = self._clock() - began
             # What worked for a while and is lost is looked for at once.
-            failures = 0 if was_ready and lasted_s > self._pauses_s[0] else failures + 1
-            pause_s = self._pauses_s[min(failures, len(self._pauses_s)) - 1] if failures else 0.0
+            failures = 0 if was_ready and lasted_s > PAUSES_S[0] else failures + 1
+            pause_s = PAUSES_S[min(failures, len(PAUSES_S)) - 1] if failures else 0.0
             self._retry_at = self._clock() + pause_s
             self._turn("failed", self._why(error, began))
             self._settled.set()
@@ -269,6 +269,8 @@ class Upstream:
         if (state, reason) == (self.state, self.reason):
             return
         self.state, self.reason, self.since = state, reason, time.time()
+        if not self._is_logged:
+            return
         if state == "ready":
             _log.info("upstream.ready", upstream=self.name)
         else:
@@ -313,6 +315,10 @@ class Upstream:
             self._seconds.append(seconds)
             if self._observer is not None:
                 self._observer.upstream_called(self.name, outcome, seconds)
+
+    async def settled(self) -> None:
+        """Wait until the first try to connect has come to something."""
+        await self._settled.wait()
 
     async def idle(self) -> None:
         """Wait until no call is running."""

@@ -189,6 +189,12 @@ def within(error: BaseException) -> Iterator[BaseException]:
         waiting += [inner for inner in (one.__cause__, one.__context__) if inner is not None]
 
 
+async def asked(http: httpx2.AsyncClient, url: str) -> None:
+    """Ask for `url` once; what comes of it is noted on the wire."""
+    with suppress(httpx2.HTTPError, OSError, PrivateAddressError):
+        await http.get(url)
+
+
 async def closed(http: httpx2.AsyncClient) -> None:
     """Close a client, whatever state it is in."""
     with suppress(httpx2.HTTPError, OSError, RuntimeError):

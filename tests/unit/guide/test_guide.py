@@ -85,7 +85,7 @@ def test_whatever_a_page_names_exists() -> None:
 
 _WORDS = {
     *("summary_fields", "summary_data", "min_client_version", "migration_guide"),
-    *("ui_type", "render_mode"),
+    *("ui_type", "render_mode", "keep_s", "stale_s"),
 }
 """Keys of the sidecar, which look like tools."""
 

@@ -1,0 +1,109 @@
+"""The feeds that the bundled sidecars show do what they say, with the samples beside them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from examples.upstream_flights import mcp
+from tests.making import source
+from tests.serving import connected, serving
+from tests.system.upstreams.servers import mcp_served
+from widgetd.catalog.loader import load
+from widgetd.limits import Limits
+from widgetd.upstreams.declarations import read_file
+from widgetd.widget.feed import Feed
+
+ROOT = Path(__file__).parents[3]
+WIDGETS = ROOT / "widgets"
+
+ANSWERS: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
+    "Flight Tracker": (
+        {"number": "NF 218"},
+        {
+            "flight": {"number": "NF 218", "state": "landed"},
+            "carrier": {"name": "Northfjord Air"},
+            "origin": {"iata": "LIS", "city": "Lisbon", "departs": "12:05"},
+            "destination": {"iata": "BGO", "city": "Bergen", "arrives": "17:15"},
+        },
+        {"status": "landed", "departure": {"code": "LIS", "city": "Lisbon", "time": "12:05"}},
+    ),
+    "Weather Current": (
+        {"place": "Cusco"},
+        {
+            "name": "Cusco",
+            "time": "06:00",
+            "main": {"temp": -1.4},
+            "sky": "clear",
+            "measured": {"wind": {"label": "Wind", "text": "3 km/h"}},
+        },
+        {"temperature": -2, "readings": [{"label": "Wind", "value": "3 km/h"}]},
+    ),
+    "Product Grid": (
+        {"heading": "Mugs"},
+        {
+            "result": [
+                {"sku": "m1", "name": "Mug", "price": 9.5, "shown": "9.50", "currency": "EUR"}
+            ]
+        },
+        {
+            "currency": "EUR",
+            "total": 1,
+            "products": [{"id": "m1", "title": "Mug", "price": 9.5, "priceText": "9.50"}],
+        },
+    ),
+}
+
+
+def uncommented(name: str) -> str:
+    """The sidecar with its feed no longer a comment."""
+    text = (WIDGETS / f"{name}.widget.toml").read_text()
+    feed = re.search(r"^# \[feed\]\n(?:# .*\n)+", text, re.MULTILINE)
+    assert feed is not None
+    return text.replace(feed.group(), re.sub(r"^# ", "", feed.group(), flags=re.MULTILINE))
+
+
+def feed_of(name: str) -> Feed:
+    content = (WIDGETS / f"{name}.widget").read_text()
+    path = f"{name}.widget"
+    made = load(source(path, content), source(f"{path}.toml", uncommented(name)), limits=Limits())
+    assert made.feed is not None
+    return made.feed
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_feed_in_a_bundled_sidecar_fills_its_widget(name: str) -> None:
+    asked, answer, expected = ANSWERS[name]
+
+    found = feed_of(name).filled(asked, answer).arguments
+
+    assert {key: found[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_sample_of_an_upstreams_file_declares_what_the_sidecars_name(name: str) -> None:
+    declared = read_file(ROOT / "examples" / "upstreams.toml", {}).declarations
+
+    assert feed_of(name).part.upstream in declared
+
+
+async def test_the_sample_upstream_fills_the_flight_tracker(tmp_path: Path) -> None:
+    (tmp_path / "Flight Tracker.widget").write_text((WIDGETS / "Flight Tracker.widget").read_text())
+    (tmp_path / "Flight Tracker.widget.toml").write_text(uncommented("Flight Tracker"))
+    (tmp_path / "upstreams").mkdir()
+    declared = tmp_path / "upstreams" / "u.toml"
+    async with mcp_served(mcp) as url:
+        declared.write_text(f'[flights]\nurl = "{url}"\n')
+        async with (
+            serving(tmp_path, upstreams=declared) as daemon,
+            connected(daemon, "modern") as client,
+        ):
+            with anyio.fail_after(60):
+                result = await client.client.call_tool("flight_tracker", {"number": "nf 218"})
+
+    assert not result.is_error, result.content
+    assert "Northfjord Air NF 218" in str(result.content)

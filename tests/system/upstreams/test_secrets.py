@@ -1,0 +1,82 @@
+"""A secret of the upstreams file stands there and on the wire, and nowhere else."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.serving import connected, serving
+from tests.system.upstreams.servers import answering, child, raw, settled, toml, upstreams_of
+from tests.system.upstreams.test_feeds import FEED, write
+from tests.system.web.asking import ask
+
+SECRETS = [f"s3cr3t-number-{n}" for n in range(5)]
+
+
+def declared(port: int) -> str:
+    head, env, place, query = SECRETS[:4]
+    return (
+        toml(
+            "flights",
+            url=f"http://user:{place}@127.0.0.1:{port}/mcp?key={query}",
+            headers={"Authorization": f"Bearer {head}"},
+            connect_s=3.0,
+        )
+        + toml("local", **child(f"import os; raise SystemExit(os.environ['T'] != '{0}')"))
+        + f'env = {{ T = "{env}" }}\n'
+    )
+
+
+async def test_no_secret_is_told_to_anybody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="widgetd")
+    widgets = write(tmp_path, FEED)
+    said: list[Any] = []
+    async with raw(answering(500, SECRETS[4].encode())) as port:
+        (tmp_path / "u.toml").write_text(declared(port))
+        settings: dict[str, Any] = {"upstreams": tmp_path / "u.toml", "log_level": "debug"}
+        async with (
+            serving(
+                widgets, **settings, toolset=("upstreams", "operate"), audit=tmp_path / "audit"
+            ) as url,
+            connected(url, "modern") as client,
+        ):
+            with anyio.fail_after(60):
+                said.append(await client.client.call_tool("flight", {"number": "UA123"}))
+                for tool, arguments in (
+                    ("get_upstreams", {}),
+                    ("call_upstream", {"name": "flights", "tool": "get_flight"}),
+                    ("call_upstream", {"name": "local", "tool": "x"}),
+                    ("get_status", {}),
+                    ("get_logs", {"level": "debug"}),
+                ):
+                    said.append(await client.client.call_tool(tool, arguments))
+            pages = ("/status", "/metrics", "/readyz")
+            said.extend([(await ask(url, page)).text for page in pages])
+    out, err = capfd.readouterr()
+    audit = (tmp_path / "audit").read_text() if (tmp_path / "audit").exists() else ""
+    everything = "\n".join([*map(str, said), caplog.text, out, err, audit])
+
+    assert "flights" in everything
+    assert [secret for secret in SECRETS if secret in everything] == []
+
+
+async def test_what_libraries_log_of_an_upstream_holds_no_secret(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    path = tmp_path / "u.toml"
+    async with (
+        raw(answering(500, SECRETS[4].encode())) as port,
+        upstreams_of(path, declared(port)) as upstreams,
+    ):
+        for one in upstreams.all.values():
+            await settled(one)
+            assert [s for s in SECRETS if s in f"{one.declaration!r}{one.reason}"] == []
+
+    assert [secret for secret in SECRETS if secret in caplog.text] == []

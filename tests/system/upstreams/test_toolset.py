@@ -1,0 +1,85 @@
+"""Whoever writes feeds sees how upstreams are, and what they answer, page by page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jmespath
+
+from tests.serving import connected, serving, widget_file
+from tests.system.upstreams.servers import json_reply, raw
+from tests.system.upstreams.test_feeds import write
+
+ROWS = [{"n": n, "text": "é" * (n % 7)} for n in range(900)]
+HEAD = '[rates]\nbase = "http://127.0.0.1:{port}"\n[rates.endpoints.all]\nget = "/all"\n'
+
+
+async def answer(client: Any, asked: str, **arguments: Any) -> Any:
+    result = await client.client.call_tool(asked, arguments)
+    if result.is_error:
+        return result.meta["widgetd/error"]
+    return result.structured_content
+
+
+async def test_an_answer_is_read_whole_in_pages_and_by_an_expression(tmp_path: Path) -> None:
+    feed = '[feed]\nupstream = "rates"\ntool = "all"\nask = ["number"]\n'
+    feed += '[feed.map]\nairline = "a"\nlegs = "b"\n'
+    widgets, declared = write(tmp_path, feed), tmp_path / "u.toml"
+    async with raw(json_reply({"rows": ROWS})) as port:
+        declared.write_text(HEAD.format(port=port))
+        async with (
+            serving(widgets, upstreams=declared, toolset=("upstreams",)) as url,
+            connected(url, "modern") as client,
+        ):
+            whole = await answer(
+                client, "call_upstream", name="rates", tool="all", most_bytes=10**6
+            )
+            asked = {"name": "rates", "tool": "all", "most_bytes": 2000}
+            page = await answer(client, "call_upstream", **asked)
+            pages = [page["page"]]
+            while "next" in page:
+                page = await answer(client, "call_upstream", after=page["next"], most_bytes=2000)
+                pages.append(page["page"])
+            first = await answer(client, "call_upstream", **asked)
+            select = "rows[?n < `2`].{a: n}"
+            found = await answer(
+                client, "call_upstream", after=first["next"], select=select, name="rates"
+            )
+            wrong = await answer(client, "call_upstream", **asked, select="a b")
+            gone = await answer(client, "call_upstream", after="nobody.1")
+            said = await answer(client, "get_upstreams")
+
+    assert whole.keys() == {"kind", "bytes", "page"}
+    assert json.loads(whole["page"]) == {"rows": ROWS}
+    assert "".join(pages) == whole["page"]
+    assert len(pages) > 5
+    assert all(len(one.encode()) <= 2003 for one in pages)
+    assert json.loads(found["page"]) == jmespath.search(select, {"rows": ROWS})
+    assert (wrong["code"], gone["code"]) == ("W5007", "W5009")
+    [item] = said["items"]
+    assert (item["name"], item["kind"], item["state"]) == ("rates", "endpoints", "ready")
+    assert item["tools"] == ["all"]
+    assert item["usedBy"] == ["flight"]
+    assert item["calls"] == 4
+
+
+async def test_without_a_file_there_are_none(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with (
+        serving(tmp_path, toolset=("upstreams",)) as url,
+        connected(url, "modern") as client,
+    ):
+        assert await answer(client, "get_upstreams") == {"items": []}
+        error = await answer(client, "call_upstream", name="x", tool="y")
+        listed = await client.tools()
+
+    assert error["code"] == "W5001"
+    assert {"get_upstreams", "call_upstream"} <= listed
+
+
+async def test_nobody_is_told_of_them_who_did_not_ask(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    async with serving(tmp_path) as url, connected(url, "modern") as client:
+        assert not {"get_upstreams", "call_upstream"} & await client.tools()

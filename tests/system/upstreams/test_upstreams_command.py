@@ -1,0 +1,79 @@
+"""`widgetd upstreams` says how each is, and what would help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import orjson
+import pytest
+
+from tests.system.upstreams.servers import SHOP, Flights, json_reply, mcp_served, raw, toml
+from tests.system.upstreams.test_faults import FAULTS
+from widgetd.cli import main
+from widgetd.upstreams.declarations import read_file
+from widgetd.upstreams.diagnosis import SETTLING_S, diagnosed, hint
+
+AT_ONCE = {
+    "service 404",
+    "service 500",
+    "service slow",
+    "service half",
+    "service 50 mb",
+    "exits later",
+}
+"""Faults that only a call of their tool meets, or that the address of a service may well have."""
+
+
+@pytest.mark.parametrize("fault", [name for name in FAULTS if name not in AT_ONCE])
+async def test_each_fault_has_a_cause_and_a_hint(fault: str, tmp_path: Path) -> None:
+    made, expected = FAULTS[fault]
+    async with made(tmp_path) as said:
+        if "private" in fault or "307" in fault:
+            pytest.skip("a service is not redirected from, nor refused, by its own address alone")
+        (tmp_path / "u.toml").write_text(said.replace("connect_s = 60.0", "connect_s = 30.0"))
+        [declaration] = read_file(tmp_path / "u.toml", {}).declarations.values()
+        with anyio.fail_after(declaration.connect_s + SETTLING_S + 20):
+            one = await diagnosed(declaration)
+
+    reason = expected.partition(" ")[2] or "timeout"
+    assert one.reason == reason
+    assert hint(declaration, one.reason)
+
+
+def test_upstreams_that_fail_are_a_line_each_and_exit_with_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "u.toml"
+    file.write_text(
+        toml("flights", url="http://127.0.0.1:9/mcp", headers={"Authorization": "s3cr3t"})
+        + toml("off", url="http://127.0.0.1:9/mcp", enabled=False)
+    )
+
+    assert main(["upstreams", "--file", str(file)]) == 1
+    out = capsys.readouterr().out
+    assert out == (
+        "flights  mcp        failed    refused: nobody listens there; look at the port, and "
+        "whether it is started; in a container, that host is the container itself\n"
+        "off      mcp        disabled  0 tools\n"
+    )
+    assert main(["upstreams", "--file", str(file), "--test", "off"]) == 0
+    assert main(["upstreams", "--file", str(file), "--test", "none"]) == 1
+
+
+async def test_a_tool_can_be_called_by_hand(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
+    file = tmp_path / "u.toml"
+    async with raw(json_reply({"name": "Mug"})) as port, mcp_served(Flights().mcp) as url:
+        base = f"http://127.0.0.1:{port}"
+        file.write_text(toml("shop", openapi="shop.json", base=base) + toml("flights", url=url))
+        command = ["upstreams", "call", "shop", "get_product", "--file", str(file)]
+        code = await anyio.to_thread.run_sync(main, [*command, "--arguments", '{"id": 1}'])
+        assert code == 0
+        assert capfdbinary.readouterr().out.endswith(b'{"name":"Mug"}\n')
+        selected = [*command, "--arguments", '{"id": 1}', "--select", "name"]
+        assert await anyio.to_thread.run_sync(main, selected) == 0
+        assert capfdbinary.readouterr().out.endswith(b'"Mug"\n')
+        assert await anyio.to_thread.run_sync(main, command) == 1
