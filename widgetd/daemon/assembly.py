@@ -204,19 +204,12 @@ def feeding_of(runtime: Runtime, server: Server) -> Feeding:
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
     """
-    feeding, path = Feeding(), runtime.settings.upstreams
-    if path is not None:
-        # Most daemons have no upstreams, and start sooner without.
-        from widgetd.upstreams.answers import KeptAnswers  # noqa: PLC0415
-        from widgetd.upstreams.feeds import UpstreamFeeds  # noqa: PLC0415
-        from widgetd.upstreams.upstreams import Upstreams  # noqa: PLC0415
-
-        upstreams = Upstreams(path, observer=runtime.metrics)
-        runtime.metrics.watch_upstreams(upstreams.ups)
-        runtime.vitals.upstreams = upstreams.counts
-        feeds = UpstreamFeeds(upstreams, server.store.answers, observer=runtime.metrics)
-        server.rendering.feeds = feeds
-        feeding = Feeding(upstreams=upstreams, feeds=feeds, kept=KeptAnswers(time.monotonic))
+    metrics, path = runtime.metrics, runtime.settings.upstreams
+    feeding = Feeding.of(path, server.store.answers, metrics)
+    if feeding.upstreams is not None and feeding.feeds is not None:
+        metrics.watch_upstreams(feeding.upstreams.ups)
+        runtime.vitals.upstreams = feeding.upstreams.counts
+        server.rendering.feeds = feeding.feeds
     server.provide(feeding)
     return feeding
 

@@ -23,6 +23,7 @@ from widgetd.mcp.status import Vitals
 from widgetd.mcp.view import view_html
 from widgetd.settings import Settings, folder_of
 from widgetd.store.factory import local_store
+from widgetd.upstreams.toolset import Feeding
 
 
 def register(
@@ -30,6 +31,7 @@ def register(
     folder: str | os.PathLike[str],
     *,
     policy: Policy | None = None,
+    upstreams: str | os.PathLike[str] | None = None,
 ) -> None:
     """Serve the widgets of `folder` from `server`, as long as it runs, and follow their files.
 
@@ -37,12 +39,15 @@ def register(
         server: Your own server; what else it serves stays as it is.
         folder: The widgets folder; it is watched from when the server starts until it ends.
         policy: How results are shaped.
+        upstreams: A file of other servers, which fill widgets.
 
     Raises:
-        ConfigError: There is no such folder, the server has widgets already, or the installed
-            fastmcp is not one we know.
+        ConfigError: There is no such folder, the file of upstreams cannot be used, the server has
+            widgets already, or the installed fastmcp is not one we know.
     """
-    settings = Settings(dir=Path(folder))
+    declared = None if upstreams is None else Path(upstreams)
+    settings = Settings(dir=Path(folder), upstreams=declared)
+    Feeding.of(declared, local_store().answers)  # now, so that a fault in it is told at once
     root = folder_of(settings)
 
     @asynccontextmanager
@@ -68,9 +73,17 @@ async def _follow(
 ) -> None:
     load = Loader(server.admit, strict=settings.strict).load
     catalog = catalog_for(settings, root, load)
-    async with reloading(server, settings, catalog, hints=Hints(), vitals=Vitals(), stop=stop):
+    feeding = Feeding.of(settings.upstreams, server.store.answers)
+    if feeding.feeds is not None:
+        server.rendering.feeds = feeding.feeds
+    async with (
+        anyio.create_task_group() as tasks,
+        reloading(server, settings, catalog, hints=Hints(), vitals=Vitals(), stop=stop),
+    ):
+        tasks.start_soon(feeding.run)
         scanned.set()
         await stop.wait()
+        tasks.cancel_scope.cancel()
 
 
 async def _either(running: asyncio.Task[None], scanned: asyncio.Event) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,7 +19,9 @@ from widgetd.schema.json_values import to_json
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
+    from widgetd.store.contract import Answers
     from widgetd.upstreams.answers import KeptAnswers
+    from widgetd.upstreams.connection import Observer
     from widgetd.upstreams.feeds import UpstreamFeeds
     from widgetd.upstreams.upstreams import Upstreams
 
@@ -35,6 +39,29 @@ class Feeding:
     upstreams: Upstreams | None = None
     feeds: UpstreamFeeds | None = None
     kept: KeptAnswers | None = None
+
+    @classmethod
+    def of(cls, path: Path | None, answers: Answers, observer: Observer | None = None) -> Feeding:
+        """What fills widgets from the upstreams of a file; nothing where there is none.
+
+        Args:
+            path: The file.
+            answers: Where answers are kept.
+            observer: Is told of calls.
+
+        Raises:
+            ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
+        """
+        if path is None:
+            return cls()
+        # Most daemons have no upstreams, and start sooner without.
+        from widgetd.upstreams.answers import KeptAnswers  # noqa: PLC0415
+        from widgetd.upstreams.feeds import UpstreamFeeds  # noqa: PLC0415
+        from widgetd.upstreams.upstreams import Upstreams  # noqa: PLC0415
+
+        upstreams = Upstreams(path, observer=observer)
+        feeds = UpstreamFeeds(upstreams, answers, observer=observer)
+        return cls(upstreams=upstreams, feeds=feeds, kept=KeptAnswers(time.monotonic))
 
     async def run(self) -> None:
         """Keep all upstreams connected, until cancelled."""

@@ -1,0 +1,66 @@
+"""An upstream that gets other tools is known to have them, without anybody's asking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mcp_types
+from fastmcp import Context, FastMCP
+
+import widgetd
+from tests.serving import serving, widget_file
+from tests.system.upstreams.servers import (
+    READ_ONLY,
+    Flights,
+    mcp_served,
+    served,
+    settled,
+    toml,
+    until,
+    upstreams_of,
+)
+from tests.system.upstreams.test_feeds import DRAWN, write
+
+
+async def test_a_modern_server_is_listened_to(tmp_path: Path) -> None:
+    folder = tmp_path / "widgets"
+    folder.mkdir()
+    (folder / "A.widget").write_text(widget_file("A"))
+    async with serving(folder) as url:
+        said = toml("it", url=url, tools=["a", "b"])
+        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+            assert await settled(upstreams["it"]) == "ready"
+            assert set(upstreams["it"].tools) == {"a"}
+            (folder / "B.widget").write_text(widget_file("B"))
+            await until(lambda: set(upstreams["it"].tools) == {"a", "b"})
+
+
+async def test_a_legacy_server_is_heard(tmp_path: Path) -> None:
+    mcp = FastMCP("grows")
+
+    @mcp.tool(annotations=READ_ONLY)
+    async def grow(context: Context) -> str:
+        mcp.tool(lambda: "grown", name="grown", annotations=READ_ONLY)
+        await context.send_notification(mcp_types.ToolListChangedNotification())
+        return "ok"
+
+    async with served(mcp.http_app(transport="sse")) as url:
+        said = toml("it", url=f"{url}/sse")
+        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+            assert await settled(upstreams["it"]) == "ready"
+            assert upstreams["it"].protocol < "2026"
+            await upstreams.call("it", "grow", {})
+            await until(lambda: set(upstreams["it"].tools) == {"grow", "grown"})
+
+
+async def test_somebody_elses_server_has_widgets_that_fill_themselves(tmp_path: Path) -> None:
+    from fastmcp import Client
+
+    async with mcp_served(Flights().mcp) as url:
+        (tmp_path / "u.toml").write_text(toml("flights", url=url))
+        mine = FastMCP("mine")
+        widgetd.register(mine, write(tmp_path), upstreams=tmp_path / "u.toml")
+        async with Client(mine) as client:
+            result = await client.call_tool_mcp("flight", {"number": "UA123"})
+
+    assert result.structured_content == DRAWN

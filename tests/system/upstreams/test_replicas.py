@@ -1,0 +1,60 @@
+"""Replicas that share a store ask an upstream once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.making import widget
+from tests.system.store.replicas import replicas
+from tests.system.store.server import Server, running_server
+from tests.system.upstreams.servers import Flights, mcp_served, toml, upstreams_of
+from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
+from widgetd.upstreams.feeds import UpstreamFeeds
+from widgetd.upstreams.upstreams import Upstreams
+from widgetd.widget.widget import Widget
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with running_server() as running:
+        yield running
+
+
+@asynccontextmanager
+async def two(flights: Flights, folder: Path) -> AsyncIterator[tuple[Upstreams, Upstreams]]:
+    async with mcp_served(flights.mcp) as url:
+        said = toml("flights", url=url)
+        async with (
+            upstreams_of(folder / "a.toml", said) as one,
+            upstreams_of(folder / "b.toml", said) as other,
+        ):
+            yield one, other
+
+
+def flight() -> Widget:
+    return widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE)
+
+
+async def test_what_one_replica_was_answered_the_other_need_not_ask(
+    server: Server, tmp_path: Path
+) -> None:
+    flights, made = Flights(), flight()
+    assert made.feed is not None
+    async with two(flights, tmp_path) as (one, other), replicas(server) as both:
+        here = UpstreamFeeds(one, both.here.answers, clock=both.clock)
+        there = UpstreamFeeds(other, both.there.answers, clock=both.clock)
+        with anyio.fail_after(60):
+            first = await here.fill(made, made.feed, {"number": "UA1"}, strict=False)
+            second = await there.fill(made, made.feed, {"number": "UA1"}, strict=False)
+            assert flights.calls == ["UA1"]
+            assert first.checked.arguments == second.checked.arguments
+
+            both.later(60)
+            await there.fill(made, made.feed, {"number": "UA1"}, strict=False)
+            await here.fill(made, made.feed, {"number": "UA1"}, strict=False)
+            assert flights.calls == ["UA1", "UA1"]
