@@ -11,6 +11,7 @@ from benchmarks import (
     calling,
     commanding,
     comparing,
+    filling,
     listing,
     memory,
     rendering,
@@ -22,6 +23,7 @@ from benchmarks.table import Row, heading, written
 FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
     "save": saving.rows,
     "call": calling.rows,
+    "fill": filling.rows,
     "list": listing.rows,
     "peer": comparing.rows,
     "render": rendering.rows,
