@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import CapacityLimiter
 
+from widgetd.catalog.changes import History
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
@@ -73,6 +74,7 @@ class Runtime:
         audit: Writes down who called what; None where nobody asked for it.
         supervisor: The service manager that may have started it.
         log: The latest log events, for the toolset `operate`.
+        history: What each widget was before, where somebody may ask.
         stop: Set to end everything.
     """
 
@@ -87,6 +89,7 @@ class Runtime:
     audit: Audit | None
     supervisor: Supervisor
     log: LogRing
+    history: History
     stop: anyio.Event
 
     def tell_supervisor(self) -> None:
@@ -130,6 +133,7 @@ def prepare(
         audit=audit,
         supervisor=supervisor(os.environ, os.getpid()),
         log=log,
+        history=History(),
         stop=stop,
     )
 
@@ -253,6 +257,8 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
         intake=intake,
         registry=runtime.registry,
         views=server.views.of,
+        history=runtime.history,
+        draws=runtime.loading.draws,
         at_once=CapacityLimiter(DRAFTS_AT_ONCE),
     )
 
@@ -275,6 +281,7 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
         server=server,
         folder=runtime.folder,
         intake=intake,
+        history=runtime.history,
         url=url,
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,

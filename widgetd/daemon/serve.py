@@ -111,8 +111,7 @@ async def serve(
         _watch_webhook(runtime, forwarding)
         feeding = feeding_of(runtime, server)
         intake = intake_of(runtime)
-        if "author" in settings.toolset:
-            server.provide(authoring_of(runtime, server, intake))
+        _provide_authoring(runtime, server, intake)
         catalog = catalog_for(settings, folder, load, last_good=loading.last_good)
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)
@@ -137,6 +136,7 @@ async def serve(
             tasks.start_soon(runtime.supervisor.feed, runtime.vitals.progressing, runtime.stop)
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
+            tasks.start_soon(_remember_versions, runtime)
             async with AsyncExitStack() as alive:
                 proofs = loading.proofs
                 with (
@@ -164,6 +164,17 @@ async def serve(
     _log.info("daemon.stopped")
 
 
+def _provide_authoring(runtime: Runtime, server: Server, intake: Intake | None) -> None:
+    if "author" in runtime.settings.toolset:
+        server.provide(authoring_of(runtime, server, intake))
+
+
+async def _remember_versions(runtime: Runtime) -> None:
+    # Nobody else asks what a widget was before, and each version takes memory.
+    if runtime.settings.gallery or "author" in runtime.settings.toolset:
+        await runtime.history.follow(runtime.registry)
+
+
 async def _over_http(
     runtime: Runtime,
     server: Server,
@@ -178,7 +189,6 @@ async def _over_http(
     guard = Guard(server, runtime.access_policy.access)
     daemon = Daemon(server=server, vitals=runtime.vitals, metrics=runtime.metrics)
     shown = daemon_routes(daemon, guard, metrics=scraped is None)
-    gallery = None
     if settings.gallery:
         from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415 - most daemons have none
 
@@ -220,8 +230,6 @@ async def _over_http(
         ports[HttpServer(metrics_app(daemon), limits=limits, probes=[METRICS_PAGE.path])] = scraped
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_ports, runtime, ports)
-        if gallery is not None:
-            tasks.start_soon(gallery.history.follow, runtime.registry)
         async with anyio.create_task_group() as serving:
             for each, on in ports.items():
                 serving.start_soon(each.serve, [on])

@@ -9,17 +9,20 @@ from typing import Any
 import orjson
 from anyio import CapacityLimiter, to_thread
 
+from widgetd.catalog.changes import History, changes_between
+from widgetd.catalog.draws import Draws
 from widgetd.catalog.intake import Intake, RefusedUploadError, Writer
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
 from widgetd.errors import CallError, nearest
-from widgetd.guide.component_details import components_in, details
+from widgetd.guide.component_details import components_in, details, icons_in
 from widgetd.guide.drafts import Drafts
 from widgetd.guide.guide import KINDS, ORDER, page
 from widgetd.guide.reference import Reference
 from widgetd.mcp.builtin.table import ToolContext
 from widgetd.mcp.parts import JSON, PARTS
+from widgetd.mcp.principal import Caller
 from widgetd.mcp.result import Result, not_found, structured_result
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.sidecar import SUFFIX
@@ -41,6 +44,8 @@ class Authoring:
         intake: Takes files into the folder; None where nothing may be saved.
         registry: What is being served.
         views: A snapshot as an audience sees it.
+        history: What each widget was before.
+        draws: What is being drawn.
         at_once: How many drafts are tried at the same time, beside the event loop.
     """
 
@@ -50,6 +55,8 @@ class Authoring:
     intake: Intake | None
     registry: Registry
     views: Callable[[Snapshot, Any], Snapshot]
+    history: History
+    draws: Draws
     at_once: CapacityLimiter
 
 
@@ -134,7 +141,7 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
                 "missing": [],
             }
             for part in asked:
-                content = _part(part, widget, snapshot, authoring)
+                content = _part(part, widget, context, authoring)
                 if not content:
                     item["missing"].append(part)
                     continue
@@ -151,32 +158,57 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     return structured_result(await to_thread.run_sync(read, limiter=authoring.at_once))
 
 
-def _part(part: str, widget: Widget, snapshot: Snapshot, authoring: Authoring) -> Any:
+def _part(part: str, widget: Widget, context: ToolContext, authoring: Authoring) -> Any:
     own = _READERS.get(part)
     if own is not None:
-        return own(widget, authoring)
+        return own(widget, authoring, context.caller)
     mime_type, read = PARTS[part]
-    text = read(widget, snapshot)
+    text = read(widget, context.caller.snapshot)
     return orjson.loads(text) if text and mime_type == JSON else text
 
 
-def _dependencies(widget: Widget, _authoring: Authoring) -> dict[str, Any]:
-    """What a widget leans on: its components, its actions, where its images come from."""
-    said = [finding for finding in findings(widget) if finding.code in _SAYING]
+def _dependencies(widget: Widget, authoring: Authoring, _caller: Caller) -> dict[str, Any]:
+    """`{"components", "icons", "imageOrigins", "actions", "unusedFields", …}` of a widget."""
+    said: dict[str, list[str]] = {name: [] for name in _SAYING.values()}
+    for finding in findings(widget):
+        if finding.code in _SAYING:
+            said[_SAYING[finding.code]].append(finding.problem)
     return {
-        "components": sorted(components_in(widget)),
+        "components": components_in(widget),
+        "icons": icons_in(widget, authoring.draws),
         "imageOrigins": sorted(widget.definition.image_origins),
         "actions": [action.type for action in widget_actions(widget)],
-        "findings": [f"[{finding.code}] {finding.problem}" for finding in said],
+        **said,
     }
 
 
-_SAYING = frozenset({"W1210", "W1320", "W1404", "W1408"})
-"""Fields that are unused or undeclared, unknown icons, and payloads that hide a field."""
+def _history(widget: Widget, authoring: Authoring, caller: Caller) -> dict[str, Any] | None:
+    """`{"before", "breaking", "parts"}` since the version before; None where none is known."""
+    earlier = authoring.history.before(widget)
+    if earlier is None or not caller.principal.audience.sees(earlier):
+        return None
+    with authoring.draws.of(earlier.key), authoring.draws.of(widget.key):
+        changes = changes_between(earlier, widget)
+    return {
+        "before": earlier.key,
+        "breaking": [f"{one.problem}; {one.advice}" for one in changes.breaking],
+        "parts": {name: "\n".join(lines) for name, lines in changes.parts},
+    }
 
-_READERS: Mapping[str, Callable[[Widget, Authoring], Any]] = {
-    "sidecar": lambda widget, authoring: authoring.sidecar(widget.definition.path),
+
+_SAYING = {
+    "W1210": "unusedFields",
+    "W1320": "undeclared",
+    "W1321": "undeclared",
+    "W1404": "unknownIcons",
+    "W1408": "collisions",
+}
+"""Which findings say what a widget lacks, or has too much of."""
+
+_READERS: Mapping[str, Callable[[Widget, Authoring, Caller], Any]] = {
+    "sidecar": lambda widget, authoring, _: authoring.sidecar(widget.definition.path),
     "dependencies": _dependencies,
+    "history": _history,
 }
 
 

@@ -7,6 +7,7 @@ component by name; what is drawn where a property is left out comes from the vie
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
@@ -33,6 +34,8 @@ MOST_CHILDREN = 2
 DEEPEST_EXAMPLE = 3
 
 _TYPE = re.compile(r'"type"\s*:\s*"([A-Z][A-Za-z.]*)"')
+_ELEMENT = re.compile(r"<([A-Z][A-Za-z.]*)")
+_ICON_KEYS = frozenset({"name", "icon", "iconStart", "iconEnd"})
 _HIDDEN = frozenset({"type", "key", "id"})
 """What every component may say, and nobody needs to be told."""
 
@@ -155,9 +158,30 @@ def _reached(document: Document, part: Any) -> Iterator[Mapping[str, Any]]:
             yield from _reached(document, inner)
 
 
-def components_in(widget: Widget) -> frozenset[str]:
-    """The types of components that a template writes."""
-    return frozenset(_TYPE.findall(widget.definition.template)) & vocabulary().components.keys()
+def components_in(widget: Widget) -> Counter[str]:
+    """The types of components that a template or its JSX writes, and how often it does."""
+    definition, known = widget.definition, vocabulary().components
+    found = (
+        _ELEMENT.findall(definition.view)
+        if widget.source == "view"
+        else _TYPE.findall(definition.template)
+    )
+    return Counter(type_ for type_ in sorted(found) if type_ in known)
+
+
+def icons_in(widget: Widget, draws: Draws) -> list[str]:
+    """The names of the icons that the example shows."""
+    named = vocabulary().icons
+    return sorted(
+        {
+            value
+            for node in _nodes(widget, draws)
+            for key, value in node.items()
+            if key in _ICON_KEYS
+            and isinstance(value, str)
+            and (value in named or value.startswith(("lucide:", "vendor:")))
+        }
+    )
 
 
 def _users(type_: str, snapshot: Snapshot) -> Iterator[Widget]:
@@ -173,21 +197,23 @@ def _users(type_: str, snapshot: Snapshot) -> Iterator[Widget]:
 
 def _example(type_: str, widget: Widget, draws: Draws) -> Any:
     """How a served widget uses the component, cut to what shows it; None where it does not."""
+    used = (node for node in _nodes(widget, draws) if node.get("type") == type_)
+    return next((_cut(node, DEEPEST_EXAMPLE) for node in used), None)
+
+
+def _nodes(widget: Widget, draws: Draws) -> Iterator[Mapping[str, Any]]:
+    """The objects of what the example draws, the outer before the inner."""
     try:
         with draws.of(widget.key):
-            tree = widget.tree(widget.example or {})
+            pending: list[Any] = [widget.tree(widget.example or {})]
     except (CallError, WidgetError):
-        return None
-    pending: list[Any] = [tree]
-    while pending:
-        node = pending.pop(0)
+        return
+    for node in pending:
         if isinstance(node, Mapping):
-            if node.get("type") == type_:
-                return _cut(node, DEEPEST_EXAMPLE)
+            yield node
             pending.extend(node.values())
         elif isinstance(node, list):
             pending.extend(node)
-    return None
 
 
 def _cut(node: Any, depth: int) -> Any:

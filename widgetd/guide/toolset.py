@@ -14,7 +14,7 @@ from widgetd.mcp.parts import PARTS
 from widgetd.mcp.principal import AUTHOR, WRITE
 from widgetd.mcp.result import Result
 
-OWN_PARTS = ("sidecar", "dependencies")
+OWN_PARTS = ("sidecar", "dependencies", "history")
 """What `read_widget` reads besides the parts that are resources."""
 
 

@@ -222,6 +222,7 @@ async def test_what_is_served_is_read_saved_again_by_its_digest_and_never_over_a
         second = await asked(
             client, "save_widget", file="Parcel.widget", widget=other, replaces=digest
         )
+        [versions] = (await asked(client, "read_widget", names="parcel", parts="history"))["items"]
         late = await refused(
             client, "save_widget", file="Parcel.widget", widget=PARCEL, replaces=digest
         )
@@ -230,7 +231,18 @@ async def test_what_is_served_is_read_saved_again_by_its_digest_and_never_over_a
         )
 
     assert first["digest"] == digest
-    assert read["items"][0]["parts"]["dependencies"]["components"] == ["Card", "Text"]
+    assert read["items"][0]["parts"]["dependencies"] == {
+        "components": {"Card": 1, "Text": 1},
+        "icons": [],
+        "imageOrigins": [],
+        "actions": [],
+        "unusedFields": [],
+        "undeclared": [],
+        "unknownIcons": [],
+        "collisions": [],
+    }
+    assert versions["parts"]["history"]["before"] == digest
+    assert "Another." in versions["parts"]["history"]["parts"]["What the model is told"]
     assert read["items"][0]["missing"] == ["sidecar"]
     assert read["items"][1] == {"name": "parcle", "status": "not_found", "suggestions": ["parcel"]}
     assert blind.startswith(f"[W3005] the file there has the digest '{digest}'")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.making import snapshot_of, widget
-from widgetd.guide.component_details import components_in, details, properties_of
+from widgetd.catalog.draws import Draws
+from widgetd.guide.component_details import components_in, details, icons_in, properties_of
 from widgetd.widget.components import vocabulary
 
 BUTTON = (
@@ -60,6 +61,7 @@ union, *more = get_args(widgets.StrictWidgetComponent)
 widgets.StrictWidgetComponent = Annotated[(Union[(*get_args(union), Gauge)], *more)]
 
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.catalog.draws import Draws
 from widgetd.guide.component_details import details
 
 [item] = details(["Gauge"], Snapshot.empty())
@@ -115,5 +117,14 @@ def test_what_is_unknown_is_told_with_the_nearest_and_spoils_nothing_else(
     assert second["status"] == "ok"
 
 
+def test_the_icons_that_an_example_shows_are_told_by_name() -> None:
+    row = '{"type":"Row","children":[{"type":"Icon","name":"calendar"}]}'
+    button = '{"type":"Button","label":"calendar","iconStart":"lucide:rocket"}'
+    made = widget(template=f'{{"type":"Card","children":[{row},{button}]}}')
+
+    assert icons_in(made, Draws()) == ["calendar", "lucide:rocket"]
+    assert components_in(made) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
+
+
 def test_the_components_of_a_template_are_found_in_its_text() -> None:
-    assert components_in(widget(template=BUTTON)) == {"Card", "Button"}
+    assert components_in(widget(template=BUTTON)).keys() == {"Card", "Button"}

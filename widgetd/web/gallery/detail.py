@@ -11,6 +11,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from widgetd.catalog.changes import changes_between
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, nearest
 from widgetd.limits import Limits
@@ -21,7 +22,6 @@ from widgetd.mcp.tokens import tokens_of, tokens_of_tool
 from widgetd.schema.json_values import is_json
 from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS
-from widgetd.web.gallery.changes import changes_between
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.handing_over import calls
 from widgetd.web.gallery.problems import problem_json

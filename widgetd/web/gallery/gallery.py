@@ -11,13 +11,13 @@ import anyio
 import orjson
 from starlette.requests import Request
 
+from widgetd.catalog.changes import History
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
 from widgetd.mcp.search import Search
 from widgetd.mcp.server import Server
 from widgetd.web.app import RefusedError
-from widgetd.web.gallery.changes import History
 from widgetd.web.gallery.problems import Problems
 from widgetd.widget import states
 from widgetd.widget.images import image_origins
@@ -50,7 +50,7 @@ class Gallery:
     sample_images: bool
     stop: anyio.Event
     problems: Problems
-    history: History = field(default_factory=History)
+    history: History
     search: Search = field(default_factory=Search)
 
     @property
