@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from os import cpu_count, getloadavg
 
 from benchmarks import (
+    authoring,
     calling,
     commanding,
     comparing,
@@ -25,6 +26,7 @@ FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
     "call": calling.rows,
     "fill": filling.rows,
     "list": listing.rows,
+    "author": authoring.rows,
     "peer": comparing.rows,
     "render": rendering.rows,
     "start": starting.rows,

@@ -84,18 +84,12 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
     if unknown:
         problem = f"there is no kind '{unknown[0]}'; there are {', '.join(KINDS)}"
         raise CallError("W2002", problem, path="kinds")
-    authoring, caller = context.use(Authoring), context.caller
-
-    def find() -> tuple[list[dict[str, Any]], int]:
-        return authoring.reference.find(
-            caller.snapshot,
-            arguments["query"],
-            kinds,
-            arguments["limit"],
-            audience=caller.principal.audience,
-        )
-
-    items, total = await to_thread.run_sync(find, limiter=authoring.at_once)
+    reference, snapshot = context.use(Authoring).reference, context.caller.snapshot
+    audience = context.caller.principal.audience
+    await reference.prepare(snapshot, audience=audience)
+    items, total = reference.find(
+        snapshot, arguments["query"], kinds, arguments["limit"], audience=audience
+    )
     return structured_result({"items": items, "total": total})
 
 

@@ -14,6 +14,8 @@ from heapq import nlargest
 from types import MappingProxyType
 from typing import Any
 
+from anyio import to_thread
+
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CODES
 from widgetd.guide.component_details import components_in, properties_of, use_of
@@ -128,6 +130,17 @@ class Reference:
     def _index(self) -> SearchIndex[Entry]:
         return SearchIndex(_texts_of_entry).following(self._shipped)
 
+    async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
+        """Read beside the event loop what was never searched, so that `find` need not."""
+        if audience not in self._examples:
+            made = await to_thread.run_sync(self._read, snapshot)
+            self._examples.setdefault(audience, made)
+
+    def _read(self, snapshot: Snapshot) -> SearchIndex[Widget]:
+        # The first search that forgives a slip would spell all words.
+        self._index.scores("qqqq")
+        return SearchIndex(_texts_of_widget).following(snapshot.widgets)
+
     def find(
         self,
         snapshot: Snapshot,
@@ -202,6 +215,8 @@ def _entries() -> Iterator[Entry]:
                 text=text,
                 at=f"widgetd://guide/{page.name}",
                 keywords=f"{page.name} {heading}",
+                # When to read a page is said of all of it, and found at its beginning.
+                called=page.use_when if heading == page.title else "",
             )
     for component in vocabulary().components.values():
         properties = properties_of(component)

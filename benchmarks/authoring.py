@@ -1,0 +1,41 @@
+"""What authors ask over raw HTTP: the reference against the search of widgets, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+
+from benchmarks.children import widgetd
+from benchmarks.folders import folder, real
+from benchmarks.measuring import Timed, alternate
+from benchmarks.table import Row, at_most, compared
+from benchmarks.wire import Wire, call
+
+WIDGETS = 1000
+QUESTION = "the status of a flight"
+NAMES = ("Button", "Text", "Chart", "Row", "Col", "Card", "Image", "Select", "Input", "Badge")
+
+
+def rows(most: int) -> Iterator[Row]:
+    """The rows of this family, from at most so many pairs each."""
+    with ExitStack() as stack:
+        widgets = real(stack.enter_context(folder()), WIDGETS, sidecars=True)
+        url = stack.enter_context(widgetd(widgets, "--toolset", "author")).url
+        pairs = min(most, 150)
+        reference = _asking(url, "search_reference", query=QUESTION)
+        search = _asking(url, "search_widgets", query=QUESTION)
+        taken = alternate(reference, search, pairs=pairs)
+        what = f"reference over {WIDGETS:,} widgets, search_widgets"
+        yield compared(what, at_most(1.5), taken)
+        at_once = _asking(url, "get_component_details", names=list(NAMES))
+        each = [_asking(url, "get_component_details", names=[name]) for name in NAMES]
+        taken = alternate(at_once, lambda: sum(one() for one in each), pairs=pairs)
+        yield compared(f"{len(NAMES)} components in one call, in a call each", at_most(0.3), taken)
+
+
+def _asking(url: str, tool: str, **arguments: object) -> Timed:
+    wire, request = Wire(url), call(url, tool, arguments)
+    answer = wire.ask(request)
+    assert not answer.result.get("isError"), answer.result
+    return partial(wire.timed, request)
