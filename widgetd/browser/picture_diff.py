@@ -39,8 +39,9 @@ async def difference(context: BrowserContext, before: bytes, after: bytes) -> st
 
 async def difference_in(page: Page, before: bytes, after: bytes) -> str:
     """The same, in a page that somebody has."""
+    # What an expression comes to is called where it is a function.
     await page.evaluate(
-        f"window.compared || (() => {{ {script()}; window.compared = compared }})()"
+        f"void (window.compared || (() => {{ {script()}; window.compared = compared }})())"
     )
     pair = [b64encode(before).decode(), b64encode(after).decode()]
     found: dict[str, Any] = await page.evaluate("pair => window.compared(...pair)", pair)
