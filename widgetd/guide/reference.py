@@ -21,7 +21,7 @@ from widgetd.errors import CODES
 from widgetd.guide.component_details import components_in, properties_of, use_of
 from widgetd.guide.guide import KINDS, pages
 from widgetd.mcp.principal import MOST_AUDIENCES
-from widgetd.mcp.search_index import SearchIndex, words
+from widgetd.mcp.search_index import LONGEST_QUESTION, SearchIndex, words
 from widgetd.widget.components import vocabulary
 from widgetd.widget.widget import Widget
 
@@ -160,7 +160,7 @@ class Reference:
             audience: Whose view `snapshot` is.
         """
         wanted = frozenset(kinds or KINDS)
-        asked = frozenset(words(query))
+        asked = frozenset(words(query[:LONGEST_QUESTION]))
         scores: list[tuple[float, Entry]] = [
             (score * _worth(entry, asked), entry)
             for key, score in self._index.scores(query).items()

@@ -37,9 +37,14 @@ FLOOR = 0.3
 FITS = 0.1
 """If the best hit has less than this share of what the question asks for, nothing fits."""
 
-_WORD = re.compile(r"[^\W_]+")
+LONGEST_QUESTION = 2_048
+"""So many characters of a question are looked at; few words say what somebody looks for."""
+
+# What is longer is no word of a language; it counts as several, for words are kept in a cache.
+_WORD = re.compile(r"[^\W_]{1,64}")
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
-_HYPHENATED = re.compile(r"\w+(?:-\w+)+")
+# Begun at each letter of a long word, it would take time by the square of its length.
+_HYPHENATED = re.compile(r"(?<!\w)\w++(?:-\w++)+")
 _ENDINGS = (
     *(("ies", "y"), ("ing", ""), ("ions", ""), ("ion", ""), ("ed", "")),
     *(("es", ""), ("s", ""), ("ector", "ect")),
@@ -129,7 +134,7 @@ class SearchIndex(Generic[Document]):
 
     def scores(self, question: str) -> Mapping[str, float]:
         """How well the documents fit that are worth a look, by key; empty where none is."""
-        asked = tuple(dict.fromkeys(words(question)))
+        asked = tuple(dict.fromkeys(words(question[:LONGEST_QUESTION])))
         average = self._length / max(len(self._lengths), 1)
         scores: dict[str, float] = {}
         most = 0.0

@@ -139,3 +139,21 @@ def test_a_search_that_followed_any_swaps_finds_what_a_new_one_does(
         now = snapshot_of(*widgets)
         for query in ("flight", "show rooms", "travel"):
             assert found(search, now, query) == found(Search(), now, query)
+
+
+def test_a_word_of_any_length_is_looked_through_once() -> None:
+    endless = "x" * 1_000_000  # by the square of its length this would take hours
+    described = widget("Long", sidecar=f'description = "{endless[:200_000]} parcel"')
+
+    assert len(words(endless)) == 1_000_000 // 64
+    assert words(f"{endless} e-mail")[-1] == "email"
+    assert [name for name, _ in found(Search(), snapshot_of(FLIGHT, described), "parcel")] == [
+        "long"
+    ]
+
+
+def test_of_a_question_only_as_much_is_read_as_says_what_is_looked_for() -> None:
+    served = snapshot_of(FLIGHT, HOTEL)
+
+    assert found(Search(), served, "flight " + "?" * 3_000) == found(Search(), served, "flight")
+    assert found(Search(), served, "?" * 3_000 + " flight") == []
