@@ -12,7 +12,7 @@ install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
   $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 UV := $(shell uv --version 2>/dev/null)
 
-.PHONY: help serve test check house format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons clean
+.PHONY: help serve chat test check house format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -31,6 +31,9 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 
 serve: $(VENV)/.runtime ## serve widgets/ (or DIR=…) on http://127.0.0.1:8787/mcp
 	@exec $(BIN)/widgetd serve "$(DIR)"
+
+chat: $(VENV)/.runtime ## talk to an agent that shows the widgets of DIR
+	@exec $(BIN)/widgetd chat "$(DIR)"
 
 test: $(VENV)/.dev ## run the whole test suite
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --durations 25 $(PYTEST_ARGS)

@@ -167,6 +167,21 @@ class Settings(BaseModel):
         default=False, description="undeclared names are faults, and no argument is mended"
     )
     gallery: bool = Field(default=False, description="show the widgets to people, at /")
+    chat: bool = Field(
+        default=False, description="talk to an agent that uses the widgets, at /chat"
+    )
+    chat_model: str = Field(
+        default="scripted", description="the chat's model, by its endpoint's name; scripted: none"
+    )
+    chat_url: str | None = Field(
+        default=None, description="the OpenAI-compatible endpoint that has it, ending in /v1"
+    )
+    chat_key: SecretStr | None = Field(
+        default=None, description="the key for it; in the environment or widgetd.toml"
+    )
+    chat_instructions: Path | None = Field(
+        default=None, description="a file with what the chat's model is told before everything"
+    )
     allow_upload: bool = Field(
         default=False, description="let the gallery put files into the folder"
     )
@@ -207,7 +222,15 @@ class Settings(BaseModel):
             raise PydanticCustomError("url", "write it as https://widgets.example.com")
         return value.rstrip("/").removesuffix("/mcp")
 
-    @field_validator("dir", "token_file", "audit", "state_dir", "upstreams", mode="before")
+    @field_validator(
+        "dir",
+        "token_file",
+        "audit",
+        "state_dir",
+        "upstreams",
+        "chat_instructions",
+        mode="before",
+    )
     @classmethod
     def _home(cls, value: object) -> object:
         return Path(value).expanduser() if isinstance(value, str) else value

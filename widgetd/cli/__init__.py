@@ -17,7 +17,7 @@ from widgetd.cli.guide import components, guide, reference
 from widgetd.cli.inspect import list_, mock, render, shot, shots_
 from widgetd.cli.new import new, schema
 from widgetd.cli.options import complain
-from widgetd.cli.serve import dev, health, serve, settings, usage
+from widgetd.cli.serve import chat, dev, health, serve, settings, usage
 from widgetd.cli.test import test
 from widgetd.cli.upstreams import upstreams
 from widgetd.cli.validate import validate
@@ -30,7 +30,7 @@ app = App(
     version_flags=["--version"],
 )
 for _commands in (
-    (serve, dev, validate, health, settings),
+    (serve, dev, chat, validate, health, settings),
     (check, usage, codes),
     (list_, render, mock, shot, shots_),
     (new, new_sidecar, schema, types, config),

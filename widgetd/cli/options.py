@@ -38,7 +38,7 @@ Flags = Parameter(name="*")(
                 field(default=None),
             )
             for name, setting in Settings.model_fields.items()
-            if name not in ("dir", "profiles", "webhook_secret")
+            if name not in ("dir", "profiles", "webhook_secret", "chat_key")
         ],
         kw_only=True,
         namespace={"__module__": __name__},

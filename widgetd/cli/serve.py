@@ -43,17 +43,28 @@ def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ign
     return _run(of_dev(dir, flags), readable=True)
 
 
-def of_dev(dir: Path | None, flags: Flags) -> Settings:  # type: ignore[valid-type]
+def chat(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
+    """Do what `dev` does, and talk to an agent that uses the widgets.
+
+    Args:
+        dir: The folder of widgets. Default: ./widgets, else the bundled ones.
+        flags: One for each setting.
+    """
+    return _run(of_dev(dir, flags, chat=True), readable=True)
+
+
+def of_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: ignore[valid-type]
     """What `dev` serves by: the gallery, and whatever nobody said otherwise of.
 
     Files may be dropped where only this machine reaches it, but for the folder that comes with
     widgetd.
     """
-    said = settled_by(dir, flags, gallery=True)
+    fixed["gallery"] = True
+    said = settled_by(dir, flags, **fixed)
     own_folder = said.settings.host in LOOPBACK and folder_of(said.settings) != bundled()
     usual = {"toolset": DEV_TOOLSETS, "sample_images": True, "allow_upload": own_folder}
     own = {name: value for name, value in usual.items() if said.origins[name] == "default"}
-    return settled_by(dir, flags, gallery=True, **own).settings
+    return settled_by(dir, flags, **fixed, **own).settings
 
 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
@@ -98,6 +109,8 @@ def _welcome(folder: Path, settings: Settings, url: str, widgets: int) -> None:
     print(f"widgetd serves {widgets} {noun} from {folder} on {url}")
     if settings.gallery:
         print(f"Look at them:      {url.removesuffix('/mcp')}/")
+    if settings.chat:
+        print(f"Talk to an agent:  {url.removesuffix('/mcp')}/chat")
     # Where JWTs are good, a host logs in by itself.
     token = settings.made_token or ("TOKEN" if settings.token_file else "")
     shown = snippet("claude-code", url, "" if settings.jwt_jwks else token)

@@ -7,8 +7,16 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    closing,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +31,7 @@ from widgetd.daemon.loading import Loading
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import READABLE, ROWS
+from widgetd.errors import ConfigError
 from widgetd.files.folder import opened
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
@@ -30,7 +39,9 @@ from widgetd.limits import Limits
 from widgetd.mcp.audit import Audit
 from widgetd.mcp.blocked_images import BlockedImages
 from widgetd.mcp.builtin.operate import Operations
+from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.log_ring import LogRing
+from widgetd.mcp.principal import Principal
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
@@ -48,6 +59,7 @@ from widgetd.web.metrics import Metrics
 from widgetd.widget.sidecar import SUFFIX
 
 if TYPE_CHECKING:
+    from widgetd.chat.pages import Chat
     from widgetd.guide.answers import Authoring
     from widgetd.web.gallery.gallery import Gallery
 
@@ -288,3 +300,53 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
         stop=runtime.stop,
         problems=Problems(runtime.folder, runtime.loading.draws, settings.image_origin),
     )
+
+
+@contextmanager
+def chat_of(runtime: Runtime, server: Server, url: str) -> Iterator[Chat | None]:
+    """The chat with an agent that uses what `server` serves; None where nobody wants one.
+
+    Args:
+        runtime: Of the daemon that shows it.
+        server: Whose widgets the agent has.
+        url: Where MCP is served.
+
+    Raises:
+        ConfigError: The model, or the file of instructions, cannot be used.
+    """
+    if not runtime.settings.chat:
+        yield None
+        return
+    # Most daemons have no chat, and its libraries take as long to import as all others.
+    from widgetd.chat.model import chat_model  # noqa: PLC0415
+    from widgetd.chat.pages import Chat, redrawn  # noqa: PLC0415
+    from widgetd.chat.server import INSTRUCTIONS, ChatServer, Tools  # noqa: PLC0415
+    from widgetd.chat.threads import Threads  # noqa: PLC0415
+
+    settings, access = runtime.settings, runtime.access_policy.access
+    model = chat_model(settings.chat_model, settings.chat_url, settings.chat_key)
+    instructions = INSTRUCTIONS
+    if settings.chat_instructions is not None:
+        try:
+            instructions = settings.chat_instructions.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            problem = f"the file {settings.chat_instructions} cannot be read ({error})"
+            raise ConfigError("W0006", problem, "name another", exit_code=3) from None
+
+    @contextmanager
+    def servers(owner: Principal) -> Iterator[list[Tools]]:
+        with nullcontext("") if access is None else access.lending(owner) as token:
+            yield [Tools("widgetd", url, token)]
+
+    folder = settings.state_dir
+    threads = Threads(None if folder is None else folder / "chat.sqlite3")
+    backend = ChatServer(
+        threads,
+        model,
+        servers,
+        act=partial(take_action, server),
+        redraw=partial(redrawn, server),
+        instructions=instructions,
+    )
+    with closing(threads):
+        yield Chat(server=server, backend=backend, origins=settings.cors_origin)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import structlog
@@ -28,6 +28,7 @@ from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
     authoring_of,
+    chat_of,
     feeding_of,
     forwarding_of,
     gallery_of,
@@ -56,6 +57,10 @@ from widgetd.web.http_connection import HttpLimits
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
 from widgetd.web.pages import METRICS_PAGE, PROBES, Daemon, daemon_routes, metrics_app
 from widgetd.web.traffic import Traffic
+
+if TYPE_CHECKING:
+    from widgetd.chat.pages import Chat
+    from widgetd.web.gallery.gallery import Gallery
 
 LEAVE_S = 0.1
 """How long answers have to reach the pipe when the daemon was told to end over stdio."""
@@ -120,7 +125,14 @@ async def serve(
             aside = settings.metrics_port
             scraped = None if aside is None else held.enter_context(bind(settings.host, aside))
             run = partial(
-                _over_http, runtime, server, intake, started, listener=listener, scraped=scraped
+                _over_http,
+                runtime,
+                server,
+                intake,
+                started,
+                listener=listener,
+                scraped=scraped,
+                chat=held.enter_context(chat_of(runtime, server, url_of(listener) + MCP_PATH)),
             )
         loading.draws.open()
         if watched:
@@ -183,17 +195,16 @@ async def _over_http(
     *,
     listener: socket.socket,
     scraped: socket.socket | None,
+    chat: Chat | None,
 ) -> None:
     settings = runtime.settings
     url = runtime.access_policy.published_at(settings, url_of(listener))
     guard = Guard(server, runtime.access_policy.access)
     daemon = Daemon(server=server, vitals=runtime.vitals, metrics=runtime.metrics)
     shown = daemon_routes(daemon, guard, metrics=scraped is None)
-    if settings.gallery:
-        from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415 - most daemons have none
-
+    if settings.gallery or chat is not None:
         gallery = gallery_of(runtime, server, intake, url + MCP_PATH)
-        shown += gallery_routes(gallery, guard)
+        shown += _pages(gallery, chat, guard)
     access = runtime.access_policy.access
     served = app(server, shown, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     traffic = Traffic(log=settings.access_log)
@@ -270,6 +281,18 @@ def _watch_traffic(runtime: Runtime, traffic: Traffic) -> None:
 
 def _by_label(counted: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
     return {(label,): count for label, count in list(counted.items())}
+
+
+def _pages(gallery: Gallery, chat: Chat | None, guard: Guard) -> list[Any]:
+    # Most daemons have neither, and start sooner without.
+    from widgetd.web.gallery.pages import gallery_routes  # noqa: PLC0415
+
+    shown = gallery_routes(gallery, guard)
+    if chat is not None:
+        from widgetd.chat.pages import chat_routes  # noqa: PLC0415
+
+        shown += chat_routes(chat, gallery, guard)
+    return shown
 
 
 def _watch_numbers(runtime: Runtime, server: Server, *, sessions: Callable[[], int]) -> None:

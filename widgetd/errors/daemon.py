@@ -16,6 +16,7 @@ CODES = (
     Code("W0009", "fault", "an address that other machines reach has no token"),
     Code("W0010", "fault", "the token file cannot be used"),
     Code("W0011", "fault", "a program that the command needs is missing"),
+    Code("W0012", "fault", "the chat's model cannot be used"),
     Code("W0030", "fault", "a server of somebody else's has widgets already"),
     Code("W0031", "fault", "two built-in tools have the same name"),
 )

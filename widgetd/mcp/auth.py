@@ -12,12 +12,14 @@ reread file takes away is gone at once. Only digests of tokens are kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from hmac import compare_digest
 from ipaddress import ip_address
 from pathlib import Path
+from secrets import token_urlsafe
 from stat import S_ISREG
 from typing import Any, TypeVar
 
@@ -92,6 +94,7 @@ class Access(TokenVerifier):
         self._grants = self._made + (read_grants(file) if file else ())
         self._jwt = None if issuer is None else _jwt_verifier(issuer)
         self.login = Login("" if issuer is None else issuer.issuer)
+        self._lent: list[Principal] = []
         self._watching: list[Revoked] = []
 
     def watch(self, revoked: Revoked) -> None:
@@ -121,9 +124,20 @@ class Access(TokenVerifier):
         """What FastMCP serves beside the endpoint at `mcp_path`."""
         return self.login.routes(self, self.base_url, mcp_path)
 
+    @contextmanager
+    def lending(self, principal: Principal) -> Iterator[str]:
+        """A token for the time of the block, to call tools with as `principal` sees them."""
+        token = token_urlsafe(24)
+        lent = replace(principal, scopes=principal.scopes | {READ, CALL}, proof=digest(token))
+        self._lent.append(lent)
+        try:
+            yield token
+        finally:
+            self._lent.remove(lent)
+
     async def verify_token(self, token: str) -> Bearer | None:
         """Whose `token` is; None if it is nobody's."""
-        principal = find(self._grants, token)
+        principal = find((*self._grants, *self._lent), token)
         if principal is not None:
             scopes = sorted(principal.scopes)
             return Bearer(token="", client_id=principal.name, scopes=scopes, principal=principal)

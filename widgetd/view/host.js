@@ -17,11 +17,11 @@ export class Frame {
   #told;
 
   /**
-   * @param {{tool: string, title: string, theme: string, locale?: string,
+   * @param {{tool: string, title: string, theme: string, locale?: string, src?: string,
    *          sized?: (height: number) => void, sent?: (what: object) => void,
    *          act?: (action: object) => Promise<object>}} options
    */
-  constructor({ tool, title, theme, locale, sized = () => {}, sent = () => {}, act }) {
+  constructor({ tool, title, theme, locale, src = `/gallery/frame/${encodeURIComponent(tool)}`, sized = () => {}, sent = () => {}, act }) {
     this.#told = { sized, sent, act };
     this.#context = {
       theme,
@@ -35,7 +35,7 @@ export class Frame {
     this.element.setAttribute("sandbox", "allow-scripts allow-forms");
     this.element.style.colorScheme = theme;
     addEventListener("message", this.#receive);
-    this.element.src = `/gallery/frame/${encodeURIComponent(tool)}`;
+    this.element.src = src;
   }
 
   show(result) {

@@ -85,7 +85,7 @@ async def preview(server: Server, widget: Widget, seen: Shown) -> Preview:
         sayable = is_json(arguments, Limits().json_depth)
         return Preview(arguments=arguments if sayable else {}, error=_error(error))
     mark = orjson.loads(render.mark)
-    results = {profile: _result(render, profile) for profile in ("chatkit", "split")}
+    results = {profile: result_of(render, profile) for profile in ("chatkit", "split")}
     return Preview(
         arguments=arguments,
         result=results["split"],
@@ -104,7 +104,7 @@ def thumbnail(gallery: Gallery, widget: Widget) -> dict[str, Any]:
         render = _make(gallery.server, widget, gallery.shown(widget, SAMPLE))
     except CallError as error:
         return {"result": None, "error": _error(error)}
-    return {"result": _result(render, "split"), "error": None}
+    return {"result": result_of(render, "split"), "error": None}
 
 
 async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
@@ -192,7 +192,8 @@ def _make(server: Server, widget: Widget, seen: Shown) -> StoredRender:
     return server.rendering.make(widget, seen.arguments, generation, made=seen.render)
 
 
-def _result(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
+def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
+    """What a caller of that profile is sent of `render`, however large it is."""
     policy = Policy(inline_max_bytes=len(render.tree))
     return tool_result(render, profile, policy=policy, protocol="").values()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mimetypes
 from base64 import b64decode
 from binascii import Error as Undecodable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, partial
 from hashlib import blake2b
 from importlib.resources import files
@@ -78,9 +78,12 @@ async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 async def frame(gallery: Gallery, request: Request) -> Response:
     """The view that MCP hosts get, allowed to load the images that the widget may load in one."""
-    shown = gallery.widget(request)
-    headers = frame_headers(gallery.images(shown))
-    return _cacheable(request, view_html().encode(), "text/html", headers)
+    return view_response(request, gallery.images(gallery.widget(request)))
+
+
+def view_response(request: Request, images: Iterable[str]) -> Response:
+    """The view in a frame, which may load images from these origins."""
+    return cacheable(request, view_html().encode(), "text/html", frame_headers(images))
 
 
 async def live(gallery: Gallery, _request: Request) -> Response:
@@ -100,7 +103,7 @@ async def static(_gallery: Gallery, request: Request) -> Response:
     if content is None:
         return Response(status_code=404)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return _cacheable(request, content, kind, PAGE_HEADERS)
+    return cacheable(request, content, kind, PAGE_HEADERS)
 
 
 async def upload(gallery: Gallery, request: Request) -> Response:
@@ -199,7 +202,7 @@ def _static_files() -> Mapping[str, bytes]:
     return {file.name: file.read_bytes() for file in (*own, files("widgetd.view") / "host.js")}
 
 
-def _cacheable(request: Request, content: bytes, kind: str, headers: Mapping[str, str]) -> Response:
+def cacheable(request: Request, content: bytes, kind: str, headers: Mapping[str, str]) -> Response:
     """`content`, or word that the browser has it already; it asks each time, so none is stale."""
     told = content + repr(sorted(headers.items())).encode()
     tag = f'"{blake2b(told, digest_size=8).hexdigest()}"'

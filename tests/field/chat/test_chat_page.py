@@ -1,0 +1,183 @@
+"""A newcomer talks to the agent, in a browser: it shows widgets, and hears what is done in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio
+import pytest
+
+from tests.field.web.browsing import browsing, needs_browser
+from tests.field.web.test_accessibility import AXE, violations
+from tests.serving import serving, widget_file
+from widgetd.settings import bundled
+
+if TYPE_CHECKING:
+    from playwright.async_api import FrameLocator, Page
+
+pytestmark = needs_browser
+
+STATIC = Path(__file__).resolve().parents[3] / "widgetd/chat/static"
+
+
+async def opened(page: Page, url: str, thread: str = "") -> None:
+    await page.goto(f"{url.removesuffix('/mcp')}/chat{thread}")
+    await page.wait_for_selector("html[data-ready=true]")
+
+
+async def asked(page: Page, words: str) -> None:
+    """Say `words`, and wait for the end of the turn."""
+    await page.get_by_label("Message", exact=True).fill(words)
+    await page.keyboard.press("Enter")
+    await settled(page)
+
+
+async def settled(page: Page) -> None:
+    await page.wait_for_selector("#items[aria-busy=false]", state="attached")
+
+
+def widget(page: Page, at: int = -1) -> FrameLocator:
+    return page.locator("#items li.widget").nth(at).frame_locator("iframe")
+
+
+async def last_line(page: Page) -> str:
+    return await page.locator("#items li.assistant_message").last.inner_text()
+
+
+def test_the_page_is_three_files_of_twenty_kilobytes() -> None:
+    sizes = {file.name: file.stat().st_size for file in STATIC.iterdir()}
+
+    assert len(sizes) == 3
+    assert sum(sizes.values()) <= 20 * 1024
+
+
+async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
+    async with serving(bundled(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        head = await page.locator("#model").inner_text()
+        chips = await page.locator("#servers li").all_inner_texts()
+        await asked(page, "Where is NF 221?")
+        await widget(page).get_by_text("NF 221").first.wait_for()
+        rows = await page.locator("#items details summary").all_inner_texts()
+
+        assert head == "scripted: no model is asked"
+        assert chips == ["widgetd"]
+        assert await last_line(page) == (
+            "Northfjord Air NF 221, Fri 15 May, Lisbon to Bergen: boarding, lands 17:15."
+        )
+        names = [row.split(" · ")[0] for row in rows]
+        assert names == ["search_widgets", "get_widget_details", "flight_tracker"]
+
+
+async def test_a_form_that_is_sent_is_what_the_agent_speaks_of_next() -> None:
+    async with serving(bundled(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        await asked(page, "show me lead_form")
+        await widget(page).locator("input[type=email]").fill("ada@example.com")
+        await widget(page).get_by_role("button", name="Subscribe").click()
+        line = page.locator("#items li.assistant_message", has_text="ada@example.com")
+        await line.wait_for()
+
+        assert "lead.submit" in await line.inner_text()
+        await widget(page, 0).get_by_text("was sent").wait_for()
+
+
+async def test_a_form_that_does_not_fit_says_so_in_its_field_and_asks_nobody() -> None:
+    async with serving(bundled(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        await asked(page, "show me lead_form")
+        lines = await page.locator("#items li.assistant_message").count()
+        field = widget(page).locator("input[name*=email]")
+        await field.evaluate("input => { input.type = 'text'; input.form.noValidate = true; }")
+        await field.fill("nobody")
+        await widget(page).get_by_role("button", name="Subscribe").click()
+        await page.locator("#items li.warning").wait_for()
+
+        assert await page.locator("#items li.assistant_message").count() == lines
+
+
+async def test_a_page_that_is_opened_again_has_the_thread() -> None:
+    async with serving(bundled(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        await asked(page, "Where is NF 221?")
+        again = await page.context.new_page()
+        await page.close()
+        await opened(again, url)
+        await widget(again).get_by_text("NF 221").first.wait_for()
+
+        assert await last_line(again) == (
+            "Northfjord Air NF 221, Fri 15 May, Lisbon to Bergen: boarding, lands 17:15."
+        )
+        await again.get_by_role("button", name="New thread").click()
+        assert await again.locator("#items li").count() == 0
+
+
+async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
+    tools = sorted(path.stem.lower().replace(" ", "_") for path in bundled().glob("*.widget"))
+    async with serving(bundled(), chat=True) as url, browsing() as page:
+        page.set_default_timeout(30_000)
+        await opened(page, url)
+        for at, tool in enumerate(tools):
+            await asked(page, f"show {tool}")
+            await page.locator("#items li.widget").nth(at).locator("iframe").wait_for()
+            await widget(page, at).locator("[data-ready=true], main, body").first.wait_for()
+        failures = await page.locator("#items .error").all_inner_texts()
+
+        assert failures == []
+        assert await page.locator("#items li.widget iframe").count() == len(tools) == 27
+
+
+async def test_nothing_is_asked_of_another_host() -> None:
+    hosts: set[str] = set()
+    async with serving(bundled(), chat=True) as url, browsing() as page:
+        page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+        await opened(page, url)
+        await asked(page, "Where is NF 221?")
+        await widget(page).get_by_text("NF 221").first.wait_for()
+
+        assert hosts == {urlsplit(url).netloc}
+
+
+async def test_a_widget_that_is_saved_is_redrawn_in_the_thread(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    (tmp_path / "Greeting.widget.toml").write_text(
+        'description = "Greet."\n[[examples]]\nname = "one"\narguments = { who = "Ada" }\n'
+    )
+    async with serving(tmp_path, chat=True) as url, browsing() as page:
+        await opened(page, url)
+        await asked(page, "greeting")
+        await widget(page).get_by_text("Hello, Ada").wait_for()
+        (tmp_path / "Greeting.widget").write_text(widget_file(text="Good day"))
+        await widget(page).get_by_text("Good day, Ada").wait_for()
+
+
+async def test_a_widget_that_is_dropped_is_there_at_the_next_turn(tmp_path: Path) -> None:
+    (tmp_path / "Other.widget").write_text(widget_file("Other"))
+    async with serving(tmp_path, chat=True) as url, browsing() as page:
+        await opened(page, url)
+        await asked(page, "show me a welcome for visitors")
+        (tmp_path / "Welcome.widget").write_text(widget_file("Welcome", text="Welcome"))
+        (tmp_path / "Welcome.widget.toml").write_text(
+            'description = "A welcome for visitors."\n'
+            '[[examples]]\nname = "one"\narguments = { who = "Ada" }\n'
+        )
+        with anyio.fail_after(20):
+            while not await page.locator("#items li.widget").count():
+                await asked(page, "show me a welcome for visitors")
+        await widget(page).get_by_text("Welcome, Ada").wait_for()
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe comes with view/node_modules, not here")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_axe_finds_nothing_against_the_page(theme: Any, width: int) -> None:
+    seen = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+    async with serving(bundled(), chat=True) as url, browsing(bypass_csp=True, **seen) as page:
+        await opened(page, url)
+        before = await violations(page)
+        await asked(page, "Where is NF 221?")
+
+        assert before == []
+        assert await violations(page) == []

@@ -1,0 +1,99 @@
+"""Somebody who talks to a chat by ChatKit's protocol; whatever does not validate fails the test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+import anyio
+import httpx2
+from pydantic import TypeAdapter
+
+from tests.serving import PATIENCE_S
+
+
+@dataclass
+class Talker:
+    """One user of a chat.
+
+    Attributes:
+        url: Of the daemon's MCP endpoint.
+        headers: Sent with each request.
+        thread: The conversation that goes on.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    thread: str = ""
+
+    @property
+    def base(self) -> str:
+        return self.url.removesuffix("/mcp")
+
+    async def get(self, path: str) -> httpx2.Response:
+        async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+            return await client.get(self.base + path, headers=dict(self.headers))
+
+    async def post(self, kind: str, **params: Any) -> httpx2.Response:
+        headers = {"origin": self.base, **self.headers}
+        body = {"type": kind, "params": params}
+        async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+            return await client.post(f"{self.base}/chatkit", json=body, headers=headers)
+
+    async def turn(self, kind: str, **params: Any) -> list[dict[str, Any]]:
+        """The events of one turn."""
+        with anyio.fail_after(3 * PATIENCE_S):
+            response = await self.post(kind, **params)
+        assert response.status_code == 200, response.text
+        # By now the daemon has imported it, without the warnings of its first import.
+        from chatkit.types import ThreadStreamEvent
+
+        event: TypeAdapter[ThreadStreamEvent] = TypeAdapter(ThreadStreamEvent)
+        lines = [line.removeprefix("data: ") for line in response.text.split("\n\n") if line]
+        events = []
+        for line in lines:
+            with catch_warnings():
+                # It is made of classes that ChatKit deprecates itself.
+                simplefilter("ignore", DeprecationWarning)
+                event.validate_json(line)
+            events.append(httpx2.Response(200, text=line).json())
+        return events
+
+    async def say(self, words: str) -> list[dict[str, Any]]:
+        """The events of the turn that `words` begin."""
+        content = [{"type": "input_text", "text": words}]
+        given = {"content": content, "attachments": [], "inference_options": {}}
+        if self.thread:
+            return await self.turn("threads.add_user_message", thread_id=self.thread, input=given)
+        events = await self.turn("threads.create", input=given)
+        self.thread = events[0]["thread"]["id"]
+        return events
+
+    async def items(self) -> list[dict[str, Any]]:
+        """What stands in the thread."""
+        response = await self.post("items.list", thread_id=self.thread, order="asc", limit=100)
+        found: list[dict[str, Any]] = response.json()["data"]
+        return found
+
+
+def said(events: list[dict[str, Any]]) -> list[str]:
+    """What the agent said, message by message."""
+    items = [event["item"] for event in events if event["type"] == "thread.item.done"]
+    return [
+        "".join(part["text"] for part in item["content"]).strip()
+        for item in items
+        if item["type"] == "assistant_message"
+    ]
+
+
+def problems(events: list[dict[str, Any]]) -> list[str]:
+    """What went wrong, sentence by sentence."""
+    return [event["message"] for event in events if event["type"] == "error"]
+
+
+def widgets(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The widgets that were shown."""
+    items = [event["item"] for event in events if event["type"] == "thread.item.done"]
+    return [item for item in items if item["type"] == "widget"]

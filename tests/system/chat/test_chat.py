@@ -1,0 +1,276 @@
+"""The chat's backend by ChatKit's own protocol: turns, actions, threads, and who may."""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.process import daemon_process
+from tests.serving import PATIENCE_S, serving, widget_file
+from tests.system.chat.talking import Talker, problems, said, widgets
+from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
+from widgetd.chat import model as models
+from widgetd.chat import server as servers
+from widgetd.chat.threads import Threads
+from widgetd.errors import ConfigError
+from widgetd.mcp.principal import LOCAL
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    served = tmp_path / "served"
+    served.mkdir()
+    (served / "Order.widget").write_text(order_file())
+    (served / "Order.widget.toml").write_text(
+        f"[[examples]]\nname = 'one'\n[examples.arguments]\n"
+        f"order = '{ARGUMENTS['order']}'\nlines = {json.dumps(ARGUMENTS['lines'])}\n"
+    )
+    return served
+
+
+async def acted(talker: Talker, item: str, payload: dict[str, Any], kind: str = "") -> Any:
+    action = {"type": "order.send", "payload": payload}
+    params = {"thread_id": talker.thread, "item_id": item, "action": action}
+    if kind:
+        return (await talker.post(kind, **params)).json()
+    return await talker.turn("threads.custom_action", **params)
+
+
+async def test_what_a_user_does_is_checked_and_told_to_the_agent(folder: Path) -> None:
+    async with serving(folder, chat=True) as url:
+        talker = Talker(url)
+        [shown] = widgets(await talker.say("order"))
+        misfit = await acted(talker, shown["id"], {"order": "o1", "buyer": {"email": ""}})
+        taken = await acted(talker, shown["id"], GIVEN)
+        seen = (await talker.get(f"/chat/seen/{talker.thread}")).json()
+
+    [effect] = [one for one in misfit if one.get("name") == "widgetd.action"]
+    assert effect["data"]["result"]["structuredContent"]["validationErrors"].keys() == {
+        "buyer.email"
+    }
+    assert said(misfit) == []
+    [line] = said(taken)
+    assert line.startswith("You did “order.send” with ")
+    assert json.loads(json.dumps(GIVEN))["buyer"]["email"] in line
+    assert "The user did this in the widget order: order.send" in json.dumps(seen)
+
+
+async def test_an_action_without_a_turn_draws_the_widget_anew(folder: Path) -> None:
+    async with serving(folder, chat=True) as url:
+        talker = Talker(url)
+        [shown] = widgets(await talker.say("order"))
+        answer = await acted(talker, shown["id"], GIVEN, "threads.sync_custom_action")
+
+    assert answer["updated_item"]["id"] == shown["id"]
+    assert answer["updated_item"]["widget"]["type"] == "Card"
+
+
+async def test_threads_outlive_a_restart_where_there_is_a_state_folder(
+    folder: Path, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    async with serving(folder, chat=True, state_dir=state) as url:
+        first = Talker(url)
+        await first.say("order")
+        before = await first.items()
+    async with serving(folder, chat=True, state_dir=state) as url:
+        after = await Talker(url, thread=first.thread).items()
+
+    assert after == before
+    assert [item["type"] for item in after] == [
+        "user_message",
+        "workflow",
+        "widget",
+        "assistant_message",
+    ]
+
+
+def tokens_in(folder: Path) -> Path:
+    tokens = folder.parent / "tokens"
+    tokens.write_text(
+        "ada 0123456789abcdef chat\nbob fedcba9876543210 chat include=none\n"
+        "eve aaaaaaaaaaaaaaaa gallery\n"
+    )
+    tokens.chmod(0o600)
+    return tokens
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def test_nobody_sees_the_thread_of_another(folder: Path) -> None:
+    async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
+        ada = Talker(url, bearer("0123456789abcdef"))
+        bob = Talker(url, bearer("fedcba9876543210"))
+        async with anyio.create_task_group() as both:
+            both.start_soon(ada.say, "order")
+            both.start_soon(bob.say, "order")
+        adas = (await ada.post("threads.list")).json()["data"]
+        bobs = (await bob.post("threads.list")).json()["data"]
+        stolen = await Talker(url, bob.headers, ada.thread).post(
+            "threads.get_by_id", thread_id=ada.thread
+        )
+        shown = {name: len(await one.items()) for name, one in (("ada", ada), ("bob", bob))}
+        hidden = "widget" in {item["type"] for item in await bob.items()}
+
+    assert [one["id"] for one in adas] == [ada.thread]
+    assert [one["id"] for one in bobs] == [bob.thread]
+    assert stolen.status_code == 404
+    assert all(shown.values())
+    assert not hidden, "bob's token does not see the widget, so his agent has none"
+
+
+async def test_who_may_only_look_may_not_chat(folder: Path) -> None:
+    async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
+        eve = await Talker(url, bearer("aaaaaaaaaaaaaaaa")).get("/chat")
+        nobody = await Talker(url).get("/chat")
+        lent = await Talker(url, bearer("0123456789abcdef")).get("/chat/state")
+
+    assert (eve.status_code, nobody.status_code, lent.status_code) == (403, 401, 200)
+    assert lent.json()["servers"] == [{"name": "widgetd", "problem": ""}]
+
+
+async def test_an_address_that_others_reach_needs_a_token(folder: Path) -> None:
+    with pytest.raises(BaseExceptionGroup) as refused:
+        async with serving(folder, chat=True, host="0.0.0.0"):
+            pass
+    [error] = refused.value.exceptions
+
+    assert isinstance(error, ConfigError)
+    assert error.code == "W0009"
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:1", "null"])
+async def test_another_page_may_not_talk_unless_it_is_named(folder: Path, origin: str) -> None:
+    async with serving(folder, chat=True) as url:
+        stranger = await Talker(url, {"origin": origin}).post("threads.list")
+    async with serving(folder, chat=True, cors_origin=("https://shop.example",)) as url:
+        named = await Talker(url, {"origin": "https://shop.example"}).post("threads.list")
+
+    assert stranger.status_code == 403
+    assert named.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "status"),
+    [
+        ("no.such", {}, 400),
+        ("threads.get_by_id", {"thread_id": "thr_none"}, 404),
+        ("items.list", {"thread_id": "thr_none"}, 404),
+        ("input.transcribe", {"audio_base64": "", "mime_type": "audio/wav"}, 501),
+    ],
+)
+async def test_what_is_no_request_is_refused_with_a_sentence(
+    folder: Path, kind: str, params: dict[str, Any], status: int
+) -> None:
+    async with serving(folder, chat=True) as url:
+        answer = await Talker(url).post(kind, **params)
+
+    assert answer.status_code == status
+    assert answer.json()["error"]
+
+
+async def test_a_turn_that_takes_too_long_ends_with_a_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "TURN_S", 0.0)
+    async with serving(folder, chat=True) as url:
+        events = await Talker(url).say("order")
+
+    assert problems(events) == ["W2501: this took longer than 0 s; try again"]
+
+
+def chat_with(*tools: servers.Tools) -> servers.ChatServer:
+    async def act(_arguments: Any) -> dict[str, Any]:
+        return {}
+
+    async def redraw(_item: str, _facts: Any) -> None:
+        return None
+
+    model = models.chat_model(models.SCRIPTED, None, None)
+    return servers.ChatServer(
+        Threads(), model, lambda _owner: nullcontext(list(tools)), act=act, redraw=redraw
+    )
+
+
+async def turn_of(chat: servers.ChatServer) -> list[dict[str, Any]]:
+    given = {"content": [{"type": "input_text", "text": "order"}], "attachments": []}
+    params = {"input": {**given, "inference_options": {}}}
+    request = json.dumps({"type": "threads.create", "params": params})
+    answer: Any = await chat.process(request, LOCAL)
+    with anyio.fail_after(3 * PATIENCE_S):
+        return [json.loads(line.removeprefix(b"data: ")) async for line in answer]
+
+
+def servers_in(events: list[dict[str, Any]]) -> list[dict[str, str]]:
+    told = [one["data"] for one in events if one.get("name") == "widgetd.servers"]
+    return [{one["name"]: one["problem"] for one in data["servers"]} for data in told]
+
+
+async def test_a_server_that_is_down_leaves_the_others_and_is_back_at_the_next_turn(
+    folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    async with serving(folder) as url:
+        away = servers.Tools("away", f"http://127.0.0.1:{port}/mcp")
+        chat = chat_with(servers.Tools("widgetd", url), away)
+        without = await turn_of(chat)
+        (other / "Greeting.widget").write_text(widget_file())
+        async with daemon_process(other, port=port):
+            with_it = await turn_of(chat)
+        gone = await turn_of(chat)
+
+    assert len(widgets(without)) == len(widgets(with_it)) == len(widgets(gone)) == 1
+    assert servers_in(without)[0]["away"]
+    assert servers_in(with_it)[0] == {"widgetd": "", "away": ""}
+    assert servers_in(gone)[0]["away"]
+
+
+async def test_a_server_that_dies_in_a_turn_leaves_the_turn_to_the_others(folder: Path) -> None:
+    async with serving(folder) as url:
+        dying = servers.Tools("dying", url)
+        chat = chat_with(servers.Tools("widgetd", url), dying)
+        asked = dying.list_tools
+
+        async def list_tools(*given: Any, **more: Any) -> Any:
+            # As when its connection breaks after the first step of a turn.
+            dying.session = None
+            return await asked(*given, **more)
+
+        dying.list_tools = list_tools  # type: ignore[method-assign]
+        events = await turn_of(chat)
+
+    assert len(widgets(events)) == 1
+    first, last = servers_in(events)
+    assert first == {"widgetd": "", "dying": ""}
+    assert last["dying"]
+
+
+async def test_a_widget_that_is_gone_is_shown_as_it_was(folder: Path) -> None:
+    async with serving(folder, chat=True) as url:
+        talker = Talker(url)
+        [shown] = widgets(await talker.say("order"))
+        path = f"/chat/widgets/{talker.thread}/{shown['id']}"
+        served = (await talker.get(path)).json()
+        same = (await talker.get(path)).json()
+        (folder / "Order.widget").unlink()
+        (folder / "Else.widget").write_text(widget_file("Else"))
+        with anyio.fail_after(PATIENCE_S):
+            while (gone := (await talker.get(path)).json())["tool"]:
+                await anyio.lowlevel.checkpoint()
+
+    assert served["tool"] == "order"
+    assert same == served
+    assert gone["result"]["structuredContent"]["type"] == "Card"

@@ -1,0 +1,107 @@
+"""The model that the agent asks: the scripted one, or whatever speaks OpenAI's chat completions.
+
+OpenAI, Ollama, vLLM, LM Studio and Anthropic's compatible endpoint all do. What an endpoint
+does wrong becomes one sentence for the thread, without the key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import openai
+from agents import (
+    MaxTurnsExceeded,
+    Model,
+    ModelBehaviorError,
+    OpenAIChatCompletionsModel,
+    set_tracing_disabled,
+)
+from httpx2 import Timeout, TransportError
+from openai import AsyncOpenAI
+from pydantic import SecretStr
+
+from widgetd.chat.script import ScriptedModel
+from widgetd.errors import ConfigError
+
+SCRIPTED = "scripted"
+
+SILENCE_S = 50.0
+"""How long an endpoint may say nothing; it is asked twice."""
+
+LONGEST_ANSWER = 300
+"""Characters of what an endpoint says of itself that are passed on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatModel:
+    """A model, and how it is spoken of.
+
+    Attributes:
+        model: The model.
+        name: As the operator named it.
+        url: Where it is; empty for the scripted one.
+        key: What must stand nowhere.
+    """
+
+    model: Model
+    name: str = SCRIPTED
+    url: str = ""
+    key: str = ""
+
+    def sentence(self, error: Exception) -> str | None:
+        """What went wrong with the model, for whoever chats; None where it was something else."""
+        where = f"the model {self.name}"
+        match error:
+            case openai.APIStatusError(status_code=400 | 401 | 403 | 404 | 422 as status):
+                said = f"W0012: {where} cannot be used; {self.url} answered {status}"
+                reason = _reason(error)
+                said += f" ({reason})" if reason else ""
+            case openai.APIStatusError(status_code=status):
+                said = f"W2502: {where} does not answer; {self.url} said {status}, so try again"
+            case openai.APITimeoutError() | openai.APIConnectionError() | TransportError():
+                said = f"W2502: {where} does not answer at {self.url}; try again"
+            case openai.OpenAIError():
+                said = f"W2502: {where} stopped in the middle of its answer; try again"
+            case ModelBehaviorError():
+                said = f"{where} asked for what there is not ({error}); try again"
+            case MaxTurnsExceeded():
+                said = f"{where} called tools again and again, and said nothing; ask otherwise"
+            case _:
+                return None
+        said = said.replace(self.key, "…") if self.key else said
+        return said if said[0] == "W" else said[0].upper() + said[1:]
+
+
+def chat_model(name: str, url: str | None, key: SecretStr | None) -> ChatModel:
+    """The model that the settings name.
+
+    Raises:
+        ConfigError: It needs an address or a key that was not given (W0012).
+    """
+    # Conversations are nobody's but whoever has them.
+    set_tracing_disabled(True)
+    if name == SCRIPTED:
+        return ChatModel(model=ScriptedModel())
+    secret = "" if key is None else key.get_secret_value()
+    if url is None and not secret:
+        problem = f"nobody knows where the model {name} is"
+        raise ConfigError("W0012", problem, "name its --chat-url, or set WIDGETD_CHAT_KEY")
+    client = AsyncOpenAI(
+        base_url=url,
+        # Ollama and vLLM want none, but the client wants to send one.
+        api_key=secret or "none",
+        timeout=Timeout(SILENCE_S, connect=5.0),
+        max_retries=1,
+    )
+    return ChatModel(
+        model=OpenAIChatCompletionsModel(name, client, buffer_streamed_tool_calls=True),
+        name=name,
+        url=str(client.base_url),
+        key=secret,
+    )
+
+
+def _reason(error: openai.APIStatusError) -> str:
+    body = error.body
+    said = body.get("message") if isinstance(body, dict) else body
+    return " ".join(str(said or "").split())[:LONGEST_ANSWER]

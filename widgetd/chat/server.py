@@ -1,0 +1,495 @@
+"""A ChatKit backend whose agent shows widgets: the worked example, and the daemon's own chat.
+
+    a message -> respond -> the agent -> tools over MCP -> a widget in the thread
+    an action -> action  -> checked as every action -> the agent is told -> respond
+
+The model reads the short text that a tool answers; the tree goes into the thread. What a user
+does in a widget goes back as hidden context, and the agent answers to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from secrets import token_hex
+from typing import Any, cast
+
+import anyio
+import orjson
+import structlog
+from agents import Agent, RunConfig, RunHooks, Runner, Tool
+from agents.mcp import (
+    MCPServer,
+    MCPServerManager,
+    MCPServerStreamableHttp,
+    MCPToolCustomDataContext,
+)
+from agents.tool_context import ToolContext
+from chatkit.actions import Action
+from chatkit.agents import AgentContext, ThreadItemConverter, stream_agent_response
+from chatkit.errors import CustomStreamError
+from chatkit.server import ChatKitServer
+from chatkit.types import (
+    AssistantMessageItem,
+    ClientEffectEvent,
+    CustomTask,
+    HiddenContextItem,
+    NoticeEvent,
+    ProgressUpdateEvent,
+    SyncCustomActionResponse,
+    ThreadItem,
+    ThreadItemAddedEvent,
+    ThreadItemDoneEvent,
+    ThreadItemRemovedEvent,
+    ThreadItemUpdatedEvent,
+    ThreadMetadata,
+    ThreadStreamEvent,
+    UserMessageItem,
+    WidgetItem,
+    WorkflowItem,
+)
+from httpx2 import AsyncClient
+from pydantic import ValidationError
+from typing_extensions import override
+
+from widgetd.chat.model import ChatModel
+from widgetd.chat.script import ACTION
+from widgetd.chat.threads import Threads
+from widgetd.mcp.principal import Principal
+from widgetd.widget.components import to_chatkit
+
+INSTRUCTIONS = (
+    "You help the user by showing widgets. Call the tool that fits what they should see, with the "
+    "data it asks for; then say one short sentence. Never repeat in words what a widget shows."
+)
+
+TURN_S = 120.0
+"""How long one turn may take, tools and all."""
+
+CALL_S = 75.0
+"""How long a tool may take: longer than one waits for what a user does."""
+
+MOST_STEPS = 12
+"""How often the model may be asked in one turn."""
+
+REMEMBERED = 100
+"""The items at the end of a thread that a model is told."""
+
+ROOTS = {"Card", "ListView", "Basic"}
+
+_log = structlog.get_logger()
+
+
+class Tools(MCPServerStreamableHttp):
+    """An MCP server that may go away: the turn goes on without it, and `problem` says why.
+
+    Args:
+        name: What people call it.
+        url: Where it is.
+        token: What it asks for; empty for none.
+    """
+
+    def __init__(self, name: str, url: str, token: str = "") -> None:
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        super().__init__(
+            {"url": url, "headers": headers, "httpx_client_factory": _direct},
+            name=name,
+            client_session_timeout_seconds=CALL_S,
+            # The SDK's own would keep from the model what is wrong with its call.
+            failure_error_function=lambda _context, error: f"This failed: {error}"[:500],
+        )
+        self.problem = ""
+
+    @override
+    async def list_tools(self, *asked: Any, **more: Any) -> Any:
+        try:
+            found = await super().list_tools(*asked, **more)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other servers' tools are there
+            self.problem = _short(error)
+            return []
+        return found
+
+
+Servers = Callable[[Principal], AbstractContextManager[Sequence[MCPServer]]]
+"""The MCP servers of one turn, not connected yet, for whoever talks."""
+
+Act = Callable[[Mapping[str, Any]], Any]
+"""Takes the arguments of `widget_action`; answers what a client would get."""
+
+Redraw = Callable[[str, Mapping[str, Any]], Any]
+"""Draws a widget anew for whoever asks; answers its tree, or None where it cannot be drawn."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """What one turn has come to.
+
+    Attributes:
+        owner: Who talks.
+        began: When each call began, by its id.
+        results: What each call answered, by its id.
+    """
+
+    owner: Principal
+    began: dict[str, float] = field(default_factory=dict)
+    results: dict[str, MCPToolCustomDataContext] = field(default_factory=dict)
+
+
+class Conversation(ThreadItemConverter):
+    """A thread as a model reads it: widgets by their summary, and no rows about tools."""
+
+    @override
+    async def widget_to_input(self, item: WidgetItem) -> Any:
+        text = f"<ShownWidget>{item.copy_text or 'a widget'}</ShownWidget>"
+        return {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": text}],
+        }
+
+    @override
+    async def assistant_message_to_input(self, item: AssistantMessageItem) -> Any:
+        # Chat completions know no parts of what a model said.
+        return {"role": "assistant", "content": "".join(part.text for part in item.content)}
+
+    @override
+    async def workflow_to_input(self, item: WorkflowItem) -> Any:
+        return None
+
+
+class Rows(RunHooks[AgentContext[Principal]]):
+    """Tells the thread of each call of a tool, and puts the widget there that it answered with."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+
+    @override
+    async def on_tool_start(self, context: Any, agent: Any, tool: Tool) -> None:
+        self._turn.began[context.tool_call_id] = time.perf_counter()
+        await context.context.stream(ProgressUpdateEvent(text=f"Calling {tool.name}"))
+
+    @override
+    async def on_tool_end(self, context: Any, agent: Any, tool: Tool, result: object) -> None:
+        call: ToolContext[AgentContext[Principal]] = context
+        ms = (time.perf_counter() - self._turn.began.pop(call.tool_call_id)) * 1000
+        answered, text = self._turn.results.pop(call.tool_call_id, None), _text(result)
+        # Four letters are a token, more or less.
+        facts = f"{ms:.0f} ms · {len(text) // 4} tokens"
+        failed = answered is None or answered.is_error
+        task = CustomTask(
+            title=f"{tool.name} · {'failed' if failed else facts}",
+            content=f"{call.tool_arguments}\n\n{text}",
+            status_indicator="complete",
+        )
+        await call.context.add_workflow_task(task)
+        if answered is not None and not failed:
+            await self._show(call.context, answered, text)
+
+    async def _show(
+        self, context: AgentContext[Principal], call: MCPToolCustomDataContext, text: str
+    ) -> None:
+        tree, meta = call.structured_content, call.result_meta or {}
+        if not tree or tree.get("type") not in ROOTS:
+            return
+        try:
+            widget = to_chatkit(dict(tree))
+        except ValidationError:
+            # Studio is ahead of the library; what it has no class for cannot stand in a thread.
+            await context.stream(
+                NoticeEvent(level="warning", message=f"{call.tool_name} shows what ChatKit cannot.")
+            )
+            return
+        item = WidgetItem(
+            id=f"wgt_{token_hex(8)}",
+            thread_id=context.thread.id,
+            created_at=datetime.now(),  # noqa: DTZ005 - as ChatKit's own items have it
+            widget=widget,
+            copy_text=text,
+        )
+        mark = meta.get("widgetd/render", {})
+        arguments = dict(call.arguments)
+        if call.tool_name == "render_widget":
+            arguments = _object(arguments.get("arguments"))
+        facts = {
+            "tool": mark.get("widget", ""),
+            "arguments": None if call.tool_name == "show_render" else arguments,
+            "render": mark.get("id", ""),
+            "server": call.server_name,
+        }
+        threads: Any = context.store
+        await threads.note(context.thread.id, item.id, facts, context.request_context)
+        await context.stream(ThreadItemDoneEvent(item=item))
+
+
+class ChatServer(ChatKitServer[Principal]):
+    """Answers each message with an agent that knows the widgets.
+
+    Args:
+        threads: Where conversations are kept.
+        model: What the agent asks.
+        servers: Whose tools it has.
+        act: Where actions go.
+        redraw: Draws a widget anew.
+        instructions: What the model is told before everything.
+    """
+
+    def __init__(
+        self,
+        threads: Threads,
+        model: ChatModel,
+        servers: Servers,
+        *,
+        act: Act,
+        redraw: Redraw,
+        instructions: str = INSTRUCTIONS,
+    ) -> None:
+        super().__init__(threads)
+        self.threads = threads
+        self.model = model
+        self.instructions = instructions
+        self._servers = servers
+        self._act = act
+        self._redraw = redraw
+
+    @asynccontextmanager
+    async def connected(
+        self, owner: Principal
+    ) -> AsyncIterator[tuple[list[MCPServer], Callable[[], list[dict[str, str]]]]]:
+        """The servers that can be reached, and a way to ask how all of them are.
+
+        They are asked anew for each turn, so that one that was away is back at the next.
+        """
+        with self._servers(owner) as servers:
+            async with MCPServerManager(servers, connect_in_parallel=True) as manager:
+
+                def states() -> list[dict[str, str]]:
+                    failed = {one: _short(error) for one, error in manager.errors.items()}
+                    return [
+                        {
+                            "name": one.name,
+                            "problem": failed.get(one) or str(getattr(one, "problem", "")),
+                        }
+                        for one in servers
+                    ]
+
+                yield manager.active_servers, states
+
+    @override
+    async def respond(
+        self,
+        thread: ThreadMetadata,
+        input_user_message: UserMessageItem | None,
+        context: Principal,
+    ) -> AsyncIterator[ThreadStreamEvent]:
+        """Run the agent on the thread, and pass on what it does."""
+        if thread.title is None and input_user_message is not None:
+            thread.title = _words_of(input_user_message)[:60]
+        items = await self.store.load_thread_items(thread.id, None, REMEMBERED, "desc", context)
+        spoken = await Conversation().to_agent_input(items.data[::-1])
+        ends, turn, pending = time.monotonic() + TURN_S, Turn(context), Pending()
+        async with AsyncExitStack() as held:
+            try:
+                servers, states = await held.enter_async_context(self.connected(context))
+                yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
+                for server in servers:
+                    server.custom_data_extractor = turn_results(turn)
+                agent = Agent[AgentContext[Principal]](
+                    name="widgetd",
+                    instructions=self.instructions,
+                    model=self.model.model,
+                    mcp_servers=servers,
+                    # Two servers may have a tool of the same name.
+                    mcp_config={"include_server_in_tool_names": len(servers) > 1},
+                )
+                asked: AgentContext[Principal] = AgentContext(
+                    thread=thread, store=self.store, request_context=context
+                )
+                run = Runner.run_streamed(
+                    agent,
+                    spoken,
+                    context=asked,
+                    max_turns=MOST_STEPS,
+                    hooks=Rows(turn),
+                    run_config=RunConfig(tracing_disabled=True),
+                )
+                held.callback(run.cancel)
+                events = stream_agent_response(asked, run)
+                held.push_async_callback(cast("AsyncGenerator[Any]", events).aclose)
+                while True:
+                    with anyio.fail_after(ends - time.monotonic()):
+                        event = await anext(events, None)
+                    if event is None:
+                        break
+                    yield pending.named(event)
+                yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
+            except Exception as error:  # noqa: BLE001 - whatever fails is said in the thread
+                for item_id in pending.left:
+                    yield ThreadItemRemovedEvent(item_id=item_id)
+                raise self._failure(error) from None
+            seen = {"instructions": self.instructions, "input": run.to_input_list()}
+            await self.threads.note(thread.id, "seen", seen, context)
+
+    def _failure(self, error: Exception) -> CustomStreamError:
+        if isinstance(error, TimeoutError):
+            said: str | None = f"W2501: this took longer than {TURN_S:.0f} s; try again"
+        else:
+            said = self.model.sentence(error)
+        _log.warning("chat.failed", error=type(error).__name__)
+        return CustomStreamError(said or "Something went wrong here; try again", allow_retry=True)
+
+    @override
+    async def action(
+        self,
+        thread: ThreadMetadata,
+        action: Action[str, Any],
+        sender: WidgetItem | None,
+        context: Principal,
+    ) -> AsyncIterator[ThreadStreamEvent]:
+        """Check what the user did, tell the agent, and let it answer."""
+        answer, told = await self._take(thread, action, sender, context)
+        data = {"item": sender.id if sender else "", "result": answer}
+        yield ClientEffectEvent(name="widgetd.action", data=data)
+        if told is None:
+            said = _text(answer.get("content"))
+            yield NoticeEvent(level="warning", message=said)
+            return
+        yield ThreadItemDoneEvent(item=told)
+        async for event in self.respond(thread, None, context):
+            yield event
+
+    @override
+    async def sync_action(
+        self,
+        thread: ThreadMetadata,
+        action: Action[str, Any],
+        sender: WidgetItem | None,
+        context: Principal,
+    ) -> SyncCustomActionResponse:
+        """Check what the user did, and draw the widget anew in its place; no model is asked."""
+        _answer, told = await self._take(thread, action, sender, context)
+        if sender is None or told is None:
+            return SyncCustomActionResponse(updated_item=sender)
+        await self.store.add_thread_item(thread.id, told, context)
+        facts = await self.threads.noted(thread.id, sender.id, context)
+        tree = await self._redraw(sender.id, facts) if facts.get("arguments") is not None else None
+        if tree is not None:
+            sender = sender.model_copy(update={"widget": to_chatkit(tree)})
+            await self.store.save_item(thread.id, sender, context)
+        return SyncCustomActionResponse(updated_item=sender)
+
+    async def _take(
+        self,
+        thread: ThreadMetadata,
+        action: Action[str, Any],
+        sender: WidgetItem | None,
+        context: Principal,
+    ) -> tuple[dict[str, Any], HiddenContextItem | None]:
+        """What the daemon answers to an action, and what the agent is told if it was taken."""
+        facts = {} if sender is None else await self.threads.noted(thread.id, sender.id, context)
+        payload = _object(action.payload)
+        answer: dict[str, Any] = await self._act(
+            {
+                "render_id": facts.get("render", ""),
+                "action": action.type,
+                "payload": payload,
+                "idempotency_key": token_hex(8),
+            }
+        )
+        if answer.get("isError"):
+            return answer, None
+        told = HiddenContextItem(
+            id=self.store.generate_item_id("message", thread, context),
+            thread_id=thread.id,
+            created_at=datetime.now(),  # noqa: DTZ005 - as ChatKit's own items have it
+            content=ACTION.format(
+                tool=facts.get("tool", ""),
+                action=action.type,
+                payload=orjson.dumps(payload).decode(),
+            ),
+        )
+        return answer, told
+
+    @override
+    async def handle_stream_cancelled(
+        self, thread: ThreadMetadata, pending_items: list[ThreadItem], context: Principal
+    ) -> None:
+        # Whoever stops a turn keeps what it had said.
+        with anyio.CancelScope(shield=True):
+            await super().handle_stream_cancelled(thread, pending_items, context)
+
+
+class Pending:
+    """Gives each message an id of its own, and knows which are not done.
+
+    The SDK calls every message of a chat completion by one name, and a thread would keep the last.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    @property
+    def left(self) -> list[str]:
+        """The messages that began and did not end."""
+        return list(self._names.values())
+
+    def named(self, event: ThreadStreamEvent) -> ThreadStreamEvent:
+        """`event`, with the message's own id."""
+        if isinstance(event, ThreadItemUpdatedEvent):
+            name = self._names.get(event.item_id, event.item_id)
+            return event.model_copy(update={"item_id": name})
+        if not isinstance(event, ThreadItemAddedEvent | ThreadItemDoneEvent) or not isinstance(
+            event.item, AssistantMessageItem
+        ):
+            return event
+        name = self._names.setdefault(event.item.id, f"msg_{token_hex(8)}")
+        if isinstance(event, ThreadItemDoneEvent):
+            del self._names[event.item.id]
+        return event.model_copy(update={"item": event.item.model_copy(update={"id": name})})
+
+
+def turn_results(turn: Turn) -> Callable[[MCPToolCustomDataContext], None]:
+    """Notes what each call answered, for the row and the widget that are made of it."""
+
+    def note(call: MCPToolCustomDataContext) -> None:
+        context: Any = call.run_context
+        turn.results[context.tool_call_id] = call
+
+    return note
+
+
+def _direct(
+    headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
+) -> AsyncClient:
+    """A client that asks no proxy: it talks to this machine."""
+    return AsyncClient(headers=headers, timeout=timeout, auth=auth, trust_env=False)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """An action's payload, or a model's arguments, as an object."""
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return {"value": value}
+    return dict(value) if isinstance(value, Mapping) else {} if value is None else {"value": value}
+
+
+def _text(result: Any) -> str:
+    """The text of a tool's answer."""
+    parts = result if isinstance(result, list) else [result]
+    texts = (part.get("text", "") if isinstance(part, dict) else str(part) for part in parts)
+    return "\n".join(text for text in texts if text)
+
+
+def _words_of(message: UserMessageItem) -> str:
+    return " ".join(part.text for part in message.content)
+
+
+def _short(error: BaseException) -> str:
+    """Why a server cannot be reached, in few words."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
