@@ -59,6 +59,7 @@ from widgetd.web.metrics import Metrics
 from widgetd.widget.sidecar import SUFFIX
 
 if TYPE_CHECKING:
+    from widgetd.browser.sessions import Sessions
     from widgetd.chat.pages import Chat
     from widgetd.guide.answers import Authoring
     from widgetd.web.gallery.gallery import Gallery
@@ -273,6 +274,21 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
         draws=runtime.loading.draws,
         at_once=CapacityLimiter(DRAFTS_AT_ONCE),
     )
+
+
+def sessions_of(runtime: Runtime, server: Server) -> Sessions | None:
+    """Sessions in a browser, for the toolset of that name; None where nobody asked for it.
+
+    Raises:
+        ConfigError: Playwright or a Chromium is missing (W0011).
+    """
+    if "sessions" not in runtime.settings.toolset:
+        return None
+    from widgetd.browser.chromium import demand_browser  # noqa: PLC0415 - most daemons have none
+    from widgetd.browser.sessions import Sessions  # noqa: PLC0415
+
+    demand_browser("sessions")
+    return Sessions(server)
 
 
 def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:

@@ -14,13 +14,14 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.lowlevel
 import structlog
 
 from widgetd.catalog.intake import Intake
@@ -35,6 +36,7 @@ from widgetd.daemon.assembly import (
     intake_of,
     prepare,
     server_of,
+    sessions_of,
     store_of,
 )
 from widgetd.daemon.loading import Loading, catalog_for, loading_of
@@ -116,7 +118,7 @@ async def serve(
         _watch_webhook(runtime, forwarding)
         feeding = feeding_of(runtime, server)
         intake = intake_of(runtime)
-        _provide_authoring(runtime, server, intake)
+        sessions = _provide(runtime, server, intake)
         catalog = catalog_for(settings, folder, load, last_good=loading.last_good)
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)
@@ -145,6 +147,7 @@ async def serve(
                 tasks.start_soon(watchdog.beat)
             if runtime.audit is not None:
                 tasks.start_soon(runtime.audit.write)
+            tasks.start_soon(sessions)
             tasks.start_soon(runtime.supervisor.feed, runtime.vitals.progressing, runtime.stop)
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
@@ -176,9 +179,17 @@ async def serve(
     _log.info("daemon.stopped")
 
 
-def _provide_authoring(runtime: Runtime, server: Server, intake: Intake | None) -> None:
+def _provide(
+    runtime: Runtime, server: Server, intake: Intake | None
+) -> Callable[[], Coroutine[Any, Any, None]]:
+    """Hand in what the toolsets need, and answer what has to run for it."""
     if "author" in runtime.settings.toolset:
         server.provide(authoring_of(runtime, server, intake))
+    sessions = sessions_of(runtime, server)
+    if sessions is None:
+        return anyio.lowlevel.checkpoint
+    server.provide(sessions)
+    return sessions.run
 
 
 async def _remember_versions(runtime: Runtime) -> None:

@@ -6,14 +6,15 @@ a setting never renames a widget.
 
 from __future__ import annotations
 
+from widgetd.browser import toolset as browser
 from widgetd.guide import toolset as guide
 from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 from widgetd.upstreams import toolset as upstreams
 
-ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *guide.TOOLS, *upstreams.TOOLS)
+ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *guide.TOOLS, *browser.TOOLS, *upstreams.TOOLS)
 """Of all toolsets."""
 
-READABLE = guide.RESOURCES
+READABLE = (*guide.RESOURCES, *browser.RESOURCES)
 """What they have to read, of all of them."""
 
 NAMES = frozenset(row.name for row in ROWS)

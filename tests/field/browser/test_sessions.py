@@ -1,0 +1,218 @@
+"""Sessions over MCP: steps, their order, their owner, and a browser that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.field.browser.staging import controls_file, controls_server
+from tests.field.web.browsing import needs_browser
+from tests.serving import Connection, connected, serving
+from widgetd.browser.keywords import keyword
+from widgetd.browser.sessions import Sessions
+from widgetd.errors import CallError
+from widgetd.mcp.principal import Caller, Principal
+
+pytestmark = needs_browser
+
+
+@asynccontextmanager
+async def sessions_over(folder: Path, **options: Any) -> AsyncIterator[Sessions]:
+    sessions = Sessions(controls_server(folder), **options)
+    try:
+        yield sessions
+    finally:
+        await sessions._chromium.close()
+
+
+def caller_of(sessions: Sessions, name: str = "") -> Caller:
+    registry = sessions._server.registry
+    return Caller(snapshot=registry.current, registry=registry, principal=Principal(name=name))
+
+
+async def started(sessions: Sessions, name: str = "") -> Any:
+    show = keyword("Show Widget")
+    first = show.arguments({"widget": "controls", "arguments": {"who": "Ada"}})
+    return await sessions.start(
+        caller_of(sessions, name), (show, first), theme="light", width=400, locale="en-US"
+    )
+
+
+def steps(*given: tuple[str, Any]) -> list[Any]:
+    return [(keyword(name), keyword(name).arguments(one)) for name, one in given]
+
+
+async def call(client: Connection, name: str, **arguments: Any) -> Any:
+    with anyio.fail_after(60):
+        return await client.client.call_tool(name, arguments)
+
+
+async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it(tmp_path: Path) -> None:
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    with anyio.fail_after(100):
+        async with (
+            serving(tmp_path, toolset=("sessions",)) as url,
+            connected(url, "modern") as client,
+        ):
+            shown = await call(client, "controls", who="Ada")
+            render = shown.meta["widgetd/render"]["id"]
+            begun = (await call(client, "start_session", render_id=render)).structured_content
+            assert 'button "Track" [ref=' in begun["screen"]
+            doing = [
+                {"keyword": "Enter Text", "target": "field=note", "text": "Two"},
+                {"keyword": "Press", "target": "action=track"},
+                {"keyword": "Expect Text", "target": "action=track", "equals": "Follow"},
+                {"keyword": "Look"},
+            ]
+            done = await call(
+                client, "do_in_session", session_id=begun["sessionId"], steps=doing, timeout_s=1
+            )
+            said = done.structured_content
+            awaited = await call(client, "await_widget_action", render_id=render, timeout_s=5)
+            ended = await call(client, "end_session", session_id=begun["sessionId"])
+            after = await call(client, "end_session", session_id=begun["sessionId"])
+
+    assert done.is_error
+    assert [one["status"] for one in said["steps"]] == ["done", "done", "failed"]
+    assert (said["failed"]["index"], said["failed"]["code"]) == (2, "W4301")
+    assert (said["failed"]["expected"], said["failed"]["got"]) == ("Follow", "Track")
+    assert done.content[-1].type == "image"
+    (action,) = awaited.structured_content["actions"]
+    assert (action["action"], action["payload"]["note"]) == ("track", "Two")
+    kinds = [one["kind"] for one in ended.structured_content["events"]]
+    assert kinds[:2] == ["shown", "action"]
+    assert after.meta["widgetd/error"]["code"] == "W4001"
+
+
+async def test_a_misspelt_step_is_refused_before_any_is_done(tmp_path: Path) -> None:
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    with anyio.fail_after(100):
+        async with (
+            serving(tmp_path, toolset=("sessions",)) as url,
+            connected(url, "modern") as client,
+        ):
+            begun = (await call(client, "start_session", widget="controls")).structured_content
+            doing = [{"keyword": "Press", "target": "action=track"}, {"keyword": "Prss"}]
+            done = await call(client, "do_in_session", session_id=begun["sessionId"], steps=doing)
+            read = await client.client.read_resource(
+                f"widgetd://sessions/{begun['sessionId']}/events"
+            )
+
+    error = done.meta["widgetd/error"]
+    assert (error["code"], error["path"]) == ("W4101", "steps[1].keyword")
+    assert "action" not in str(read.contents[0])
+
+
+async def test_somebody_elses_session_does_not_exist(tmp_path: Path) -> None:
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path) as sessions:
+            session = await started(sessions, "ada")
+            with pytest.raises(CallError) as raised:
+                sessions.get(session.id, "bo")
+
+            assert raised.value.code == "W4001"
+            assert sessions.of("bo") == ()
+            assert sessions.get(session.id, "ada") is session
+
+
+async def test_one_session_too_many_is_told_when_to_come_again(tmp_path: Path) -> None:
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path, most=1) as sessions:
+            first = await started(sessions)
+            with pytest.raises(CallError) as raised:
+                await started(sessions)
+            await sessions.end(first)
+            await started(sessions)
+
+    assert raised.value.code == "W4002"
+    assert raised.value.retry_after_s is not None
+    assert raised.value.retry_after_s > 0
+
+
+async def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
+    now = [0.0]
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path, clock=lambda: now[0], idle_s=10) as sessions:
+            session = await started(sessions)
+            now[0] = 9
+            await sessions.expire()
+            assert sessions.of("") == (session,)
+            now[0] = 10
+            await sessions.expire()
+            assert sessions.of("") == ()
+            assert (await sessions._chromium.browser()).contexts == []
+
+
+async def test_two_callers_take_turns_and_a_cancelled_one_ends_the_session(tmp_path: Path) -> None:
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path) as sessions:
+            session = await started(sessions)
+            typing = steps(*(("Press Key", {"key": "a", "target": "field=note"}),) * 5)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(sessions.do, session, typing, 5)
+                tasks.start_soon(sessions.do, session, typing, 5)
+            (read,) = await sessions.do(session, steps(("Read Value", "field=note")), 5)
+            with anyio.move_on_after(0.01):
+                await sessions.do(session, typing * 10, 5)
+            with pytest.raises(CallError) as raised:
+                sessions.get(session.id, "")
+
+    assert read.result == "a" * 10
+    assert raised.value.code == "W4001"
+
+
+async def test_a_browser_that_is_killed_is_said_and_the_next_start_works(tmp_path: Path) -> None:
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path) as sessions:
+            session = await started(sessions)
+            await sessions._chromium.browser()
+            kill_browsers()
+            try:
+                (row,) = await sessions.do(session, steps(("Press", "action=track")), 5)
+                error = row.error
+            except CallError as raised:
+                error = raised
+            again = await started(sessions)
+            assert sessions.get(again.id, "") is again
+
+    assert error is not None
+    assert error.code == "W4003"
+
+
+def kill_browsers() -> None:
+    for child in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+        for pid in descendants(child.read_text().split()):
+            if b"--remote-debugging" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+
+
+def descendants(pids: list[str]) -> list[int]:
+    found: list[int] = []
+    for pid in pids:
+        found.append(int(pid))
+        for child in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += descendants(child.read_text().split())
+    return found
+
+
+async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path) as sessions:
+            show = keyword("Show Widget")
+            for _ in range(3):
+                with pytest.raises(CallError):
+                    await sessions.start(
+                        caller_of(sessions),
+                        (show, {"widget": "nothing"}),
+                        theme="light",
+                        width=400,
+                        locale="en-US",
+                    )
+            assert (await sessions._chromium.browser()).contexts == []

@@ -1,0 +1,269 @@
+"""The toolset `sessions`: agents show a widget, act in it, and read what comes of it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from widgetd.browser.keywords import KEYWORDS, keyword
+from widgetd.errors import CallError
+from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
+from widgetd.mcp.principal import AUTHOR
+from widgetd.mcp.result import Result, error_result, structured_result, text_block
+from widgetd.schema.json_values import to_json
+
+if TYPE_CHECKING:
+    from widgetd.browser.sessions import Done, Session, Sessions
+
+MOST_STEPS = 50
+_URI = "widgetd://sessions/"
+
+
+def _sessions(context: ToolContext) -> Sessions:
+    # It holds the server, which commands that serve nobody do without.
+    from widgetd.browser.sessions import Sessions  # noqa: PLC0415
+
+    return context.use(Sessions)
+
+
+def _session(context: ToolContext, session_id: str) -> Session:
+    return _sessions(context).get(session_id, context.caller.principal.name)
+
+
+async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"sessionId", "widget", "generation", "screen", "expiresInS", "uris"}`."""
+    sessions = _sessions(context)
+    show = keyword("show_widget")
+    named = ("widget", "render_id", "arguments", "state")
+    given = {name: arguments[name] for name in named if arguments.get(name)}
+    session = await sessions.start(
+        context.caller,
+        (show, show.arguments(given)),
+        theme=arguments["theme"],
+        width=arguments["width"],
+        locale=arguments["locale"],
+    )
+    stage = session.stage
+    return structured_result(
+        {
+            "sessionId": session.id,
+            "widget": stage.subject,
+            "generation": stage.caller.snapshot.generation,
+            "screen": await stage.screen(),
+            "expiresInS": sessions.expires_in_s(session),
+            "uris": [f"{_URI}{session.id}/{part}" for part in _PARTS],
+        }
+    )
+
+
+async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"status", "steps", "failed"?, "screen", "events"}`, and a picture of a failure."""
+    sessions, session = _sessions(context), _session(context, arguments["session_id"])
+    ready = []
+    for at, step in enumerate(arguments["steps"]):
+        given = dict(step)
+        try:
+            row = keyword(str(given.pop("keyword", "")))
+            ready.append((row, row.arguments(given)))
+        except CallError as error:
+            raise CallError(
+                error.code,
+                error.message,
+                path=f"steps[{at}].{error.path}".rstrip("."),
+                suggestions=error.suggestions,
+                invalid_arguments=error.invalid_arguments,
+            ) from None
+    stage, before = session.stage, session.stage.seq
+    done = await sessions.do(session, ready, arguments["timeout_s"])
+    answer: dict[str, Any] = {"status": "done", "steps": [_row(one) for one in done]}
+    failed = next((one for one in done if one.error is not None), None)
+    pictures = [one.result for one in done if isinstance(one.result, bytes)]
+    if failed is not None and failed.error is not None:
+        why = failed.error
+        answer["status"] = "failed"
+        answer["failed"] = {
+            "index": len(done) - 1,
+            "code": why.code,
+            "message": why.message,
+            "expected": getattr(why, "expected", None),
+            "got": getattr(why, "got", None),
+        }
+    with suppress(Exception):  # of a page that is gone there is nothing to say
+        answer["screen"] = await stage.screen()
+        if failed is not None:
+            pictures.append(await stage.page.screenshot(full_page=True))
+    answer["events"] = [one for one in stage.events if one["seq"] > before]
+    structured = to_json(answer)
+    blocks = [text_block(structured.decode())]
+    if failed is not None and failed.error is not None:
+        refused = error_result(failed.error, answer)
+        blocks = [*orjson.loads(refused.content), *blocks]
+    blocks += [
+        {"type": "image", "mimeType": "image/png", "data": b64encode(one).decode()}
+        for one in pictures
+    ]
+    return Result(
+        content=to_json(blocks),
+        structured=structured,
+        is_error=failed is not None,
+        code=failed.error.code if failed is not None and failed.error is not None else "",
+    )
+
+
+def _row(done: Done) -> dict[str, Any]:
+    row: dict[str, Any] = {"keyword": done.keyword.name, "ms": done.ms}
+    row["status"] = "done" if done.error is None else "failed"
+    if done.result is not None and not isinstance(done.result, bytes):
+        row["result"] = done.result
+    return row
+
+
+async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"events"}`: all that happened in it."""
+    session = _session(context, arguments["session_id"])
+    await _sessions(context).end(session)
+    return structured_result({"events": session.stage.events})
+
+
+async def list_sessions(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
+    """`{"items": [{"sessionId", "widget", "generation", "expiresInS"}]}`, the caller's own."""
+    sessions = _sessions(context)
+    items = [
+        {
+            "sessionId": one.id,
+            "widget": one.stage.subject,
+            "generation": one.stage.caller.snapshot.generation,
+            "expiresInS": sessions.expires_in_s(one),
+        }
+        for one in sessions.of(context.caller.principal.name)
+    ]
+    return structured_result({"items": items})
+
+
+_PARTS = ("screen", "picture.png", "events", "console")
+
+
+async def _read(context: ToolContext, value: str) -> str | bytes | None:
+    session_id, _, part = value.partition("/")
+    try:
+        stage = _session(context, session_id).stage
+    except CallError:
+        return None
+    if part == "screen":
+        return await stage.screen()
+    if part == "picture.png":
+        return await stage.page.screenshot(full_page=True)
+    told = {"events": stage.events, "console": stage.console}.get(part)
+    return None if told is None else orjson.dumps(told).decode()
+
+
+async def _keywords(_context: ToolContext, _value: str) -> str:
+    rows = [
+        {"name": one.name, "kind": one.kind, "says": one.says, "schema": one.schema}
+        for one in KEYWORDS.values()
+    ]
+    return orjson.dumps(rows).decode()
+
+
+RESOURCES = (
+    BuiltinResource(
+        uri="widgetd://keywords",
+        name="keywords",
+        description="What may be done in a session, and what each keyword takes.",
+        mime_type="application/json",
+        read=_keywords,
+        scope=AUTHOR,
+        toolset="sessions",
+    ),
+    BuiltinResource(
+        uri="widgetd://sessions/{id}",
+        name="session",
+        description="ID/screen, ID/picture.png, ID/events or ID/console of a session of yours.",
+        mime_type="text/plain",
+        read=_read,
+        scope=AUTHOR,
+        toolset="sessions",
+    ),
+)
+
+_ID = {"type": "string", "description": "As start_session answered it."}
+
+TOOLS = (
+    BuiltinTool(
+        name="start_session",
+        description="Show a widget in a browser to act in it. Answers its screen, with refs.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "widget": {"type": "string", "default": "", "description": "A tool."},
+                "render_id": {"type": "string", "default": "", "description": "Or a render."},
+                "arguments": {"type": "object", "default": {}},
+                "state": {"type": "string", "default": "", "description": "As example-1."},
+                "theme": {"type": "string", "enum": ["light", "dark"], "default": "light"},
+                "width": {"type": "integer", "minimum": 200, "maximum": 1600, "default": 400},
+                "locale": {"type": "string", "default": "en-US"},
+            },
+            "additionalProperties": False,
+        },
+        handler=start_session,
+        scope=AUTHOR,
+        cost=2,
+        toolset="sessions",
+        read_only=False,
+    ),
+    BuiltinTool(
+        name="do_in_session",
+        description="Do steps in a session, as {keyword: Press, target: ref=f1e5}; the resource "
+        "widgetd://keywords names all. Stops at the first that fails.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "session_id": _ID,
+                "steps": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": MOST_STEPS,
+                    "items": {
+                        "type": "object",
+                        "properties": {"keyword": {"type": "string"}},
+                        "required": ["keyword"],
+                    },
+                },
+                "timeout_s": {"type": "number", "minimum": 0, "maximum": 30, "default": 5},
+            },
+            "required": ["session_id", "steps"],
+            "additionalProperties": False,
+        },
+        handler=do_in_session,
+        scope=AUTHOR,
+        cost=2,
+        toolset="sessions",
+        read_only=False,
+    ),
+    BuiltinTool(
+        name="end_session",
+        description="End a session, and read all that happened in it.",
+        input_schema={
+            "type": "object",
+            "properties": {"session_id": _ID},
+            "required": ["session_id"],
+            "additionalProperties": False,
+        },
+        handler=end_session,
+        scope=AUTHOR,
+        toolset="sessions",
+        read_only=False,
+    ),
+    BuiltinTool(
+        name="list_sessions",
+        description="Which sessions of yours are open.",
+        input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+        handler=list_sessions,
+        scope=AUTHOR,
+        toolset="sessions",
+    ),
+)
