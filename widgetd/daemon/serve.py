@@ -114,12 +114,11 @@ async def serve(
         store = await held.enter_async_context(store_of(settings))
         forwarding = forwarding_of(settings, store)
         server = server_of(runtime, forwarding.store if forwarding else store)
-        load = loading.loader.load
         _watch_webhook(runtime, forwarding)
         feeding = feeding_of(runtime, server)
         intake = intake_of(runtime)
         sessions = _provide(runtime, server, intake)
-        catalog = catalog_for(settings, folder, load, last_good=loading.last_good)
+        catalog = catalog_for(settings, folder, loading.loader.load, last_good=loading.last_good)
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)
         else:

@@ -29,6 +29,7 @@ from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
 MOST_NAMES = 8
+MOST_COMPONENTS = 50
 MOST_BYTES = 64 * 1024
 """Of parts in one answer."""
 
@@ -96,6 +97,7 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
 async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"items": [{"name", "status", "use", "properties", ...}]}`; one line each without names."""
     names, snapshot = arguments["names"], context.caller.snapshot
+    _demand_few(names, MOST_COMPONENTS)
     limiter = context.use(Authoring).at_once
     draws = context.rendering.draws
     items = await to_thread.run_sync(lambda: list(details(names, snapshot, draws)), limiter=limiter)
@@ -107,7 +109,7 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
 
     What does not fit is named in `left`, and comes by asking for it alone: nothing is cut.
     """
-    names, asked = arguments["names"], arguments["parts"]
+    names, asked = arguments["names"], tuple(dict.fromkeys(arguments["parts"]))
     _demand_few(names)
     readers = {**_READERS, **dict.fromkeys(PARTS)}
     for part in asked:
@@ -254,7 +256,7 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     return structured_result({"file": file, "tool": tool, "digest": digest})
 
 
-def _demand_few(names: Collection[str]) -> None:
-    if len(names) > MOST_NAMES:
-        problem = f"{len(names)} are too many at once; ask for at most {MOST_NAMES}"
+def _demand_few(names: Collection[str], most: int = MOST_NAMES) -> None:
+    if len(names) > most:
+        problem = f"{len(names)} are too many at once; ask for at most {most}"
         raise CallError("W3003", problem, path="names")

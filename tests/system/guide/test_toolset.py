@@ -319,12 +319,14 @@ async def test_lists_are_taken_however_a_caller_writes_them_and_too_many_are_ref
         ]
         none = [await asked(client, "get_guide"), await asked(client, "get_guide", names=None)]
         many = await refused(client, "read_widget", names=["a"] * 9)
+        crowd = await refused(client, "get_component_details", names=["Button"] * 51)
         part = await refused(client, "read_widget", names=["a"], parts=["tempalte"])
 
     assert answers[0] == answers[1] == answers[2]
     assert none[0] == none[1]
     assert "text" not in none[0]["items"][0]
     assert many.startswith("[W3003]")
+    assert crowd.startswith("[W3003]")
     assert "did you mean 'template'?" in part
 
 
