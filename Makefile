@@ -12,7 +12,7 @@ install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
   $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 UV := $(shell uv --version 2>/dev/null)
 
-.PHONY: help serve chat test check house format pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons clean
+.PHONY: help serve chat test check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -135,6 +135,9 @@ view-browser: view/node_modules/.installed ## test the view in Chromium, under a
 
 pictures: $(VENV)/.dev ## accept how the bundled widgets look now (needs Chromium)
 	$(BIN)/python -m tests.field.pictures.accept
+
+chat-pictures: $(VENV)/.dev ## take the README's picture of the chat anew (needs Chromium)
+	$(BIN)/python -m tests.field.chat.picture
 
 corpus: $(VENV)/.dev ## print what becomes of the real files in ../shared/corpus
 	$(BIN)/python -m benchmarks.corpus
