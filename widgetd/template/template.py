@@ -207,9 +207,7 @@ class Template:
             self._write_pieces(arguments, out)
         lines = Lines(self._text)
         return tuple(
-            Traced(
-                *lines.location(piece.place), _expression_at(self._text, piece.place), str(piece)
-            )
+            Traced(*lines.location(piece.place), _expression_at(self._text, piece.place), piece[:])
             for piece in out
             if isinstance(piece, Piece) and not piece.constant
         )
