@@ -32,6 +32,9 @@ LONGEST_ANSWER = 300
 """Characters of what an endpoint says of itself that are passed on."""
 
 
+SILENT = "W2502"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatModel:
     """A model, and how it is spoken of.
@@ -57,11 +60,11 @@ class ChatModel:
                 reason = _reason(error)
                 said += f" ({reason})" if reason else ""
             case openai.APIStatusError(status_code=status):
-                said = f"W2502: {where} does not answer; {self.url} said {status}, so try again"
+                said = f"{SILENT}: {where} does not answer; {self.url} said {status}, so try again"
             case openai.APITimeoutError() | openai.APIConnectionError() | TransportError():
-                said = f"W2502: {where} does not answer at {self.url}; try again"
+                said = f"{SILENT}: {where} does not answer at {self.url}; try again"
             case openai.OpenAIError():
-                said = f"W2502: {where} stopped in the middle of its answer; try again"
+                said = f"{SILENT}: {where} stopped in the middle of its answer; try again"
             case ModelBehaviorError():
                 said = f"{where} asked for what there is not ({error}); try again"
             case MaxTurnsExceeded():

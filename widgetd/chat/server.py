@@ -83,6 +83,9 @@ ROOTS = {"Card", "ListView", "Basic"}
 _log = structlog.get_logger()
 
 
+TOO_LONG = "W2501"
+
+
 class Tools(MCPServerStreamableHttp):
     """An MCP server that may go away: the turn goes on without it, and `problem` says why.
 
@@ -334,7 +337,7 @@ class ChatServer(ChatKitServer[Principal]):
 
     def _failure(self, error: Exception) -> CustomStreamError:
         if isinstance(error, TimeoutError):
-            said: str | None = f"W2501: this took longer than {TURN_S:.0f} s; try again"
+            said: str | None = f"{TOO_LONG}: this took longer than {TURN_S:.0f} s; try again"
         else:
             said = self.model.sentence(error)
         _log.warning("chat.failed", error=type(error).__name__)
