@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
       const table = page.getByRole("region", { name: "Table" });
       const edges = () =>
         table.evaluate((element) =>
-          [...element.getAttributeNames()].filter((n) => /^data-/.test(n)),
+          [...element.getAttributeNames()].filter((n) => /^data-(before|after)$/.test(n)),
         );
       expect(await edges()).toEqual(["data-after"]);
       await page.keyboard.press("Tab");
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
     const attributes = await page
       .locator(".table-scroll")
       .evaluate((element) => element.getAttributeNames());
-    expect(attributes).toEqual(["class"]);
+    expect(attributes).toEqual(["class", "data-component"]);
     await page.close();
   });
 
