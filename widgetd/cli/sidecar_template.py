@@ -54,6 +54,12 @@ summary_fields = {summary_fields}
 # [summary_data]
 # total = "items | length"
 
+# Where the arguments come from that a model is not asked for; see the guide's page feeds.
+# [feed]
+# upstream = "flights"
+# tool = "get_flight"
+# ask = ["number"]
+
 # What it means when the user takes an action.
 {actions}"""
 

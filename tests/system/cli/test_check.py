@@ -71,7 +71,9 @@ def test_what_some_clients_need_is_noted_once_for_all_files_and_is_nobodys_fault
     texts = {"who": {"type": "string", "format": "email"}, "at": {"type": "string"}}
     texts["at"]["format"] = "uri"
     schema = {"type": "object", "properties": texts, "additionalProperties": False}
-    template = '{"type":"Card","children":[{"type":"Text","value":"{{ who }} {{ at }}"}]}'
+    template = (
+        '{"type":"Card","children":[{"type":"Text","value":{{ (who or at or "") | tojson }}}]}'
+    )
     file = partial(widget_file, template=template, description="Greet somebody.")
     (tmp_path / "A.widget").write_text(file("A", schema=schema))
     (tmp_path / "B.widget").write_text(file("B", schema={**schema, "required": ["who"]}))

@@ -171,6 +171,7 @@ async def test_the_schema_of_a_result_admits_what_results_say(client: Client) ->
         "widgetd/widget",
         "widgetd/error",
         "widgetd/icons",
+        "widgetd/feed",
     }
 
 
