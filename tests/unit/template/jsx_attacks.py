@@ -7,13 +7,11 @@ the interpreter then, and it can have only so much memory.
 
 from __future__ import annotations
 
-import gc
-import resource
-import signal
 import sys
+from functools import partial
 from typing import Final
 
-from tests.unit.template.matrix import BAR_BYTES, BAR_S
+from tests.limited import try_each
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template.jsx import compile_twin, compile_view
@@ -117,18 +115,7 @@ def attacked(text: str) -> str:
 def main() -> None:
     """Try every text within ten times the bar, and say the number of each before it begins."""
     attacked("<A/>")
-    gc.collect()
-    with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - a file of the kernel
-        size = int(statm.read().split()[0]) * resource.getpagesize()
-    most = size + 10 * BAR_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    for number, text in enumerate(ATTACKS):
-        sys.stdout.write(f"{number}\n")
-        sys.stdout.flush()
-        signal.setitimer(signal.ITIMER_VIRTUAL, 10 * BAR_S)
-        attacked(text)
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    try_each((number, partial(attacked, text)) for number, text in enumerate(ATTACKS))
     sys.stdout.write("done\n")
 
 

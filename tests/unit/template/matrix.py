@@ -9,20 +9,16 @@ the interpreter then, and which can have only so much memory.
 
 from __future__ import annotations
 
-import gc
-import resource
-import signal
 import sys
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import Any, Final
 
+from tests.limited import try_each
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import compile_text
-
-BAR_S: Final = 0.25
-BAR_BYTES: Final = 64 * 2**20
 
 
 def shared(levels: int) -> Any:
@@ -305,18 +301,9 @@ def render(source: str, arguments: Mapping[str, Any] = ARGUMENTS) -> bool:
 
 def main() -> None:
     """Render every case within ten times the bar, and say each before it begins."""
-    gc.collect()
-    with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - a file of the kernel
-        size = int(statm.read().split()[0]) * resource.getpagesize()
-    most = size + 10 * BAR_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    for what, source in cases(int(sys.argv[1]), sys.argv[2:]):
-        sys.stdout.write(f"{what}\n")
-        sys.stdout.flush()
-        signal.setitimer(signal.ITIMER_VIRTUAL, 10 * BAR_S)
-        render(source)
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    try_each(
+        (what, partial(render, source)) for what, source in cases(int(sys.argv[1]), sys.argv[2:])
+    )
     sys.stdout.write("done\n")
 
 

@@ -6,15 +6,13 @@ interpreter then, and it can have only so much memory.
 
 from __future__ import annotations
 
-import gc
-import resource
-import signal
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
+from tests.limited import try_each
 from tests.making import widget
-from tests.unit.template.matrix import BAR_BYTES, BAR_S
 from widgetd.errors import WidgetError
 from widgetd.widget.action_checks import unmet
 
@@ -72,18 +70,7 @@ def attacked(sidecar: str) -> None:
 def main() -> None:
     """Try every sidecar within ten times the bar, and name each before it begins."""
     attacked("")
-    gc.collect()
-    with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - a file of the kernel
-        size = int(statm.read().split()[0]) * resource.getpagesize()
-    most = size + 10 * BAR_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    for what, sidecar in SIDECARS.items():
-        sys.stdout.write(f"{what}\n")
-        sys.stdout.flush()
-        signal.setitimer(signal.ITIMER_VIRTUAL, 10 * BAR_S)
-        attacked(sidecar)
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    try_each((what, partial(attacked, sidecar)) for what, sidecar in SIDECARS.items())
     sys.stdout.write("done\n")
 
 
