@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import Any
 
 import orjson
@@ -29,8 +27,9 @@ from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, routes
 from widgetd.web.gallery.detail import result_of
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.gallery.pages import cacheable, frame, live, view_response
+from widgetd.web.gallery.pages import frame, live, view_response
 from widgetd.web.guard import Guard
+from widgetd.web.static_files import cacheable, static_file, static_files
 
 MOST_BYTES = 1024 * 1024
 """Of a request: a long message, or a form."""
@@ -163,17 +162,12 @@ async def seen(chat: Chat, request: Request) -> dict[str, Any]:
 
 async def page(_chat: Chat, request: Request) -> Response:
     """The page."""
-    return cacheable(request, _static_files()["chat.html"], "text/html", PAGE_HEADERS)
+    return cacheable(request, static_files("widgetd.chat")["chat.html"], "text/html", PAGE_HEADERS)
 
 
 async def static(_chat: Chat, request: Request) -> Response:
     """A file of the page."""
-    name = request.path_params["name"]
-    content = _static_files().get(name)
-    if content is None:
-        return Response(status_code=404)
-    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return cacheable(request, content, kind, PAGE_HEADERS)
+    return static_file(request, "widgetd.chat", PAGE_HEADERS)
 
 
 async def bare_frame(_gallery: Gallery, request: Request) -> Response:
@@ -210,9 +204,3 @@ async def _closed(answer: StreamingResult) -> AsyncIterator[bytes]:
     async with aclosing(answer.json_events) as events:
         async for event in events:
             yield event
-
-
-@cache
-def _static_files() -> Mapping[str, bytes]:
-    own = (files("widgetd.chat") / "static").iterdir()
-    return {file.name: file.read_bytes() for file in (*own, files("widgetd.view") / "host.js")}

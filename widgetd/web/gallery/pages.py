@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import mimetypes
 from base64 import b64decode
 from binascii import Error as Undecodable
 from collections.abc import Iterable, Mapping
-from functools import cache, partial
-from hashlib import blake2b
-from importlib.resources import files
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -31,6 +28,7 @@ from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.guard import Guard
+from widgetd.web.static_files import cacheable, static_file
 
 MOST_BYTES = 4 * Limits().file_bytes
 """Of a body: a widget and its sidecar in base64, or arguments as long."""
@@ -98,12 +96,7 @@ async def live(gallery: Gallery, _request: Request) -> Response:
 
 async def static(_gallery: Gallery, request: Request) -> Response:
     """A file of the gallery's own."""
-    name = request.path_params["name"]
-    content = _static_files().get(name)
-    if content is None:
-        return Response(status_code=404)
-    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return cacheable(request, content, kind, PAGE_HEADERS)
+    return static_file(request, "widgetd.web.gallery", PAGE_HEADERS)
 
 
 async def upload(gallery: Gallery, request: Request) -> Response:
@@ -194,19 +187,3 @@ async def _json_object(request: Request) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise RefusedError(400, _NO_OBJECT)
     return given
-
-
-@cache
-def _static_files() -> Mapping[str, bytes]:
-    own = (files("widgetd.web.gallery") / "static").iterdir()
-    return {file.name: file.read_bytes() for file in (*own, files("widgetd.view") / "host.js")}
-
-
-def cacheable(request: Request, content: bytes, kind: str, headers: Mapping[str, str]) -> Response:
-    """`content`, or word that the browser has it already; it asks each time, so none is stale."""
-    told = content + repr(sorted(headers.items())).encode()
-    tag = f'"{blake2b(told, digest_size=8).hexdigest()}"'
-    headers = {**headers, "cache-control": "no-cache", "etag": tag}
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=kind, headers=headers)
