@@ -63,10 +63,13 @@ def _standard_input(paths: Iterable[Path]) -> Iterator[list[Path]]:
     import sys
     from tempfile import TemporaryDirectory
 
+    asked = [*paths]
+    if Path("-") not in asked:
+        yield asked
+        return
     with TemporaryDirectory() as folder:
         draft = Path(folder, "stdin.widget")
-        if (asked := [*paths]) and Path("-") in asked:
-            draft.write_bytes(sys.stdin.buffer.read())
+        draft.write_bytes(sys.stdin.buffer.read())
         yield [draft if path == Path("-") else path for path in asked]
 
 

@@ -87,18 +87,21 @@ async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result
     widget = arguments.get("widget", "")
     matches = _matcher(arguments.get("pattern", ""))
     events, dropped = ring.after(arguments.get("after", ""))
-    about = {widget, *(w.definition.path for w in snapshot.widgets.values() if w.tool == widget)}
+    shown = snapshot.widgets.get(widget)
+    about = {widget} if shown is None else {widget, shown.definition.path}
+    known = None if audience.sees_everything else _names_in(snapshot)
     items: list[Mapping[str, Any]] = []
     upto, weight = ring.cursor_of(), 0
     last: LogEvent | None = None
     for event in events:
-        fields = event.fields if audience.sees_everything else _seen(event.fields, snapshot)
+        if event.epoch_s < since_s or event.fields["level"] not in LEVELS[least:]:
+            last = event
+            continue
+        fields = event.fields if known is None else _seen(event.fields, known)
         line = event.line if fields is event.fields else orjson.dumps(fields)
         text = line.decode()
         wanted = (
-            event.epoch_s >= since_s
-            and event.fields["level"] in LEVELS[least:]
-            and contains in text
+            contains in text
             and (not widget or not about.isdisjoint(str(fields.get(key)) for key in _NAMING))
             and matches(text)
         )
@@ -150,10 +153,14 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
     return matches
 
 
-def _seen(fields: Mapping[str, Any], snapshot: Snapshot) -> Mapping[str, Any]:
-    """What an event says to whoever sees only `snapshot`: of other widgets, no name and no word."""
-    known = {*snapshot.widgets, *snapshot.faults}
-    known.update(widget.definition.path for widget in snapshot.widgets.values())
+def _names_in(snapshot: Snapshot) -> frozenset[str]:
+    """The tools and the files of a snapshot."""
+    paths = (widget.definition.path for widget in snapshot.widgets.values())
+    return frozenset((*snapshot.widgets, *snapshot.faults, *paths))
+
+
+def _seen(fields: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
+    """What an event says to whoever knows these names only: of other widgets, no name, no word."""
     named = [fields[key] for key in _NAMING if isinstance(fields.get(key), str)]
     if all(name in known for name in named):
         return fields if named else {k: v for k, v in fields.items() if not _is_prose(k, v)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -115,7 +115,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         missing = {**layout, "tool": tool, "match": nearest(tool, tuple(snapshot.widgets))}
         return HTMLResponse(html("missing.html", missing), 404, PAGE_HEADERS)
     widget = snapshot.widgets[tool]
-    state = _state(gallery, widget, query)
+    offered = gallery.states(widget)
+    state = _state(offered, query)
     seen = await preview(gallery.server, widget, gallery.shown(widget, state.key))
     earlier, changes = gallery.history.before(widget), None
     if earlier is not None:
@@ -131,7 +132,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "before": tools[max(at - 1, 0)],
         "after": tools[min(at + 1, len(tools) - 1)],
         "state": state,
-        "states": gallery.states(widget),
+        "states": offered,
         "fault": gallery.problems.fault(snapshot, widget.definition.path),
         "tabs": TABS,
         "tab": tab if tab in TABS else TABS[0],
@@ -159,9 +160,9 @@ async def widget_json(
         arguments: Instead of those of the state.
     """
     snapshot, definition = gallery.snapshot, widget.definition
-    given = Shown(arguments=arguments or {})
+    given, offered = Shown(arguments=arguments or {}), gallery.states(widget)
     if arguments is None:
-        given = gallery.shown(widget, _state(gallery, widget, query).key)
+        given = gallery.shown(widget, _state(offered, query).key)
     seen = await preview(gallery.server, widget, given)
     return {
         **seen.json(snapshot, widget),
@@ -175,16 +176,16 @@ async def widget_json(
         "digest": widget.key,
         "tool": orjson.loads(gallery.server.listings.entry(widget)),
         "toolTokens": tokens_of_tool(widget),
-        "states": [{"key": one.key, "label": one.label} for one in gallery.states(widget)],
+        "states": [{"key": one.key, "label": one.label} for one in offered],
         "fault": problem_json(gallery.problems.fault(snapshot, definition.path)),
         "view": definition.studio.view if definition.studio else None,
         "problems": f"/w/{widget.tool}/problems.json",
     }
 
 
-def _state(gallery: Gallery, widget: Widget, query: QueryParams) -> State:
-    offered = {state.key: state for state in gallery.states(widget)}
-    return offered.get(query.get("state", ""), offered[SAMPLE])
+def _state(offered: Iterable[State], query: QueryParams) -> State:
+    states = {state.key: state for state in offered}
+    return states.get(query.get("state", ""), states[SAMPLE])
 
 
 def _make(server: Server, widget: Widget, seen: Shown) -> StoredRender:
