@@ -19,15 +19,23 @@ from widgetd.template.builtins.operators import (
     negative,
     positive,
 )
+from widgetd.template.literals import (
+    BUILD,
+    CONSTANT,
+    VALUE,
+    Build,
+    Part,
+    constant,
+    list_of,
+    literal,
+    object_of,
+)
 from widgetd.template.loops import LOOP_MEMBERS
 from widgetd.template.parser import Fault, nodes
 from widgetd.template.scope import BUDGET, Evaluate, Frame, Scope
 from widgetd.template.values import (
     ABSENT,
-    HOLDERS,
-    LEAF,
     Made,
-    MadeDict,
     MadeTuple,
     Value,
     dict_key,
@@ -35,8 +43,6 @@ from widgetd.template.values import (
     made_dict,
     member,
     part,
-    placed,
-    weighed,
 )
 
 
@@ -52,10 +58,6 @@ def expression(node: nodes.Node, scope: Scope) -> Evaluate:
         word = type(node).__name__.lower()
         raise Fault("W1302", node.lineno, f"{word} is not available", "use what stays in the data")
     return make(node, scope)
-
-
-def _constant(value: Value) -> Evaluate:
-    return lambda _frame: value
 
 
 # --- names, and what they hold ---
@@ -119,7 +121,7 @@ def _getitem(node: nodes.Getitem, scope: Scope) -> Evaluate:
 def _slice(node: nodes.Slice, subject: Evaluate, scope: Scope) -> Evaluate:
     place = node.lineno
     bounds = [
-        _constant(None) if bound is None else expression(bound, scope)
+        constant(None) if bound is None else expression(bound, scope)
         for bound in (node.start, node.stop, node.step)
     ]
 
@@ -202,7 +204,7 @@ def call(node: nodes.Call, scope: Scope, **more: Evaluate) -> Evaluate:
 
 def _condition(node: nodes.CondExpr, scope: Scope) -> Evaluate:
     test, yes = expression(node.test, scope), expression(node.expr1, scope)
-    no = _constant(ABSENT) if node.expr2 is None else expression(node.expr2, scope)
+    no = constant(ABSENT) if node.expr2 is None else expression(node.expr2, scope)
     return lambda frame: yes(frame) if test(frame) else no(frame)
 
 
@@ -287,33 +289,23 @@ def _compare(node: nodes.Compare, scope: Scope) -> Evaluate:
 def _compared(left: Evaluate, operand: nodes.Operand, scope: Scope) -> Evaluate:
     """One comparison; with a constant, the usual one, it costs nothing worth counting."""
     if isinstance(operand.expr, nodes.Const) and operand.op in {"eq", "ne"}:
-        constant = operand.expr.value
+        other = operand.expr.value
         if operand.op == "eq":
-            return lambda frame: left(frame) == constant
-        return lambda frame: left(frame) != constant
+            return lambda frame: left(frame) == other
+        return lambda frame: left(frame) != other
     right = expression(operand.expr, scope)
     return _operated(COMPARISONS[operand.op], left, right, operand.lineno)
 
 
-# --- literals: each evaluation makes a new one, paid for and weighed as a whole ---
+# --- literals ---
 
 _Literal = nodes.List | nodes.Tuple | nodes.Dict
-_Build = Callable[[Frame], tuple[Value, int, int]]
-"""Makes a list or object; what it weighs, and how deep it nests."""
 
 
 def _literal(node: _Literal, scope: Scope) -> Evaluate:
     if isinstance(node, nodes.Dict) and _computes_keys(node):
         return _dict_of_computed_keys(node, scope)
-    build, count = _building(node, scope), _count(node)
-
-    def make(frame: Frame) -> Value:
-        budget = frame[BUDGET]
-        budget.step(count)
-        value, heavy, height = build(frame)
-        return weighed(budget, value, heavy, height)
-
-    return make
+    return literal(_built(node, scope), _count(node))
 
 
 def _computes_keys(node: nodes.Node) -> bool:
@@ -335,7 +327,7 @@ def _dict_of_computed_keys(node: nodes.Dict, scope: Scope) -> Evaluate:
 
 
 def _count(node: nodes.Expr | nodes.Pair) -> int:
-    """How many elements a literal has, with those of the literals in it that `_building` builds."""
+    """How many elements a literal has, with those of the literals in it that it is built with."""
     if isinstance(node, nodes.Pair):
         node = node.value
     if not isinstance(node, _Literal) or _computes_keys(node):
@@ -343,89 +335,32 @@ def _count(node: nodes.Expr | nodes.Pair) -> int:
     return len(node.items) + sum(_count(each) for each in node.items)
 
 
-def _building(node: _Literal, scope: Scope) -> _Build:
-    return _list(node, scope) if not isinstance(node, nodes.Dict) else _dict(node, scope)
+def _built(node: _Literal, scope: Scope) -> Build:
+    if isinstance(node, nodes.Dict):
+        return object_of(
+            {
+                pair.key.value: _part(pair.value, scope)
+                for pair in node.items
+                if isinstance(pair.key, nodes.Const)  # the others are made elsewhere
+            }
+        )
+    parts = [_part(each, scope) for each in node.items]
+    return list_of(parts, Made if isinstance(node, nodes.List) else MadeTuple)
 
 
-def _inner(node: nodes.Expr, scope: Scope) -> tuple[Callable[[Frame], Value], bool]:
-    """The closure of a value in a literal, and whether it is itself one: then of what is built."""
+def _part(node: nodes.Expr, scope: Scope) -> Part:
+    """What a value in a literal is made by."""
+    if isinstance(node, nodes.Const):
+        return CONSTANT, node.value
     if isinstance(node, _Literal) and not _computes_keys(node):
-        return _building(node, scope), True
-    return expression(node, scope), False
-
-
-def _list(node: nodes.List | nodes.Tuple, scope: Scope) -> _Build:
-    of = Made if isinstance(node, nodes.List) else MadeTuple
-    values = [_inner(each, scope) for each in node.items]
-    least = 1 + LEAF * len(values)
-
-    def build(frame: Frame) -> tuple[Value, int, int]:
-        heavy, height, inside = least, 1, []
-        for evaluate, is_literal in values:
-            value = evaluate(frame)
-            if is_literal:
-                value, more, tall = value
-            elif type(value) is str:
-                heavy += len(value)
-                inside.append(value)
-                continue
-            elif type(value) in HOLDERS:
-                more, tall = placed(frame[BUDGET], value)
-            else:
-                inside.append(value)
-                continue
-            inside.append(value)
-            heavy += more - LEAF
-            if tall >= height:
-                height = tall + 1
-        return of(inside), heavy, height
-
-    return build
-
-
-def _dict(node: nodes.Dict, scope: Scope) -> _Build:
-    """What is constant in an object is copied, not evaluated again."""
-    constant: dict[Value, Value] = {}
-    computed: dict[Value, tuple[Callable[[Frame], Value], bool]] = {}
-    for pair in node.items:
-        assert isinstance(pair.key, nodes.Const)  # noqa: S101 - the others are made elsewhere
-        key = pair.key.value
-        constant[key] = pair.value.value if isinstance(pair.value, nodes.Const) else None
-        computed.pop(key, None)
-        if not isinstance(pair.value, nodes.Const):
-            computed[key] = _inner(pair.value, scope)
-    pairs = [(key, *how) for key, how in computed.items()]
-    texts = [each for each in (*constant, *constant.values()) if isinstance(each, str)]
-    least = 1 + 2 * LEAF * len(constant) + sum(map(len, texts))
-
-    def build(frame: Frame) -> tuple[Value, int, int]:
-        heavy, height, new = least, 1, MadeDict(constant)
-        for key, evaluate, is_literal in pairs:
-            value = evaluate(frame)
-            if is_literal:
-                value, more, tall = value
-            elif type(value) is str:
-                heavy += len(value)
-                new[key] = value
-                continue
-            elif type(value) in HOLDERS:
-                more, tall = placed(frame[BUDGET], value)
-            else:
-                new[key] = value
-                continue
-            new[key] = value
-            heavy += more - LEAF
-            if tall >= height:
-                height = tall + 1
-        return new, heavy, height
-
-    return build
+        return BUILD, _built(node, scope)
+    return VALUE, expression(node, scope)
 
 
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Evaluate]]] = MappingProxyType(
     {
-        nodes.Const: lambda node, _scope: _constant(node.value),
-        nodes.TemplateData: lambda node, _scope: _constant(node.data),
+        nodes.Const: lambda node, _scope: constant(node.value),
+        nodes.TemplateData: lambda node, _scope: constant(node.data),
         nodes.Name: _name,
         nodes.Getattr: _getattr,
         nodes.Getitem: _getitem,

@@ -7,24 +7,38 @@ built as a whole and weighed once, as a template's own are.
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from widgetd.template import literals
 from widgetd.template.budget import CHARACTERS_PER_STEP, NODES_PER_STEP, Failure
 from widgetd.template.jsx import javascript
 from widgetd.template.jsx.javascript import FUNCTIONS, LOOPS, METHODS, OPERATORS
 from widgetd.template.jsx.parse import Node
+from widgetd.template.jsx.syntax import (
+    ADVICE,
+    CONSTANTS,
+    LITERALS,
+    WRAPPING,
+    bare,
+    entries_of,
+    is_fragment,
+    only,
+    parameters,
+    spread,
+    takes_over,
+    unescaped,
+)
+from widgetd.template.literals import BUILD, CHILDREN, CONSTANT, VALUE, Build, Part, constant
 from widgetd.template.scope import BUDGET, Evaluate, Frame, Scope
-from widgetd.template.serialise import MAX_EXACT, javascript_text
+from widgetd.template.serialise import javascript_text
 from widgetd.template.values import (
     ABSENT,
     HOLDERS,
     LEAF,
     Made,
-    MadeDict,
     Value,
     dict_key,
     elements,
@@ -41,15 +55,6 @@ from widgetd.template.values import (
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
 
-Build = Callable[[Frame], tuple[Value, int, int]]
-"""Makes a list or object; what it weighs, and how deep it nests."""
-
-VALUE, BUILD, CONSTANT = range(3)
-
-Part = tuple[int, Any]
-"""What a value in a literal is made by: a closure, a `Build` where it is one too, or itself."""
-
-_ADVICE: Final = "write it with elements, operators, conditions, and map or filter over lists"
 _CALLS: Final = f"available are {', '.join(sorted({*LOOPS, *METHODS}))} and {', '.join(FUNCTIONS)}"
 
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
@@ -71,8 +76,6 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What some nodes are called where they are not available."""
 
-_EXECUTES: Final = "dangerouslySetInnerHTML"
-
 
 class Compiler:
     """Makes closures of nodes; each method of one kind, by the table below."""
@@ -87,7 +90,7 @@ class Compiler:
         make = _MAKERS.get(node.kind)
         if make is None:
             name = _NAMES.get(node.kind, node.kind.replace("_", " "))
-            raise node.fault(f"{name} is not available here: {node.shown}", _ADVICE)
+            raise node.fault(f"{name} is not available here: {node.shown}", ADVICE)
         evaluate: Evaluate = getattr(self, make)(node, scope)
         return evaluate
 
@@ -101,7 +104,7 @@ class Compiler:
 
     def constant(self, node: Node, _scope: Scope) -> Evaluate:
         """The closure of what stands there as it is."""
-        return _constant(_CONSTANTS[node.kind](node))
+        return constant(CONSTANTS[node.kind](node))
 
     def wrapped(self, node: Node, scope: Scope) -> Evaluate:
         """The closure of what stands in brackets."""
@@ -159,7 +162,7 @@ class Compiler:
             return lambda frame: value if truthy(value := left(frame)) else right(frame)
         apply = self.operators.get(operator)
         if apply is None:
-            raise node.fault(f"the operator {operator} is not available", _ADVICE)
+            raise node.fault(f"the operator {operator} is not available", ADVICE)
         return _placed(node, lambda frame: apply(frame[BUDGET], left(frame), right(frame)))
 
     def unary(self, node: Node, scope: Scope) -> Evaluate:
@@ -170,7 +173,7 @@ class Compiler:
             return lambda frame: not truthy(value(frame))
         signs = {"-": javascript.negative, "+": javascript.positive}
         if operator not in signs:
-            raise node.fault(f"the operator {operator} is not available", _ADVICE)
+            raise node.fault(f"the operator {operator} is not available", ADVICE)
         sign = signs[operator]
         return _placed(node, lambda frame: sign(frame[BUDGET], value(frame)))
 
@@ -207,7 +210,7 @@ class Compiler:
         """The closure of a call: of a method, of a function, of a method given a function."""
         callee, given = node.fields["function"], node.fields["arguments"]
         if given.kind != "arguments":
-            raise node.fault(f"a tagged literal is not available here: {node.shown}", _ADVICE)
+            raise node.fault(f"a tagged literal is not available here: {node.shown}", ADVICE)
         if callee.text in FUNCTIONS and not scope.binds(callee.text.partition(".")[0]):
             function = FUNCTIONS[callee.text]
             args = [self.expression(each, scope) for each in given.children]
@@ -265,13 +268,9 @@ class Compiler:
             return apply
         if node.kind != "arrow_function":
             raise node.fault(f"a function is wanted here: {node.shown}", "write x => …")
-        around = node.fields
         inner = Scope(scope.layout, scope)
-        named = around["parameters"].children if "parameters" in around else [around["parameter"]]
-        if len(named) > 2:
-            raise named[2].fault("a third parameter is not available", "write (x, index) => …")
-        binds = [_bound(each, inner) for each in named]
-        body = self.body(around["body"], inner)
+        binds = [[(inner.bind(name), key) for name, key in each] for each in parameters(node)]
+        body = self.body(node.fields["body"], inner)
 
         def turn(frame: Frame, *args: Value) -> Value:
             for bind, value in zip(binds, args, strict=False):
@@ -291,7 +290,7 @@ class Compiler:
         constants: list[tuple[int, Evaluate]] = []
         for statement in before:
             if not statement.text.startswith("const"):
-                raise statement.fault(f"only const is available here: {statement.shown}", _ADVICE)
+                raise statement.fault(f"only const is available here: {statement.shown}", ADVICE)
             for each in statement.children:
                 name, value = each.fields.get("name"), each.fields.get("value")
                 if name is None or value is None or name.kind != "identifier":
@@ -312,40 +311,28 @@ class Compiler:
     def part(self, node: Node, scope: Scope) -> Part:
         """What a value in a literal is made by."""
         node = bare(node)
-        if node.kind in _CONSTANTS:
-            return CONSTANT, _CONSTANTS[node.kind](node)
-        if node.kind in _BUILT and not _is_spread(node):
+        if node.kind in CONSTANTS:
+            return CONSTANT, CONSTANTS[node.kind](node)
+        if node.kind in LITERALS and not takes_over(node):
             scope.layout.nodes += 1
             return BUILD, self.build(node, scope)
         return VALUE, self.expression(node, scope)
 
     def literal(self, node: Node, scope: Scope) -> Evaluate:
         """The closure of an object, a list or an element."""
-        if _is_fragment(node):
+        if is_fragment(node):
             return self.fragment(node, scope)
-        if _is_spread(node):
+        if takes_over(node):
             return self.spread(node, scope)
         before = scope.layout.nodes
         build = self.build(node, scope)
         cost = 1 + (scope.layout.nodes - before) // NODES_PER_STEP
-
-        def make(frame: Frame) -> Value:
-            budget = frame[BUDGET]
-            budget.step(cost)
-            value, heavy, height = build(frame)
-            return weighed(budget, value, heavy, height)
-
-        return _placed(node, make)
+        return _placed(node, literals.literal(build, cost))
 
     def build(self, node: Node, scope: Scope) -> Build:
         """What builds a literal in which nothing is spread."""
         if node.kind == "array":
-            parts = [self.part(each, scope) for each in node.children]
-
-            def gather(frame: Frame) -> tuple[Value, int, int]:
-                return _gathered(frame, parts)
-
-            return gather
+            return literals.list_of([self.part(each, scope) for each in node.children])
         entries = {
             key: self.part(value, scope) if isinstance(value, Node) else (CONSTANT, value)
             for key, value in entries_of(node)
@@ -353,7 +340,9 @@ class Compiler:
         }
         if self.omits_absent:
             entries = {key: part for key, part in entries.items() if part[1] is not ABSENT}
-        return _object(entries, self.children(node, scope), omits_absent=self.omits_absent)
+        kids = self.children(node, scope)
+        children = partial(_shown, kids) if kids else None
+        return literals.object_of(entries, children=children, omits_absent=self.omits_absent)
 
     def children(self, node: Node, scope: Scope) -> list[Part]:
         """What stands between two tags is made by."""
@@ -383,13 +372,13 @@ class Compiler:
     def fragment(self, node: Node, scope: Scope) -> Evaluate:
         """The closure of `<>…</>`: the list of what it holds."""
         parts = self.children(node, scope)
-        return _placed(node, lambda frame: weighed(frame[BUDGET], *_shown(frame, parts)))
+        return _placed(node, lambda frame: weighed(frame[BUDGET], *_shown(parts, frame)))
 
     def spread(self, node: Node, scope: Scope) -> Evaluate:
         """The closure of a literal that takes over what others hold."""
         if node.kind == "array":
             values = [
-                (each.kind == "spread_element", self.expression(_spread(each), scope))
+                (each.kind == "spread_element", self.expression(spread(each), scope))
                 for each in node.children
             ]
 
@@ -405,8 +394,8 @@ class Compiler:
             return _placed(node, extend)
         entries = [
             (
-                self.expression(key, scope) if isinstance(key, Node) else _constant(key),
-                self.expression(value, scope) if isinstance(value, Node) else _constant(value),
+                self.expression(key, scope) if isinstance(key, Node) else constant(key),
+                self.expression(value, scope) if isinstance(value, Node) else constant(value),
             )
             for key, value in entries_of(node)
         ]
@@ -424,14 +413,10 @@ class Compiler:
                     budget.step(len(value))
                     out.update(value)
             if kids:
-                out["children"] = weighed(budget, *_shown(frame, kids))
+                out[CHILDREN] = weighed(budget, *_shown(kids, frame))
             return made_dict(budget, {k: v for k, v in out.items() if v is not ABSENT})
 
         return _placed(node, merge)
-
-
-def _constant(value: Value) -> Evaluate:
-    return lambda _frame: value
 
 
 def _placed(node: Node, evaluate: Evaluate) -> Evaluate:
@@ -446,65 +431,7 @@ def _placed(node: Node, evaluate: Evaluate) -> Evaluate:
     return run
 
 
-# --- what literals are built of ---
-
-
-def _object(entries: Mapping[str, Part], kids: list[Part], *, omits_absent: bool) -> Build:
-    """What builds an object; what is constant in it is copied."""
-    constant = {key: value if how == CONSTANT else None for key, (how, value) in entries.items()}
-    computed = [(key, how, evaluate) for key, (how, evaluate) in entries.items() if how != CONSTANT]
-    texts = [each for each in (*constant, *constant.values()) if isinstance(each, str)]
-    least = 1 + 2 * LEAF * len(constant) + sum(map(len, texts))
-
-    def build(frame: Frame) -> tuple[Value, int, int]:
-        heavy, height, new = least, 1, MadeDict(constant)
-        for key, how, evaluate in computed:
-            value = evaluate(frame)
-            if how == BUILD:
-                value, more, tall = value
-            elif type(value) is str:
-                heavy += len(value)
-                new[key] = value
-                continue
-            elif type(value) in HOLDERS:
-                more, tall = placed(frame[BUDGET], value)
-            else:
-                if value is ABSENT and omits_absent:
-                    del new[key]
-                else:
-                    new[key] = value
-                continue
-            new[key] = value
-            heavy += more - LEAF
-            height = max(height, tall + 1)
-        if kids:
-            shown, more, tall = _shown(frame, kids)
-            if shown:
-                new["children"] = shown
-                heavy, height = heavy + more + LEAF, max(height, tall + 1)
-        return new, heavy, height
-
-    return build
-
-
-def _gathered(frame: Frame, parts: list[Part]) -> tuple[Made, int, int]:
-    """A list of what `parts` make; what it weighs, and how deep it nests."""
-    out, heavy, height = Made(), 1 + LEAF * len(parts), 1
-    for how, evaluate in parts:
-        value = evaluate if how == CONSTANT else evaluate(frame)
-        more = tall = 0
-        if how == BUILD:
-            value, more, tall = value
-        elif type(value) is str:
-            more = len(value)
-        elif type(value) in HOLDERS:
-            more, tall = placed(frame[BUDGET], value)
-        out.append(value)
-        heavy, height = heavy + more, max(height, tall + 1)
-    return out, heavy, height
-
-
-def _shown(frame: Frame, parts: list[Part]) -> tuple[Made, int, int]:
+def _shown(parts: list[Part], frame: Frame) -> tuple[Made, int, int]:
     """The children that `parts` make, lists joined, without what is shown as nothing."""
     budget, out, heavy, height = frame[BUDGET], Made(), 1, 1
     for how, evaluate in parts:
@@ -528,168 +455,11 @@ def _shown(frame: Frame, parts: list[Part]) -> tuple[Made, int, int]:
     return out, heavy, height
 
 
-# --- nodes, read ---
-
-
-def bare(node: Node) -> Node:
-    """What stands in the brackets, where `node` is that."""
-    while node.kind in WRAPPING:
-        node = only(node)
-    return node
-
-
-def only(node: Node) -> Node:
-    """The one node in brackets, or behind `return` and `...`."""
-    if len(node.children) != 1:
-        raise node.fault(f"one value is wanted here: {node.shown}", "write it")
-    return node.children[0]
-
-
-def _spread(node: Node) -> Node:
-    return only(node) if node.kind == "spread_element" else node
-
-
-def _is_fragment(node: Node) -> bool:
-    return node.kind == "jsx_element" and "name" not in node.fields["open_tag"].fields
-
-
-def _is_spread(node: Node) -> bool:
-    """Whether a literal takes over what others hold, or computes its keys."""
-    if node.kind == "array":
-        return any(each.kind == "spread_element" for each in node.children)
-    if _is_fragment(node):
-        return True
-    return any(not isinstance(key, str) for key, _ in entries_of(node))
-
-
-Entry = tuple["str | Node | None", "Node | str | bool"]
-"""A key, as it is or to be evaluated, and a value; what is spread has no key."""
-
-
-def entries_of(node: Node) -> Iterator[Entry]:
-    """What an object, or the tag that begins an element, says."""
-    if node.kind == "object":
-        for each in node.children:
-            if each.kind == "spread_element":
-                yield None, only(each)
-            elif each.kind == "shorthand_property_identifier":
-                yield each.text, each
-            elif each.kind == "pair":
-                key = each.fields["key"]
-                yield (
-                    (
-                        only(key)
-                        if key.kind == "computed_property_name"
-                        else unescaped(key)
-                        if key.kind == "string"
-                        else key.text
-                    ),
-                    each.fields["value"],
-                )
-            else:
-                raise each.fault(f"this is no key with a value: {each.shown}", _ADVICE)
-        return
-    opening = node.fields.get("open_tag", node)
-    yield "type", opening.fields["name"].text
-    for each in opening.children[1:]:
-        if each.kind != "jsx_attribute":
-            yield None, _spread(only(each))
-            continue
-        name, *value = each.children
-        if name.text == _EXECUTES:
-            raise each.fault(f"{_EXECUTES} is not available", "use a Markdown component")
-        yield name.text, value[0] if value else True
-
-
-_ESCAPES: Final = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    "v": "\v",
-    "0": "\0",
-    "\n": "",
-}
-_INDENTED: Final = re.compile(r"\s*\n\s*")
-
-
-def unescaped(node: Node) -> str:
-    """The text that a string, or a piece of a template literal, stands for."""
-    if node.kind == "escape_sequence":
-        code = node.text[1:]
-        if code[0] in "ux":
-            point = int(code[1:].strip("{}"), 16)
-            return chr(point) if point <= _LAST else "\ufffd"
-        return _ESCAPES.get(code, code)
-    if node.kind == "html_character_reference":
-        return html.unescape(node.text)
-    if node.kind == "string":
-        return "".join(map(unescaped, node.children))
-    return node.text
-
-
-_LAST: Final = 0x10FFFF
-
-
-def _string(node: Node) -> str:
-    """What a string says; in an attribute it may go over several lines, which are joined."""
-    said = unescaped(node)
-    return _INDENTED.sub(" ", said) if "\n" in node.text else said
-
-
-def number(node: Node) -> float | int:
-    """The number that a literal stands for."""
-    digits = node.text.replace("_", "").lower()
-    try:
-        if digits.startswith(("0x", "0o", "0b")):
-            return int(digits, 0)
-        value = float(digits)
-    except ValueError:
-        raise node.fault(
-            f"this number is not available: {node.shown}", "write its digits"
-        ) from None
-    return int(value) if value.is_integer() and abs(value) <= MAX_EXACT else value
-
-
-def _bound(node: Node, scope: Scope) -> list[tuple[int, str | None]]:
-    """The slots that a parameter binds, each with the key of what it takes, if not all."""
-    if node.kind == "identifier":
-        return [(scope.bind(node.text), None)]
-    found: list[tuple[int, str | None]] = []
-    for each in node.children if node.kind == "object_pattern" else [node]:
-        if each.kind == "shorthand_property_identifier_pattern":
-            found.append((scope.bind(each.text), each.text))
-        elif each.kind == "pair_pattern" and each.fields["value"].kind == "identifier":
-            found.append((scope.bind(each.fields["value"].text), each.fields["key"].text))
-        else:
-            raise each.fault(
-                f"this parameter is not available: {each.shown}", "write a name, or {a, b}"
-            )
-    return found
-
-
-WRAPPING: Final = frozenset({"parenthesized_expression", "jsx_expression"})
-ELEMENTS: Final = frozenset({"jsx_element", "jsx_self_closing_element"})
-_BUILT: Final = ELEMENTS | {"object", "array"}
-
-_CONSTANTS: Final[Mapping[str, Callable[[Node], Value]]] = MappingProxyType(
-    {
-        "string": _string,
-        "number": number,
-        "true": lambda _node: True,
-        "false": lambda _node: False,
-        "null": lambda _node: None,
-        "undefined": lambda _node: ABSENT,
-    }
-)
-
-
 _MAKERS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        **dict.fromkeys(_CONSTANTS, "constant"),
+        **dict.fromkeys(CONSTANTS, "constant"),
         **dict.fromkeys(WRAPPING, "wrapped"),
-        **dict.fromkeys(_BUILT, "literal"),
+        **dict.fromkeys(LITERALS, "literal"),
         **dict.fromkeys(("identifier", "shorthand_property_identifier"), "name"),
         "member_expression": "member",
         "subscript_expression": "subscript",

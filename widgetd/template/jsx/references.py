@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from widgetd.template.jsx.javascript import FUNCTIONS, LOOPS, METHODS
+from widgetd.template.jsx.syntax import parameters
 from widgetd.template.references import Read
 
 if TYPE_CHECKING:
@@ -105,15 +106,9 @@ class _Reader:
 
 def _bound(function: Node, element: str | None) -> dict[str, str | None]:
     """What the parameters of a function stand for, the first of which is `element`."""
-    fields = function.fields
-    given = fields["parameters"].children if "parameters" in fields else [fields["parameter"]]
     bound: dict[str, str | None] = {}
-    for at, each in enumerate(given):
+    for at, names in enumerate(parameters(function)):
         path = None if at else element
-        if each.kind == "identifier":
-            bound[each.text] = path
-        for inner in each.children if each.kind == "object_pattern" else ():
-            key = inner.fields.get("key", inner).text
-            name = inner.fields.get("value", inner).text
-            bound[name] = None if path is None else f"{path}.{key}"
+        for name, key in names:
+            bound[name] = path if path is None or key is None else f"{path}.{key}"
     return bound

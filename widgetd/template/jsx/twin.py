@@ -12,7 +12,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from widgetd.template.builtins.operators import BINARY, COMPARISONS
-from widgetd.template.jsx.evaluate import ELEMENTS, VALUE, Compiler, Part, bare, only
+from widgetd.template.jsx.evaluate import Compiler
+from widgetd.template.jsx.syntax import ELEMENTS, bare, only
+from widgetd.template.literals import VALUE, Part
 from widgetd.template.scope import BUDGET, Evaluate, Frame, Scope
 from widgetd.template.serialise import text
 from widgetd.template.values import Value, made, made_dict

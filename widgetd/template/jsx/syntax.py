@@ -1,0 +1,180 @@
+"""What the nodes of JSX say: keys with their values, texts, numbers, parameters."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from widgetd.template.jsx.parse import Node
+from widgetd.template.serialise import MAX_EXACT
+from widgetd.template.values import ABSENT, Value
+
+ADVICE: Final = "write it with elements, operators, conditions, and map or filter over lists"
+
+WRAPPING: Final = frozenset({"parenthesized_expression", "jsx_expression"})
+ELEMENTS: Final = frozenset({"jsx_element", "jsx_self_closing_element"})
+LITERALS: Final = ELEMENTS | {"object", "array"}
+
+_EXECUTES: Final = "dangerouslySetInnerHTML"
+
+
+def bare(node: Node) -> Node:
+    """What stands in the brackets, where `node` is that."""
+    while node.kind in WRAPPING:
+        node = only(node)
+    return node
+
+
+def only(node: Node) -> Node:
+    """The one node in brackets, or behind `return` and `...`."""
+    if len(node.children) != 1:
+        raise node.fault(f"one value is wanted here: {node.shown}", "write it")
+    return node.children[0]
+
+
+def spread(node: Node) -> Node:
+    """What is spread, where `node` spreads something; else `node`."""
+    return only(node) if node.kind == "spread_element" else node
+
+
+def is_fragment(node: Node) -> bool:
+    """Whether `node` is `<>…</>`."""
+    return node.kind == "jsx_element" and "name" not in node.fields["open_tag"].fields
+
+
+def takes_over(node: Node) -> bool:
+    """Whether a literal takes over what others hold, or computes its keys."""
+    if node.kind == "array":
+        return any(each.kind == "spread_element" for each in node.children)
+    if is_fragment(node):
+        return True
+    return any(not isinstance(key, str) for key, _ in entries_of(node))
+
+
+Entry = tuple["str | Node | None", "Node | str | bool"]
+"""A key, as it is or to be evaluated, and a value; what is spread has no key."""
+
+
+def entries_of(node: Node) -> Iterator[Entry]:
+    """What an object, or the tag that begins an element, says."""
+    if node.kind == "object":
+        for each in node.children:
+            if each.kind == "spread_element":
+                yield None, only(each)
+            elif each.kind == "shorthand_property_identifier":
+                yield each.text, each
+            elif each.kind == "pair":
+                key = each.fields["key"]
+                yield (
+                    (
+                        only(key)
+                        if key.kind == "computed_property_name"
+                        else unescaped(key)
+                        if key.kind == "string"
+                        else key.text
+                    ),
+                    each.fields["value"],
+                )
+            else:
+                raise each.fault(f"this is no key with a value: {each.shown}", ADVICE)
+        return
+    opening = node.fields.get("open_tag", node)
+    yield "type", opening.fields["name"].text
+    for each in opening.children[1:]:
+        if each.kind != "jsx_attribute":
+            yield None, spread(only(each))
+            continue
+        name, *value = each.children
+        if name.text == _EXECUTES:
+            raise each.fault(f"{_EXECUTES} is not available", "use a Markdown component")
+        yield name.text, value[0] if value else True
+
+
+_LAST: Final = 0x10FFFF
+_ESCAPES: Final = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "0": "\0",
+    "\n": "",
+}
+_INDENTED: Final = re.compile(r"\s*\n\s*")
+
+
+def unescaped(node: Node) -> str:
+    """The text that a string, or a piece of a template literal, stands for."""
+    if node.kind == "escape_sequence":
+        code = node.text[1:]
+        if code[0] in "ux":
+            point = int(code[1:].strip("{}"), 16)
+            return chr(point) if point <= _LAST else "\ufffd"
+        return _ESCAPES.get(code, code)
+    if node.kind == "html_character_reference":
+        return html.unescape(node.text)
+    if node.kind == "string":
+        return "".join(map(unescaped, node.children))
+    return node.text
+
+
+def _string(node: Node) -> str:
+    """What a string says; in an attribute it may go over several lines, which are joined."""
+    said = unescaped(node)
+    return _INDENTED.sub(" ", said) if "\n" in node.text else said
+
+
+def _number(node: Node) -> float | int:
+    """The number that a literal stands for."""
+    digits = node.text.replace("_", "").lower()
+    try:
+        if digits.startswith(("0x", "0o", "0b")):
+            return int(digits, 0)
+        value = float(digits)
+    except ValueError:
+        raise node.fault(
+            f"this number is not available: {node.shown}", "write its digits"
+        ) from None
+    return int(value) if value.is_integer() and abs(value) <= MAX_EXACT else value
+
+
+def parameters(function: Node) -> list[list[tuple[str, str | None]]]:
+    """The names that each parameter binds, with the key of what each takes, if not all."""
+    fields = function.fields
+    given = fields["parameters"].children if "parameters" in fields else [fields["parameter"]]
+    if len(given) > 2:
+        raise given[2].fault("a third parameter is not available", "write (x, index) => …")
+    return [_bound(each) for each in given]
+
+
+def _bound(node: Node) -> list[tuple[str, str | None]]:
+    if node.kind == "identifier":
+        return [(node.text, None)]
+    found: list[tuple[str, str | None]] = []
+    for each in node.children if node.kind == "object_pattern" else [node]:
+        if each.kind == "shorthand_property_identifier_pattern":
+            found.append((each.text, each.text))
+        elif each.kind == "pair_pattern" and each.fields["value"].kind == "identifier":
+            found.append((each.fields["value"].text, each.fields["key"].text))
+        else:
+            raise each.fault(
+                f"this parameter is not available: {each.shown}", "write a name, or {a, b}"
+            )
+    return found
+
+
+CONSTANTS: Final[Mapping[str, Callable[[Node], Value]]] = MappingProxyType(
+    {
+        "string": _string,
+        "number": _number,
+        "true": lambda _node: True,
+        "false": lambda _node: False,
+        "null": lambda _node: None,
+        "undefined": lambda _node: ABSENT,
+    }
+)
+"""The values of nodes that stand for one."""
