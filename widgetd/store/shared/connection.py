@@ -13,7 +13,7 @@ what he cannot read and says so here; a key of a type that is not ours makes roo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import compress
 from typing import Any, Literal, NamedTuple
@@ -69,6 +69,10 @@ end
 """
 """Lua that reads a number of ours, between `least` and `most`, from whatever stands there."""
 
+ANY_RENDER = ""
+"""What a replica notifies of that has just connected: it may have made room for the stream, where
+others could not be told of anything until then."""
+
 _MAKE_ROOM = """
 -- KEYS: any. ARGV: of which type each is to be.
 local made = {}
@@ -81,7 +85,7 @@ return made
 """
 
 # A server that is full or read-only answers questions; only a write shows that it is of use.
-_CONNECT = NOTIFY + "return notify(KEYS[1], '')"
+_CONNECT = NOTIFY + f"return notify(KEYS[1], '{ANY_RENDER}')"
 
 _SCHEMES = {"valkey": "redis", "valkeys": "rediss"}
 
@@ -231,14 +235,22 @@ class Connection:
                     return
                 for entry, fields in answer[0][1] if answer else ():
                     last_id = entry
-                    try:
-                        self._waiters.notify(fields[b"render"].decode())
-                    except (KeyError, UnicodeDecodeError):
-                        self.skip(self.notifications.part)
+                    self._pass_on(fields)
         except (RedisError, OSError) as error:
             # Where something else stands in the stream's place, the next attempt makes room.
             if not str(error).startswith("WRONGTYPE"):
                 self._disconnected(error)
+
+    def _pass_on(self, fields: Mapping[bytes, bytes]) -> None:
+        try:
+            render_id = fields[b"render"].decode()
+        except (KeyError, UnicodeDecodeError):
+            self.skip(self.notifications.part)
+            return
+        if render_id == ANY_RENDER:
+            self._waiters.notify_all()
+        else:
+            self._waiters.notify(render_id)
 
     async def _begins_anew(self, last_id: bytes) -> bool:
         """Whether the stream counts from lower, so that nothing would come after `last_id`."""
