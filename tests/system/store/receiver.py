@@ -64,6 +64,12 @@ class Receiver:
             while len(self.told) < times:
                 await self._came.wait()
 
+    async def answered(self, times: int) -> None:
+        """Return once so many requests got an answer."""
+        with anyio.fail_after(PATIENCE_S):
+            while self.taken < times:
+                await self._came.wait()
+
     async def take(self, stream: SocketStream) -> None:
         """Read one request and answer it; one that was given up meanwhile did not come."""
         async with stream:
