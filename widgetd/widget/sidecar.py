@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -145,7 +146,7 @@ def _parse(text: str) -> Sidecar:
         problem = f"a key has more than {DEEPEST} parts"
         raise _fault("W1113", problem, "nest less, or put it in quotes", line=line)
     try:
-        values = tomllib.loads(text)
+        values = tomllib.loads(text, parse_float=_finite)
         # By way of JSON, whose strictness takes a list for a tuple and writes dates as text.
         return Sidecar.model_validate_json(orjson.dumps(values))
     except tomllib.TOMLDecodeError as error:
@@ -154,9 +155,28 @@ def _parse(text: str) -> Sidecar:
         # Unknown keys first: a misspelt one is also missing where it is required.
         errors = error.errors(include_url=False)
         raise _unusable(text, min(errors, key=lambda one: one["type"] != _UNKNOWN)) from None
+    except _NotFiniteError as error:
+        problem = f"{error} is no number that JSON has"
+        raise _fault("W1113", problem, "write a finite number", line=error.line(text)) from None
     except (orjson.JSONEncodeError, RecursionError, ValueError):  # of thousands of digits, the last
         problem = "it holds a number of more than 64 bits, or nests too deeply"
         raise _fault("W1113", problem, "write the number as text, or nest less") from None
+
+
+class _NotFiniteError(Exception):
+    """TOML has infinities and what is not a number; what is sent has neither."""
+
+    def line(self, text: str) -> int | None:
+        """Where it first stands as a value."""
+        found = re.search(rf"[=,\[]\s*{re.escape(str(self))}\b", text)
+        return text.count("\n", 0, found.end()) + 1 if found else None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise _NotFiniteError(text)
+    return number
 
 
 _UNKNOWN = "extra_forbidden"

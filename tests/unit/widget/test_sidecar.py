@@ -141,6 +141,13 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
                 "write the number as text, or nest less"
             ),
         ),
+        *(
+            (
+                f"tags = []\n[[examples]]\narguments = {{ a = 1, n = {number} }}",
+                f"line 3: {number} is no number that JSON has; write a finite number",
+            )
+            for number in ("nan", "-inf", "+inf", "1e999")
+        ),
         (
             "tags = " + "[" * 9000 + "]" * 9000,
             (
