@@ -54,6 +54,8 @@ class Wire:
         self._url = url
         self.socket = _connected(url)
         self._received = bytearray()
+        # One for all answers: memory that is had anew from the system costs more than the reading.
+        self._chunk = memoryview(bytearray(_CHUNK_BYTES))
 
     def close(self) -> None:
         """End the connection."""
@@ -89,7 +91,8 @@ class Wire:
         length = int(headers.get("content-length", 0))
         while len(self._received) < length:
             self._more()
-        body = bytes(self._received[:length])
+        with memoryview(self._received) as received:
+            body = bytes(received[:length])
         del self._received[:length]
         return Answer(status=status, headers=headers, body=body)
 
@@ -111,9 +114,9 @@ class Wire:
         return False
 
     def _more(self) -> None:
-        chunk = self.socket.recv(_CHUNK_BYTES)
-        assert chunk, "the server closed the connection"
-        self._received += chunk
+        size = self.socket.recv_into(self._chunk)
+        assert size, "the server closed the connection"
+        self._received += self._chunk[:size]
 
 
 def _connected(url: str) -> socket.socket:
