@@ -82,6 +82,12 @@ class Settings(BaseModel):
     expose: Literal["tools", "search", "auto"] = Field(
         default="auto", description="which tools are listed"
     )
+    list_tokens: int = Field(
+        default=16_000, ge=0, description="auto lists every widget while that costs no more"
+    )
+    hide_formats: bool = Field(
+        default=False, description="leave formats out of listed schemas, and enforce them"
+    )
     inline_max_bytes: int = Field(
         default=256 * 1024, ge=0, description="a larger tree is linked to, not sent along"
     )

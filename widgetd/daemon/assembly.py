@@ -183,6 +183,8 @@ def server_of(runtime: Runtime, store: Store) -> Server:
             inline_max_bytes=settings.inline_max_bytes,
         ),
         expose=settings.expose,
+        list_tokens=settings.list_tokens,
+        formats=not settings.hide_formats,
         page_size=settings.page_size,
         resources=Resources(view_html(), settings.image_origin, runtime.loading.draws),
         observers=(

@@ -59,7 +59,7 @@ def loading_of(settings: Settings, folder: Path) -> Loading:
         last_good = LastGood(state, version_now)
     draws = Draws(state, version_now)
     # A daemon has the page that draws results.
-    listed = partial(admit, has_view=True)
+    listed = partial(admit, has_view=True, formats=not settings.hide_formats)
     loader = Loader(listed, strict=settings.strict, proofs=proofs, draws=draws)
     return Loading(loader=loader, state=state, draws=draws, last_good=last_good)
 
@@ -93,5 +93,6 @@ def catalog_for(
 
 
 def version_of(settings: Settings) -> str:
-    """Identifies all that decides whether a file can be served."""
-    return f"{version('widgetd')} strict={settings.strict}"
+    """Identifies all that decides whether a file can be served, and how it is listed."""
+    said = f"{version('widgetd')} strict={settings.strict}"
+    return f"{said} formats=hidden" if settings.hide_formats else said

@@ -16,6 +16,8 @@ from typing import Any
 import orjson
 
 from widgetd.errors import Finding, WidgetError
+from widgetd.limits import Limits
+from widgetd.schema.document import without
 from widgetd.widget.widget import Widget
 
 READ_ONLY: Mapping[str, bool] = MappingProxyType(
@@ -30,6 +32,15 @@ READ_ONLY: Mapping[str, bool] = MappingProxyType(
 
 FED: Mapping[str, bool] = MappingProxyType({**READ_ONLY, "openWorldHint": True})
 """The same of a widget that another server fills."""
+
+ASSUMED = "json-schema.org/draft/2020-12/schema"
+"""The draft by which a client reads a schema that names none, so that no list need name it.
+
+Source: MCP specification 2025-11-25, basic, "JSON Schema Usage".
+"""
+
+CHARACTERS_OF_A_TOKEN = 4
+"""Of JSON; near enough to compare by."""
 
 HEADER_ANNOTATION = b'"x-mcp-header"'
 """Stands in the JSON of a schema that asks clients to repeat an argument in an HTTP header."""
@@ -57,12 +68,26 @@ def entry(
     return bytes(memoryview(orjson.dumps(said)))
 
 
-def tool_entry(widget: Widget, *, has_view: bool = False, reserved: Container[str] = ()) -> bytes:
+def tokens_of_entry(entry: bytes) -> int:
+    """What a tool costs a model in every turn: of its entry, the parts that hosts show to it."""
+    said = orjson.loads(entry)
+    shown = [said[part] for part in ("name", "title", "description", "inputSchema")]
+    return len(orjson.dumps(shown)) // CHARACTERS_OF_A_TOKEN
+
+
+def tool_entry(
+    widget: Widget,
+    *,
+    has_view: bool = False,
+    formats: bool = True,
+    reserved: Container[str] = (),
+) -> bytes:
     """The entry of a widget's tool.
 
     Args:
         widget: Which one.
         has_view: Whether the server has a page that draws results.
+        formats: Whether the schema says each `format`; it is enforced all the same.
         reserved: The names of widgetd's own tools.
 
     Raises:
@@ -80,7 +105,7 @@ def tool_entry(widget: Widget, *, has_view: bool = False, reserved: Container[st
                 advice="give the widget another name",
             )
         )
-    schema = widget.advertised
+    schema = listed_schema(widget, formats=formats)
     made = entry(
         name=definition.tool,
         title=definition.title or definition.tool.replace("_", " ").title(),
@@ -98,6 +123,17 @@ def tool_entry(widget: Widget, *, has_view: bool = False, reserved: Container[st
     if schema["type"] != "object":
         raise _unlistable(widget, "MCP does not allow it at tools.0.inputSchema.type")
     return made
+
+
+def listed_schema(widget: Widget, *, formats: bool = True) -> Mapping[str, Any]:
+    """What a caller gives, without what clients need not read.
+
+    That is the draft where it is the one that they assume, and each `format` without `formats`.
+    """
+    schema = widget.advertised
+    if ASSUMED in str(schema.get("$schema")):
+        schema = {key: value for key, value in schema.items() if key != "$schema"}
+    return schema if formats else without(schema, frozenset({"format"}), Limits().json_depth)
 
 
 def view_uri(tool: str) -> str:

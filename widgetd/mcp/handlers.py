@@ -49,7 +49,7 @@ def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | 
 
 
 async def _tools(server: Server, caller: Caller) -> Pages:
-    return server.tools_for(caller.principal, caller.snapshot)
+    return server.tools_for(caller.principal, caller.snapshot, apps=caller.apps)
 
 
 async def _resources(server: Server, caller: Caller) -> Pages:

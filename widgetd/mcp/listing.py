@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, Generic, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -21,7 +21,7 @@ from fastmcp.resources.base import Resource
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTools
-from widgetd.mcp.entry import HEADER_ANNOTATION
+from widgetd.mcp.entry import HEADER_ANNOTATION, tokens_of_entry
 from widgetd.mcp.principal import MOST_AUDIENCES
 from widgetd.mcp.resources import Resources, resources_of
 from widgetd.widget.widget import Widget
@@ -30,8 +30,8 @@ T = TypeVar("T")
 
 Expose = Literal["tools", "search", "auto"]
 
-SEARCH_ABOVE = 128
-"""More tools than this drown a model, so `--expose auto` lists the built-in tools alone."""
+LIST_TOKENS = 16_000
+"""A list that costs a model more than this drowns it; the bundled widgets cost some 12,000."""
 
 PINNED = "pinned"
 """The tag that keeps a widget listed where others are only found by search."""
@@ -125,8 +125,9 @@ class ToolListings:
     Args:
         admit: The entry of a widget that nobody has admitted yet.
         builtin: The tools that are always there.
-        expose: Whether every widget is listed, or the pinned ones; `auto` decides by the number
-            of widgets in the first snapshot that is listed, and stays with it.
+        expose: Whether every widget is listed, or the pinned ones; `auto` decides by what the
+            widgets in the first snapshot that is listed cost a model, and stays with it.
+        list_tokens: How much they may cost, so that `auto` lists all of them.
         page_size: How many tools stand on one page; 0 for all.
     """
 
@@ -136,11 +137,13 @@ class ToolListings:
         builtin: BuiltinTools,
         *,
         expose: Expose = "auto",
+        list_tokens: int = LIST_TOKENS,
         page_size: int = 0,
     ) -> None:
         self._admit = admit
         self._builtin = builtin
         self._expose = expose
+        self._list_tokens = list_tokens
         self._page_size = page_size
         self._cache: GenerationCache[Pages] = GenerationCache()
 
@@ -188,7 +191,10 @@ class ToolListings:
     def _lists_everything(self, snapshot: Snapshot) -> bool:
         if self._expose == "auto":
             # By what is served to anybody: whoever asks first may see only some of it.
-            self._expose = "search" if len(snapshot.claims) > SEARCH_ABOVE else "tools"
+            owners = (snapshot.entries[paths[0]].widget for paths in snapshot.claims.values())
+            costs = (tokens_of_entry(self.entry(widget)) for widget in owners if widget)
+            drowns = any(cost > self._list_tokens for cost in accumulate(costs))
+            self._expose = "search" if drowns else "tools"
         return self._expose == "tools"
 
 

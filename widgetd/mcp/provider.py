@@ -12,12 +12,13 @@ from contextlib import (
     asynccontextmanager,
     nullcontext,
 )
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from fastmcp import FastMCP
+from fastmcp.prompts import Prompt
 from fastmcp.resources.base import Resource
 from fastmcp.resources.template import ResourceTemplate
 from fastmcp.tools.base import Tool, ToolResult
@@ -31,6 +32,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.entry import READ_ONLY, view_uri
 from widgetd.mcp.principal import Caller, placed
+from widgetd.mcp.prompts import show_data_prompt
 from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
 from widgetd.mcp.result import RENDERS, Result
 from widgetd.mcp.roots import reached_through
@@ -97,7 +99,7 @@ class WidgetProvider(sdk.Reached):
                 widget.tool,
                 title=widget.definition.title,
                 description=widget.description,
-                parameters=widget.advertised,
+                parameters=self._server.listed_schema(widget),
                 annotations=READ_ONLY,
                 meta={"ui": {"resourceUri": view_uri(widget.tool)}} if has_view else {},
             )
@@ -133,8 +135,9 @@ class WidgetProvider(sdk.Reached):
     async def _list_tools(self) -> Sequence[Tool]:
         server, caller = self._server, self._caller
         shown = server.listings.shown(caller.snapshot).values()
+        told = server.builtin.listed_for(caller.principal.scopes, apps=caller.apps)
         tools = (
-            *map(self.tool_of_builtin, server.builtin.values()),
+            *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in told),
             *map(self.tool_of_widget, shown),
         )
         return tuple(_placed(tool, caller.prefix) for tool in tools) if caller.prefix else tools
@@ -177,6 +180,13 @@ class WidgetProvider(sdk.Reached):
         version: VersionSpec | None = None,  # noqa: ARG002 - as above
     ) -> ResourceTemplate | None:
         return None
+
+    async def _list_prompts(self) -> Sequence[Prompt]:
+        return (self._show_data,)
+
+    @cached_property
+    def _show_data(self) -> Prompt:
+        return show_data_prompt(lambda: self._server.context(self._caller))
 
     @property
     def _caller(self) -> Caller:

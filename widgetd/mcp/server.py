@@ -25,10 +25,10 @@ from widgetd.mcp.auth import Access, principal_of, steps_up
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
 from widgetd.mcp.calls import Rendering, unknown_widget
-from widgetd.mcp.entry import tool_entry
+from widgetd.mcp.entry import listed_schema, tool_entry
 from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.handlers import call_tool
-from widgetd.mcp.listing import Expose, Pages, ResourceListings, ToolListings
+from widgetd.mcp.listing import LIST_TOKENS, Expose, Pages, ResourceListings, ToolListings
 from widgetd.mcp.login import Challenges
 from widgetd.mcp.middleware import scope_of
 from widgetd.mcp.notifications import Clients, StandingStreams
@@ -46,7 +46,9 @@ from widgetd.widget.widget import Widget
 
 INSTRUCTIONS = (
     "Every tool here shows the user a widget. Call the one that fits what they should see, "
-    "with the data it asks for. Tools come and go as files change: search_widgets always knows."
+    "with the data it asks for; what it shows need not be repeated in words. Where it has buttons "
+    "or fields, its result ends with a render id: give that to await_widget_action, which waits "
+    "for what the user does. Tools come and go as files change: search_widgets always knows."
 )
 
 
@@ -57,6 +59,8 @@ class ServerOptions:
     Attributes:
         policy: How results are shaped.
         expose: Whether every widget is listed, or the pinned ones.
+        list_tokens: What listed widgets may cost a model, before `auto` lists the pinned ones.
+        formats: Whether listed schemas say each `format`, which is enforced in any case.
         page_size: How many tools stand on one page of a list; 0 for all.
         resources: What can be read besides.
         observers: Are told of each call.
@@ -73,6 +77,8 @@ class ServerOptions:
 
     policy: Policy = field(default_factory=Policy)
     expose: Expose = "auto"
+    list_tokens: int = LIST_TOKENS
+    formats: bool = True
     page_size: int = 0
     resources: Resources = field(default_factory=Resources)
     observers: Sequence[Observer] = ()
@@ -96,6 +102,7 @@ class Server:
         otherwise: Who calls where no token says it.
         traced: Whether somebody wants a span of each request.
         admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
+        listed_schema: Widget to what its callers give, as lists say it.
         roots: The servers through which clients reach all this, `mcp` first.
         sessions: Whose legacy sessions are open over HTTP; None where it is not served.
 
@@ -129,10 +136,20 @@ class Server:
         self.search = Search()
         self.views = SnapshotViews()
         self.admit: Callable[[Widget], bytes] = partial(
-            tool_entry, has_view=resources.has_view, reserved=builtin.reserved
+            tool_entry,
+            has_view=resources.has_view,
+            formats=options.formats,
+            reserved=builtin.reserved,
+        )
+        self.listed_schema: Callable[[Widget], Mapping[str, Any]] = partial(
+            listed_schema, formats=options.formats
         )
         self.listings = ToolListings(
-            self.admit, builtin, expose=options.expose, page_size=options.page_size
+            self.admit,
+            builtin,
+            expose=options.expose,
+            list_tokens=options.list_tokens,
+            page_size=options.page_size,
         )
         self.resource_listings = ResourceListings(resources, self.listings.shown, options.page_size)
         self.roots: list[Root] = []
@@ -192,6 +209,7 @@ class Server:
             rendering=self.rendering,
             store=self.store,
             search=self.search,
+            schema=self.listed_schema,
             services=self.services,
         )
 
@@ -203,9 +221,15 @@ class Server:
         """Hand in what the rows of some toolsets need and can be made only now."""
         self.services.update({type(service): service for service in services})
 
-    def tools_for(self, principal: Principal, snapshot: Snapshot) -> Pages:
-        """The list of tools that `principal` is given of their view of a snapshot."""
-        return self.listings.of(snapshot, self.builtin.listed_for(principal.scopes))
+    def tools_for(self, principal: Principal, snapshot: Snapshot, *, apps: bool = True) -> Pages:
+        """The list of tools that `principal` is given of their view of a snapshot.
+
+        Args:
+            principal: Who asks.
+            snapshot: As they see it.
+            apps: Whether their client shows MCP Apps views, whose pages have tools of their own.
+        """
+        return self.listings.of(snapshot, self.builtin.listed_for(principal.scopes, apps=apps))
 
     def http_app(
         self,

@@ -1,7 +1,4 @@
-"""What widgets cost a model: to know of a tool, and to see a result. Counted, not guessed.
-
-A token is taken for four characters of JSON, which is near enough to compare by.
-"""
+"""What widgets cost a model: to know of a tool, and to see a result. Counted, not guessed."""
 
 from __future__ import annotations
 
@@ -13,18 +10,15 @@ import orjson
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
+from widgetd.mcp.entry import CHARACTERS_OF_A_TOKEN, tokens_of_entry, tool_entry
 from widgetd.mcp.mock import answer
 from widgetd.mcp.result import Policy
 from widgetd.widget.widget import Widget
 
-CHARACTERS_OF_A_TOKEN = 4
-
 
 def tokens_of_tool(widget: Widget) -> int:
     """What the tool's entry in a list costs, in every turn of a conversation."""
-    definition = widget.definition
-    entry = widget.tool, definition.title, widget.description, widget.advertised
-    return len(orjson.dumps(entry)) // CHARACTERS_OF_A_TOKEN
+    return tokens_of_entry(widget.entry or tool_entry(widget))
 
 
 def tokens_of_result(

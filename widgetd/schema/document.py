@@ -133,8 +133,7 @@ def read_document(schema: dict[str, Json], limits: Limits) -> Document:
     root: Mapping[str, Json] = schema
     draft = next((draft for draft in SILENT if draft in str(schema.get("$schema"))), None)
     if draft is not None:
-        root = heard = copied(schema, limits.json_depth)
-        _drop_what_is_silent(heard, SILENT[draft])
+        root = heard = without(schema, SILENT[draft], limits.json_depth)
         if draft in HIDING_DRAFTS:
             _drop_what_references_hide(heard)
     references = _References(root, limits.schema_nodes)
@@ -158,13 +157,20 @@ def read_document(schema: dict[str, Json], limits: Limits) -> Document:
     )
 
 
-def _drop_what_is_silent(root: dict[str, Json], keywords: frozenset[str]) -> None:
+def without(schema: Mapping[str, Json], keywords: frozenset[str], deepest: int) -> dict[str, Json]:
+    """A copy of `schema` in which none of its schemas has one of `keywords`.
+
+    Raises:
+        WidgetError: It nests deeper than `deepest` (W1103).
+    """
+    root: dict[str, Json] = copied(dict(schema), deepest)
     waiting = [root]
     while waiting:
-        schema = waiting.pop()
-        for keyword in schema.keys() & keywords:
-            del schema[keyword]
-        waiting += [part.schema for part in parts(schema) if isinstance(part.schema, dict)]
+        part = waiting.pop()
+        for keyword in part.keys() & keywords:
+            del part[keyword]
+        waiting += [inner.schema for inner in parts(part) if isinstance(inner.schema, dict)]
+    return root
 
 
 def _drop_what_references_hide(value: object) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.client.extension import advertise
 from mcp_types import CallToolResult, TextContent
 
 from tests.making import snapshot_of, widget
@@ -15,6 +16,7 @@ from tests.serving import greeting
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
+from widgetd.mcp.principal import UI_EXTENSION
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.store.contract import Bounds, Store
@@ -329,8 +331,15 @@ async def test_a_payload_that_is_too_large_is_refused(client: Client, render_id:
     ]
 
 
-async def test_only_pages_are_offered_the_tool_that_acts(client: Client) -> None:
-    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_only_pages_are_offered_the_tool_that_acts(
+    server: Server, client: Client, mode: Any
+) -> None:
+    assert "widget_action" not in {tool.name for tool in (await client.list_tools()).tools}
+
+    apps = [advertise(UI_EXTENSION, {"mimeTypes": ["text/html;profile=mcp-app"]})]
+    async with Client(sdk.lowlevel_of(server.mcp), mode=mode, extensions=apps) as page:
+        tools = {tool.name: tool for tool in (await page.list_tools()).tools}
     acting, waiting = tools["widget_action"], tools["await_widget_action"]
 
     assert acting.meta == {"ui": {"visibility": ["app"]}}

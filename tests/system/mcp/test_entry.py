@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from tests.making import widget
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
-from widgetd.errors import WidgetError
+from widgetd.errors import CallError, WidgetError
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.provider import WidgetProvider
@@ -120,3 +120,28 @@ def test_what_the_sdk_would_not_send_is_refused(version: str) -> None:
         "Greeting.widget#/jsonSchema: the schema cannot be sent in a tool list: MCP does not allow "
         f"it at {place}; describe the arguments as an object with properties"
     )
+
+
+def test_formats_that_are_not_listed_are_enforced_all_the_same() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "format": {"type": "string", "format": "date"},
+            "days": {"type": "array", "items": {"anyOf": [{"format": "date"}, {"type": "null"}]}},
+        },
+        "default": {"format": "2026-01-02"},
+    }
+    made = widget(schema=schema)
+
+    listed = orjson.loads(tool_entry(made, formats=False))["inputSchema"]
+
+    assert listed == {
+        "type": "object",
+        "properties": {
+            "format": {"type": "string"},
+            "days": {"type": "array", "items": {"anyOf": [{}, {"type": "null"}]}},
+        },
+        "default": {"format": "2026-01-02"},
+    }
+    with pytest.raises(CallError, match="format: expected a date"):
+        made.check({"format": "someday"})

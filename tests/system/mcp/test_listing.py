@@ -8,16 +8,26 @@ import pytest
 
 from tests.making import snapshot_of, widget
 from widgetd.catalog.change import difference
+from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Selection, Snapshot
 from widgetd.mcp.builtin.table import BuiltinTools
-from widgetd.mcp.entry import tool_entry
-from widgetd.mcp.listing import Expose, ToolListings
+from widgetd.mcp.entry import tokens_of_entry, tool_entry
+from widgetd.mcp.listing import LIST_TOKENS, Expose, ToolListings
 from widgetd.mcp.principal import Audience, SnapshotViews
+from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 
 
-def listings(page_size: int = 0, expose: Expose = "tools") -> ToolListings:
-    return ToolListings(tool_entry, BuiltinTools(()), expose=expose, page_size=page_size)
+def listings(
+    page_size: int = 0, expose: Expose = "tools", list_tokens: int = LIST_TOKENS
+) -> ToolListings:
+    return ToolListings(
+        tool_entry,
+        BuiltinTools(()),
+        expose=expose,
+        list_tokens=list_tokens,
+        page_size=page_size,
+    )
 
 
 def names(page: dict[str, Any]) -> list[str]:
@@ -54,7 +64,7 @@ def test_a_cursor_that_no_page_ends_with_is_answered_and_not_remembered() -> Non
 
 def test_the_authors_schema_is_listed_verbatim() -> None:
     schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
         "properties": {
             "who": {"$ref": "#/$defs/name"},
@@ -68,6 +78,15 @@ def test_the_authors_schema_is_listed_verbatim() -> None:
     listing = listings().of(snapshot_of(widget(schema=schema)))
 
     assert listing.page()["tools"][0]["inputSchema"] == schema
+
+
+def test_the_draft_that_a_client_assumes_is_not_listed() -> None:
+    schema = {"type": "object", "properties": {"$schema": {"type": "string"}}}
+    written = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+    assert listings().of(snapshot_of(widget(schema=written))).page()["tools"][0]["inputSchema"] == {
+        **schema
+    }
 
 
 def test_a_widget_is_listed_as_a_tool_that_changes_nothing() -> None:
@@ -91,13 +110,20 @@ def test_search_mode_lists_only_what_is_pinned() -> None:
     assert names(listings(expose="search").of(found).page()) == ["b"]
 
 
-def test_auto_decides_once_by_the_number_of_widgets() -> None:
-    few, many = listings(expose="auto"), listings(expose="auto")
-    crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
+def test_auto_decides_once_by_what_the_list_costs_a_model() -> None:
+    one = tokens_of_entry(tool_entry(widget("w0")))
+    few, many = (listings(expose="auto", list_tokens=9 * one) for _ in range(2))
+    nine, ten = (snapshot_of(*(widget(f"w{at}") for at in range(number))) for number in (9, 10))
 
-    assert names(few.of(made("a")).page()) == ["a"]
-    assert len(names(few.of(crowd).page())) == 129
-    assert names(many.of(crowd).page()) == []
+    assert len(names(few.of(nine).page())) == 9
+    assert len(names(few.of(ten).page())) == 10
+    assert names(many.of(ten).page()) == []
+
+
+def test_auto_lists_the_bundled_widgets() -> None:
+    bundled_ones = snapshot_of(*discover_widgets(bundled()))
+
+    assert len(names(listings(expose="auto").of(bundled_ones).page())) == 27
 
 
 @pytest.mark.parametrize(
@@ -120,8 +146,8 @@ def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
 
 
 def test_auto_decides_the_same_whoever_asks_first() -> None:
-    asked = listings(expose="auto")
-    crowd = snapshot_of(*(widget(f"w{number}") for number in range(129)))
+    asked = listings(expose="auto", list_tokens=200)
+    crowd = snapshot_of(*(widget(f"w{number}") for number in range(9)))
     some = Audience(selection=Selection(include=frozenset({"w1", "w2"})))
 
     assert names(asked.of(SnapshotViews().of(crowd, some)).page()) == []

@@ -67,9 +67,11 @@ async def test_a_list_names_templates_and_packages_of_widgets_and_their_pages(
 
 
 async def test_a_list_of_resources_comes_in_pages_and_names_those_of_the_listed_widgets() -> None:
-    crowd = (widget(f"Widget {number}") for number in range(129))
+    crowd = (widget(f"Widget {number}") for number in range(5))
     served = snapshot_of(*crowd, widget("Pinned", sidecar='tags = ["pinned"]'))
-    options = ServerOptions(resources=Resources("<!doctype html>page"), page_size=3)
+    options = ServerOptions(
+        resources=Resources("<!doctype html>page"), page_size=3, list_tokens=200
+    )
     server = build(Registry(served), local_store(), options)
 
     async with Client(sdk.lowlevel_of(server.mcp)) as client:

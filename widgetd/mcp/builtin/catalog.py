@@ -91,7 +91,7 @@ def _details(context: ToolContext, name: str) -> dict[str, Any]:
         "status": "ok",
         "title": widget.definition.title,
         "description": widget.description,
-        "inputSchema": widget.advertised,
+        "inputSchema": context.schema(widget),
         "example": widget.call_example,
     }
     actions = widget_actions(widget)

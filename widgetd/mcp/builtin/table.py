@@ -22,6 +22,7 @@ from widgetd.mcp.result import Result, error_result
 from widgetd.mcp.search import Search
 from widgetd.schema.validator import compile_schema
 from widgetd.store.contract import Store
+from widgetd.widget.widget import Widget
 
 CORE = "core"
 """The toolset that every server has."""
@@ -38,6 +39,7 @@ class ToolContext:
         rendering: Renders widgets.
         store: What outlives a call.
         search: Finds widgets.
+        schema: A widget to what its caller gives, as a list says it.
         services: What the rows of some toolsets need besides, by its type.
     """
 
@@ -45,6 +47,7 @@ class ToolContext:
     rendering: Rendering
     store: Store
     search: Search
+    schema: Callable[[Widget], Mapping[str, Any]]
     services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
 
     def use(self, service: type[Service]) -> Service:
@@ -188,7 +191,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         unlisted: Iterable[str] = (),
     ) -> None:
         self._unlisted = frozenset(unlisted)
-        self._listed: dict[frozenset[str], frozenset[str]] = {}
+        self._listed: dict[tuple[frozenset[str], bool], frozenset[str]] = {}
         self._toolsets = frozenset((CORE, *toolsets))
         named: dict[str, BuiltinTool] = {}
         for tool in rows:
@@ -217,14 +220,20 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     def __len__(self) -> int:
         return len(self._tools)
 
-    def listed_for(self, scopes: frozenset[str]) -> frozenset[str]:
-        """The tools that a caller with these scopes is told of, those of `core` in any case."""
-        names = self._listed.get(scopes)
+    def listed_for(self, scopes: frozenset[str], *, apps: bool = True) -> frozenset[str]:
+        """The tools that a caller with these scopes is told of, those of `core` in any case.
+
+        Args:
+            scopes: What they may do.
+            apps: Whether their client has pages, which alone have use for some tools.
+        """
+        names = self._listed.get((scopes, apps))
         if names is None:
-            names = self._listed[scopes] = frozenset(
+            names = self._listed[scopes, apps] = frozenset(
                 name
                 for name, tool in self._tools.items()
-                if tool.toolset == CORE or (tool.scope in scopes and name not in self._unlisted)
+                if (tool.toolset == CORE or (tool.scope in scopes and name not in self._unlisted))
+                and (apps or not tool.app_only)
             )
         return names
 

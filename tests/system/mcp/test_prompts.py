@@ -1,0 +1,71 @@
+"""The prompt that shows data names the widgets that fit, and asks for one call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+from mcp import Client
+from mcp_types import TextContent
+
+from tests.making import snapshot_of
+from widgetd.catalog.loader import discover_widgets
+from widgetd.catalog.registry import Registry
+from widgetd.mcp import sdk
+from widgetd.mcp.server import build
+from widgetd.settings import bundled
+from widgetd.store.factory import local_store
+
+FLIGHT = '{"airline": "PA", "departure": {"city": "Rome"}, "arrival": {"city": "Oslo"}}'
+
+
+@pytest.fixture(params=["legacy", "auto"])
+async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    registry = Registry()
+    registry.swap(snapshot_of(*discover_widgets(bundled())))
+    server = build(registry, local_store())
+    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
+        yield connected
+
+
+async def asked(client: Client, **arguments: str) -> str:
+    got = await client.get_prompt("show_data", arguments)
+    (message,) = got.messages
+    assert message.role == "user"
+    assert isinstance(message.content, TextContent)
+    return message.content.text
+
+
+def named(text: str) -> list[str]:
+    return re.findall(r"^- (\w+): ", text, re.MULTILINE)
+
+
+async def test_one_prompt_is_offered(client: Client) -> None:
+    (prompt,) = (await client.list_prompts()).prompts
+
+    assert (prompt.name, prompt.title) == ("show_data", "Show data")
+    assert [(one.name, one.required) for one in prompt.arguments or ()] == [
+        ("data", True),
+        ("wish", False),
+    ]
+
+
+async def test_the_widgets_that_fit_the_wish_come_first(client: Client) -> None:
+    text = await asked(client, data=FLIGHT, wish="compare them in a table")
+
+    assert len(named(text)) == 3
+    assert named(text)[0] == "table"
+    assert "flight_tracker" in named(text)
+    assert FLIGHT in text
+
+
+async def test_without_a_wish_the_names_in_the_data_decide(client: Client) -> None:
+    assert named(await asked(client, data=FLIGHT))[0] == "flight_tracker"
+
+
+async def test_where_nothing_fits_the_model_is_told_to_search(client: Client) -> None:
+    text = await asked(client, data="42")
+
+    assert named(text) == []
+    assert "search_widgets" in text

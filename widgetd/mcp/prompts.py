@@ -1,0 +1,92 @@
+"""The one prompt: a person has data, and wants it seen.
+
+Hosts offer it as a command. It names the widgets that the search finds for the wish and for the
+data, and asks for one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, zip_longest
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+from fastmcp.prompts import Prompt
+from pydantic import Field
+
+from widgetd.mcp.builtin.table import ToolContext
+from widgetd.mcp.search_index import LONGEST_QUESTION
+from widgetd.schema.json_values import steps
+from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:
+    from widgetd.schema.json_values import Json
+
+MOST_NAMED = 3
+"""Widgets for the model to choose from."""
+
+
+def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
+    """The prompt `show_data(data, wish?)`.
+
+    Args:
+        context: What may be used for whoever is asking.
+    """
+
+    async def show_data(
+        data: Annotated[str, Field(description="What is to be shown: JSON, CSV or plain text.")],
+        wish: Annotated[str, Field(description="How, or what for, in a few words.")] = "",
+    ) -> str:
+        return _asking(data, wish, await _fitting(context(), data, wish))
+
+    return Prompt.from_function(
+        show_data,
+        title="Show data",
+        description="Show data as the widget that fits it best.",
+    )
+
+
+def _asking(data: str, wish: str, fitting: list[Widget]) -> str:
+    named = "\n".join(f"- {widget.tool}: {widget.description}" for widget in fitting)
+    choice = f"Of these tools take the one that fits best:\n{named}"
+    if not named:
+        choice = "Find the tool that fits with search_widgets."
+    wished = f" They want: {wish.strip()}." if wish.strip() else ""
+    return (
+        f"Show the user the data below with one call of one tool.{wished} {choice}\n"
+        "Where the tool is not in your list, get_widget_details tells its arguments and "
+        "render_widget calls it. Take every value from the data: leave out what the tool has no "
+        "place for, and invent nothing. Do not repeat in words what the widget shows.\n\n"
+        f"<data>\n{data}\n</data>"
+    )
+
+
+async def _fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
+    """The best widgets for the wish, for the names in the data, and for its words, in turn."""
+    snapshot, audience = context.caller.snapshot, context.caller.principal.audience
+    await context.search.prepare(snapshot, audience=audience)
+
+    def best(question: str) -> list[Widget]:
+        asked = question[:LONGEST_QUESTION].strip()
+        if not asked:
+            return []
+        hits, _ = context.search.find(snapshot, asked, MOST_NAMED, audience=audience)
+        return [hit.widget for hit in hits]
+
+    ranks = zip_longest(best(wish), best(" ".join(_keys(data))), best(data))
+    found = {widget.tool: widget for widget in chain.from_iterable(ranks) if widget}
+    return list(found.values())[:MOST_NAMED]
+
+
+def _keys(data: str) -> Iterator[str]:
+    """The names of the properties in `data`, each once, outer before inner; none if not JSON."""
+    try:
+        waiting: list[Json] = [orjson.loads(data)]
+    except orjson.JSONDecodeError:
+        return
+    seen: set[str] = set()
+    for value in waiting:
+        if isinstance(value, Mapping):
+            yield from (key for key in value if key not in seen)
+            seen.update(value)
+        waiting.extend(inner for _, inner in steps(value))
