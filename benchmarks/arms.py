@@ -59,7 +59,8 @@ class Arm:
 
 
 def _widgetd(folder: Path, *flags: str) -> tuple[str, ...]:
-    return daemon_command(folder, "--expose", "tools", "--page-size", str(PAGE), *flags)
+    standing = ("--expose", "tools", "--page-size", str(PAGE), "--toolset", "author")
+    return daemon_command(folder, *standing, *flags)
 
 
 def _daemon(folder: Path, *flags: str) -> AbstractContextManager[Server]:
@@ -108,17 +109,21 @@ def _walk(url: str, wire: Wire) -> float:
             return took_s
 
 
-def _search(serving: Serving) -> Timed:
-    url = serving.server.url
-    return partial(Wire(url).timed, call(url, "search_widgets", {"query": _WORDS}))
+def _searching(tool: str) -> Prepared:
+    def search(serving: Serving) -> Timed:
+        url = serving.server.url
+        return partial(Wire(url).timed, call(url, tool, {"query": _WORDS}))
+
+    return search
 
 
-SAVE, CALL, ONE_PAGE, EVERY_PAGE, SEARCH = (
+SAVE, CALL, ONE_PAGE, EVERY_PAGE, SEARCH, REFERENCE = (
     "save to told",
     "call",
     f"list, a page of {PAGE}",
     "list, all pages",
     "search",
+    "reference",
 )
 
 _OURS: Mapping[str, Prepared] = {
@@ -126,7 +131,8 @@ _OURS: Mapping[str, Prepared] = {
     CALL: _call,
     ONE_PAGE: _page,
     EVERY_PAGE: _whole,
-    SEARCH: _search,
+    SEARCH: _searching("search_widgets"),
+    REFERENCE: _searching("search_reference"),
 }
 _THEIRS: Mapping[str, Prepared] = {CALL: _call, ONE_PAGE: _page, EVERY_PAGE: _whole}
 

@@ -19,6 +19,7 @@ from benchmarks.arms import (
     EVERY_PAGE,
     ON_UVLOOP,
     ONE_PAGE,
+    REFERENCE,
     SAVE,
     SEARCH,
     STOCK,
@@ -33,7 +34,14 @@ from benchmarks.table import shown
 
 SIZES = (16, 100, 1000, 10_000)
 
-ROUNDS: Mapping[str, int] = {SAVE: 40, CALL: 300, ONE_PAGE: 100, EVERY_PAGE: 20, SEARCH: 40}
+ROUNDS: Mapping[str, int] = {
+    SAVE: 40,
+    CALL: 300,
+    ONE_PAGE: 100,
+    EVERY_PAGE: 20,
+    SEARCH: 40,
+    REFERENCE: 40,
+}
 """How often each is measured, if there is time."""
 
 SHARE_S = 20.0

@@ -29,9 +29,9 @@ def components(*names: str, dir: Dir = None) -> int:
         names: As Button, Button.variant, or icons.
         dir: The folder of widgets that examples are taken from.
     """
-    from widgetd.guide.component_details import details
+    from widgetd.guide.component_details import Examples, details
 
-    items = list(details(names, snapshot_of(dir)))
+    items = list(details(names, Examples().following(snapshot_of(dir))))
     if not names:
         for item in items:
             print(f"{item['name']:14}{item['use']}")

@@ -41,7 +41,7 @@ from widgetd.mcp.blocked_images import BlockedImages
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.log_ring import LogRing
-from widgetd.mcp.principal import Principal
+from widgetd.mcp.principal import PerAudience, Principal
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
@@ -256,6 +256,7 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
     """What the toolset `author` uses."""
     # Most daemons have no author, and start sooner without what answers one.
     from widgetd.guide.answers import Authoring  # noqa: PLC0415
+    from widgetd.guide.component_details import Examples  # noqa: PLC0415
     from widgetd.guide.drafts import Drafts  # noqa: PLC0415
     from widgetd.guide.reference import Reference  # noqa: PLC0415
 
@@ -268,6 +269,7 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
     return Authoring(
         drafts=Drafts(server.admit, draws=runtime.loading.draws, strict=runtime.settings.strict),
         reference=Reference(descriptions()),
+        examples=PerAudience(lambda: Examples(runtime.loading.draws)),
         sidecar=sidecar,
         intake=intake,
         registry=runtime.registry,

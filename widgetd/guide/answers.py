@@ -16,13 +16,13 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
 from widgetd.errors import CallError, nearest
-from widgetd.guide.component_details import components_in, details, icons_in
+from widgetd.guide.component_details import Examples, components_in, details, icons_in
 from widgetd.guide.drafts import Drafts
 from widgetd.guide.guide import KINDS, ORDER, page
 from widgetd.guide.reference import Reference
 from widgetd.mcp.builtin.table import ToolContext
 from widgetd.mcp.parts import JSON, PARTS
-from widgetd.mcp.principal import Caller
+from widgetd.mcp.principal import Caller, PerAudience
 from widgetd.mcp.result import Result, not_found, structured_result
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.sidecar import SUFFIX
@@ -41,6 +41,7 @@ class Authoring:
     Attributes:
         drafts: Tries drafts.
         reference: Searches what is written for authors.
+        examples: How components are used in what an audience sees.
         sidecar: The text of a widget's sidecar, by the widget's path; empty where there is none.
         intake: Takes files into the folder; None where nothing may be saved.
         registry: What is being served.
@@ -52,6 +53,7 @@ class Authoring:
 
     drafts: Drafts
     reference: Reference
+    examples: PerAudience[Examples]
     sidecar: Callable[[str], str]
     intake: Intake | None
     registry: Registry
@@ -96,11 +98,14 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
 
 async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"items": [{"name", "status", "use", "properties", ...}]}`; one line each without names."""
-    names, snapshot = arguments["names"], context.caller.snapshot
+    names, caller, authoring = arguments["names"], context.caller, context.use(Authoring)
     _demand_few(names, MOST_COMPONENTS)
-    limiter = context.use(Authoring).at_once
-    draws = context.rendering.draws
-    items = await to_thread.run_sync(lambda: list(details(names, snapshot, draws)), limiter=limiter)
+    examples = authoring.examples.of(caller.principal.audience)
+
+    def read() -> list[dict[str, Any]]:
+        return list(details(names, examples.following(caller.snapshot)))
+
+    items = await to_thread.run_sync(read, limiter=authoring.at_once)
     return structured_result({"items": items})
 
 

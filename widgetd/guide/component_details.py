@@ -7,19 +7,22 @@ component by name; what is drawn where a property is left out comes from the vie
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
 from importlib.resources import files
 from inspect import getdoc
-from typing import Any
+from threading import Lock
+from typing import Any, Self
 
 import orjson
 
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, WidgetError, nearest
+from widgetd.files.persistent_map import differing, missing
 from widgetd.limits import Limits
 from widgetd.schema.describe import describe
 from widgetd.schema.document import Document, read_document
@@ -40,15 +43,12 @@ _HIDDEN = frozenset({"type", "key", "id"})
 """What every component may say, and nobody needs to be told."""
 
 
-def details(
-    names: Iterable[str], snapshot: Snapshot, draws: Draws | None = None
-) -> Iterator[dict[str, Any]]:
+def details(names: Iterable[str], examples: Examples) -> Iterator[dict[str, Any]]:
     """One item for each name, `{"name", "status", ...}`; all components in a line each for none.
 
     Args:
         names: `Button`, `Button.variant` or `icons`.
-        snapshot: Where examples are taken from.
-        draws: What is being drawn.
+        examples: How components are used.
     """
     asked = list(names)
     components = vocabulary().components
@@ -57,10 +57,54 @@ def details(
             yield {"name": component.type, "status": "ok", "use": use_of(component)}
         yield {"name": ICONS, "status": "ok", "use": "Names for Icon and the icons of buttons."}
     for name in asked:
-        yield _item(name, snapshot, draws or Draws())
+        yield _item(name, examples)
 
 
-def _item(name: str, snapshot: Snapshot, draws: Draws) -> dict[str, Any]:
+class Examples:
+    """Which served widgets use a component, and how.
+
+    It remembers what it found, and follows one snapshot after the other at the price of what
+    changed. Any thread may ask.
+
+    Args:
+        draws: What is being drawn.
+    """
+
+    def __init__(self, draws: Draws | None = None) -> None:
+        self._draws = draws or Draws()
+        self._widgets: Mapping[str, Widget] = {}
+        self._users: dict[str, list[str]] = {}
+        self._shown: dict[str, tuple[tuple[Widget, ...], Any]] = {}
+        self._one_at_a_time = Lock()
+
+    def following(self, snapshot: Snapshot) -> Self:
+        """Itself, brought up to date with `snapshot`."""
+        with self._one_at_a_time:
+            before, after = self._widgets, snapshot.widgets
+            for tool in (*missing(before, after), *differing(before, after)):
+                for type_ in components_in(before[tool]) if tool in before else ():
+                    self._users[type_].remove(tool)
+                for type_ in components_in(after[tool]) if tool in after else ():
+                    insort(self._users.setdefault(type_, []), tool)
+            self._widgets = after
+        return self
+
+    def users(self, type_: str) -> tuple[Widget, ...]:
+        """The first few widgets that use the component, in the order of their names."""
+        with self._one_at_a_time:
+            return tuple(self._widgets[tool] for tool in self._users.get(type_, ())[:MOST_USERS])
+
+    def of(self, type_: str) -> Any:
+        """How one of them uses it, cut to what shows it; None where none does."""
+        users = self.users(type_)
+        known = self._shown.get(type_)
+        if known is None or known[0] != users:
+            drawn = (_example(type_, widget, self._draws) for widget in users)
+            known = self._shown[type_] = users, next(filter(None, drawn), None)
+        return known[1]
+
+
+def _item(name: str, examples: Examples) -> dict[str, Any]:
     components = vocabulary().components
     if name == ICONS:
         more = "or lucide: and a name of that set"
@@ -76,16 +120,15 @@ def _item(name: str, snapshot: Snapshot, draws: Draws) -> dict[str, Any]:
         if not found:
             return _unknown(name, [f"{type_}.{each['name']}" for each in properties])
         return {**found[0], "name": name, "status": "ok"}
-    users = list(_users(type_, snapshot))
     item: dict[str, Any] = {
         "name": type_,
         "status": "ok",
         "use": use_of(component),
         "holds": "anything" if component.holds is None else sorted(component.holds),
         "properties": list(properties),
-        "usedBy": [widget.tool for widget in users],
+        "usedBy": [widget.tool for widget in examples.users(type_)],
     }
-    example = next(filter(None, (_example(type_, widget, draws) for widget in users)), None)
+    example = examples.of(type_)
     if example is not None:
         item["example"] = example
     return item
@@ -182,17 +225,6 @@ def icons_in(widget: Widget, draws: Draws) -> list[str]:
             and (value in named or value.startswith(("lucide:", "vendor:")))
         }
     )
-
-
-def _users(type_: str, snapshot: Snapshot) -> Iterator[Widget]:
-    count = 0
-    for widget in snapshot.widgets.values():
-        # Far quicker than to read all types that a template writes.
-        if f'"{type_}"' in widget.definition.template:
-            yield widget
-            count += 1
-            if count == MOST_USERS:
-                return
 
 
 def _example(type_: str, widget: Widget, draws: Draws) -> Any:

@@ -6,11 +6,10 @@ whoever asks sees them; they follow what is served when somebody asks, so a save
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from heapq import nlargest
+from functools import cached_property, lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -20,8 +19,8 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CODES
 from widgetd.guide.component_details import components_in, properties_of, use_of
 from widgetd.guide.guide import KINDS, pages
-from widgetd.mcp.principal import MOST_AUDIENCES
-from widgetd.mcp.search_index import LONGEST_QUESTION, SearchIndex, words
+from widgetd.mcp.principal import PerAudience
+from widgetd.mcp.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
 from widgetd.widget.components import vocabulary
 from widgetd.widget.widget import Widget
 
@@ -95,6 +94,12 @@ class Entry:
     called: str = ""
     is_property: bool = False
 
+    def kind_in(self, asked: frozenset[str]) -> str:
+        """Its kind; a property is what was looked for where its own name was said."""
+        if not self.is_property or not asked.isdisjoint(_named(self.title.rpartition(".")[2])):
+            return self.kind
+        return "property"
+
     def hit(self, score: float) -> dict[str, Any]:
         """`{"kind", "name", "title", "snippet", "at"?, "score"}`."""
         snippet = " ".join(self.text.split())
@@ -110,6 +115,10 @@ class Entry:
         }
 
 
+Scored = tuple[float, str, Entry | Widget]
+"""A hit: its score, its name, and what it is; a widget is an example."""
+
+
 class Reference:
     """Searches; remembers the examples of what each audience sees.
 
@@ -119,7 +128,7 @@ class Reference:
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = settings
-        self._examples: OrderedDict[Hashable, SearchIndex[Widget]] = OrderedDict()
+        self._examples = PerAudience(lambda: SearchIndex(_texts_of_widget))
 
     @cached_property
     def _shipped(self) -> Mapping[str, Entry]:
@@ -134,7 +143,7 @@ class Reference:
         """Read beside the event loop what was never searched, so that `find` need not."""
         if audience not in self._examples:
             made = await to_thread.run_sync(self._read, snapshot)
-            self._examples.setdefault(audience, made)
+            self._examples.keep(audience, made)
 
     def _read(self, snapshot: Snapshot) -> SearchIndex[Widget]:
         # The first search that forgives a slip would spell all words.
@@ -160,49 +169,51 @@ class Reference:
             audience: Whose view `snapshot` is.
         """
         wanted = frozenset(kinds or KINDS)
-        asked = frozenset(words(query[:LONGEST_QUESTION]))
-        scores: list[tuple[float, Entry]] = [
-            (score * _worth(entry, asked), entry)
+        asked = _named(query[:LONGEST_QUESTION])
+        scored: list[Scored] = [
+            (score * _worth(entry.kind_in(asked), asked), entry.name, entry)
             for key, score in self._index.scores(query).items()
             if (entry := self._shipped[key]).kind in wanted
         ]
+        total = len(scored)
         if "example" in wanted:
-            index = self._examples.setdefault(audience, SearchIndex(_texts_of_widget))
-            self._examples.move_to_end(audience)
-            if len(self._examples) > MOST_AUDIENCES:
-                self._examples.popitem(last=False)
-            found = index.following(snapshot.widgets).scores(query)
-            best = nlargest(limit, found.items(), key=lambda item: item[1])
-            examples = [(score, _example(snapshot.widgets[tool], asked)) for tool, score in best]
-            scores += [(score * _worth(entry, asked), entry) for score, entry in examples]
-            total = len(scores) - len(best) + len(found)
-        else:
-            total = len(scores)
-        ordered = sorted(scores, key=lambda item: (-item[0], item[1].name))
-        hits = [entry.hit(score) for score, entry in _varied(ordered, asked)]
-        return hits[:limit], total
+            index = self._examples.of(audience).following(snapshot.widgets)
+            found = index.scores(query)
+            total += len(found)
+            worth = _worth("example", asked)
+            scored += [
+                (found[tool] * worth, tool, snapshot.widgets[tool])
+                for tool in best_of(found, limit)
+            ]
+        ordered = sorted(scored, key=lambda item: (-item[0], item[1]))
+        # To read where an example stands takes longer than to find it.
+        return [
+            (one if isinstance(one, Entry) else _example(one, asked)).hit(score)
+            for score, _, one in islice(_varied(ordered, asked), limit)
+        ], total
 
 
-def _worth(entry: Entry, asked: frozenset[str]) -> float:
-    """A property is what was looked for where its own name was said, else its component is."""
-    kind = "property" if entry.kind == "component" and entry.is_property else entry.kind
-    if kind == "property" and not asked.isdisjoint(words(entry.title.rpartition(".")[2])):
-        kind = "component"
-    return WORTH[kind] * (ASKED if words(entry.kind)[0] in asked else 1.0)
+def _worth(kind: str, asked: frozenset[str]) -> float:
+    return WORTH[kind] * (1.0 if asked.isdisjoint(_named(kind)) else ASKED)
 
 
-def _varied(
-    ordered: Iterable[tuple[float, Entry]], asked: frozenset[str]
-) -> Iterator[tuple[float, Entry]]:
+def _varied(ordered: Iterable[Scored], asked: frozenset[str]) -> Iterator[Scored]:
     """The hits, a property that many components share only once, unless one of them was named."""
     told = set()
-    for score, entry in ordered:
-        type_, _, name = entry.name.rpartition(".")
-        if entry.is_property and asked.isdisjoint(words(type_)):
+    for hit in ordered:
+        _, full, one = hit
+        type_, _, name = full.rpartition(".")
+        if isinstance(one, Entry) and one.is_property and asked.isdisjoint(_named(type_)):
             if name in told:
                 continue
             told.add(name)
-        yield score, entry
+        yield hit
+
+
+@lru_cache(maxsize=1024)
+def _named(text: str) -> frozenset[str]:
+    """The words of a question or a name; every question compares the same names."""
+    return frozenset(words(text))
 
 
 def _entries() -> Iterator[Entry]:
@@ -265,7 +276,7 @@ def _texts_of_widget(widget: Widget) -> Iterator[tuple[int, str]]:
 def _example(widget: Widget, asked: frozenset[str]) -> Entry:
     """The place in a template that shows what was asked for, else its beginning."""
     types = sorted(components_in(widget))
-    wanted = next((type_ for type_ in types if not asked.isdisjoint(words(type_))), None)
+    wanted = next((type_ for type_ in types if not asked.isdisjoint(_named(type_))), None)
     template = widget.definition.template
     start = template.find(f'"{wanted}"') if wanted else 0
     line = template.count("\n", 0, max(start, 0)) + 1

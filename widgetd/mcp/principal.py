@@ -7,7 +7,8 @@ can be hidden.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,12 +16,14 @@ from hashlib import blake2b
 from math import inf
 from secrets import token_bytes
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.errors import CallError
 from widgetd.widget.widget import Widget
+
+T = TypeVar("T")
 
 READ = "widgets:read"
 CALL = "widgets:call"
@@ -132,6 +135,34 @@ PUBLIC = Principal(scopes=frozenset({READ, CALL, GALLERY, METRICS}))
 
 MOST_AUDIENCES = 16
 """More than these have what is kept for each of them made anew, each time another one asks."""
+
+
+class PerAudience(Generic[T]):
+    """What is made once for each audience, and kept for those that asked last.
+
+    Args:
+        make: Makes it.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._kept: OrderedDict[Hashable, T] = OrderedDict()
+
+    def __contains__(self, audience: Hashable) -> bool:
+        return audience in self._kept
+
+    def of(self, audience: Hashable) -> T:
+        """What is kept for this audience, else what is made now."""
+        if audience not in self._kept:
+            self._kept[audience] = self._make()
+        self._kept.move_to_end(audience)
+        if len(self._kept) > MOST_AUDIENCES:
+            self._kept.popitem(last=False)
+        return self._kept[audience]
+
+    def keep(self, audience: Hashable, made: T) -> None:
+        """Take what was made elsewhere, unless there is one already."""
+        self._kept.setdefault(audience, made)
 
 
 class SnapshotViews:

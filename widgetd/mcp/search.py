@@ -8,18 +8,16 @@ gives it no credit.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
 from anyio import to_thread
 
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.principal import MOST_AUDIENCES
-from widgetd.mcp.search_index import SearchIndex
+from widgetd.mcp.principal import PerAudience
+from widgetd.mcp.search_index import SearchIndex, best_of
 from widgetd.widget.widget import Widget
 
 MANY = 200
@@ -53,13 +51,13 @@ class Search:
     """Remembers the words of what each audience sees."""
 
     def __init__(self) -> None:
-        self._indices: OrderedDict[Hashable, SearchIndex[Widget]] = OrderedDict()
+        self._indices = PerAudience(lambda: SearchIndex(_texts))
 
     async def prepare(self, snapshot: Snapshot, *, audience: Hashable = None) -> None:
         """Read the words of many widgets beside the event loop, where they were never searched."""
         if len(snapshot.widgets) > MANY and audience not in self._indices:
             index = await to_thread.run_sync(SearchIndex(_texts).following, snapshot.widgets)
-            self._indices.setdefault(audience, index)
+            self._indices.keep(audience, index)
 
     def find(
         self,
@@ -88,14 +86,10 @@ class Search:
                 return [Hit(widget=widget, score=0.0) for widget in first], len(widgets)
             tagged = [one for one in widgets.values() if _has_one(one, tags)]
             return [Hit(widget=widget, score=0.0) for widget in tagged[:limit]], len(tagged)
-        index = self._indices.setdefault(audience, SearchIndex(_texts))
-        self._indices.move_to_end(audience)
-        if len(self._indices) > MOST_AUDIENCES:
-            self._indices.popitem(last=False)
-        scores = index.following(widgets).scores(query)
+        scores = self._indices.of(audience).following(widgets).scores(query)
         if tags:
             scores = {tool: one for tool, one in scores.items() if _has_one(widgets[tool], tags)}
-        best = nsmallest(limit, scores, key=lambda tool: (-scores[tool], tool))
+        best = best_of(scores, limit)
         return [Hit(widget=widgets[tool], score=scores[tool]) for tool in best], len(scores)
 
 

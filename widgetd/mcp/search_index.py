@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from heapq import nlargest
 from math import log
-from typing import Generic, Self, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 from widgetd.files.persistent_map import differing, missing
 
@@ -105,6 +106,14 @@ form input field collect
 """
 
 
+class _Term(NamedTuple):
+    """A word of a question: what it asks for, the most that it gives, and where it stands."""
+
+    asks: float
+    most: float
+    postings: Sequence[tuple[float, Mapping[str, int]]]
+
+
 class SearchIndex(Generic[Document]):
     """Which documents have a word, and how much it means there.
 
@@ -134,28 +143,44 @@ class SearchIndex(Generic[Document]):
 
     def scores(self, question: str) -> Mapping[str, float]:
         """How well the documents fit that are worth a look, by key; empty where none is."""
-        asked = tuple(dict.fromkeys(words(question[:LONGEST_QUESTION])))
-        average = self._length / max(len(self._lengths), 1)
+        asked = dict.fromkeys(words(question[:LONGEST_QUESTION]))
+        terms = sorted((self._term(word) for word in asked), key=lambda term: -term.most)
+        shortest = _SATURATION * (1 - _LENGTH)
+        longer = _SATURATION * _LENGTH * len(self._lengths) / max(self._length, 1)
         scores: dict[str, float] = {}
-        most = 0.0
-        for word in asked:
-            best: dict[str, float] = {}
-            meanings = self._meanings(word)
-            for meaning, worth in meanings.items():
-                posting = self._postings[meaning]
-                rarity = self._rarity(len(posting))
-                for key, weight in posting.items():
-                    length = _SATURATION * (1 - _LENGTH + _LENGTH * self._lengths[key] / average)
-                    score = worth * rarity * weight * (_SATURATION + 1) / (weight + length)
+        best, rest = 0.0, sum(term.most for term in terms)
+        for term in terms:
+            # What has none of the words before this one can get over the floor no more.
+            known = scores.keys() if rest < FLOOR * best else None
+            rest -= term.most
+            matches: dict[str, float] = {}
+            for worth, posting in term.postings:
+                keys = posting if known is None else known & posting.keys()
+                for key in keys:
+                    weight = posting[key]
+                    score = worth * weight / (weight + shortest + longer * self._lengths[key])
                     # Two words for one thing are one match.
-                    best[key] = max(best.get(key, 0.0), score)
-            for key, score in best.items():
+                    if score > matches.get(key, 0.0):
+                        matches[key] = score
+            for key, score in matches.items():
                 scores[key] = scores.get(key, 0.0) + score
-            most += self._rarity(len(best)) * (_SATURATION + 1)
-        least = max(scores.values(), default=0.0)
-        if least < FITS * most:
+            best = max(scores.values(), default=0.0)
+        if best < FITS * sum(term.asks for term in terms):
             return {}
-        return {key: round(score, 3) for key, score in scores.items() if score >= FLOOR * least}
+        return {key: round(score, 3) for key, score in scores.items() if score >= FLOOR * best}
+
+    def _term(self, word: str) -> _Term:
+        postings = [(worth, self._postings[one]) for one, worth in self._meanings(word).items()]
+        having = len(set().union(*(posting for _, posting in postings)))
+        worths = [
+            (worth * self._rarity(len(posting)) * (_SATURATION + 1), posting)
+            for worth, posting in postings
+        ]
+        return _Term(
+            asks=self._rarity(having) * (_SATURATION + 1),
+            most=max((worth for worth, _ in worths), default=0.0),
+            postings=worths,
+        )
 
     def _rarity(self, having: int) -> float:
         return log(1 + (len(self._lengths) - having + 0.5) / (having + 0.5))
@@ -215,6 +240,14 @@ class SearchIndex(Generic[Document]):
             for word in words(text):
                 counted[word] = counted.get(word, 0) + weight
         return counted
+
+
+def best_of(scores: Mapping[str, float], limit: int) -> list[str]:
+    """The keys of the `limit` best scores, the best first; of equals, in the order of keys."""
+    # Few of many thousands are compared by more than their score.
+    least = min(nlargest(limit, scores.values()), default=0.0)
+    best = (key for key, score in scores.items() if score >= least)
+    return sorted(best, key=lambda key: (-scores[key], key))[:limit]
 
 
 def words(text: str) -> list[str]:

@@ -53,7 +53,7 @@ def test_a_save_is_followed_when_somebody_asks_and_reads_only_what_changed() -> 
     reference = Reference(descriptions())
     first, second = widget("First"), widget("Second")
     reference.find(snapshot_of(first), "first", ["example"], 5)
-    [(_, index)] = reference._examples.items()
+    index = reference._examples.of(None)
     texts = index._texts
 
     def counted(each: Widget) -> Iterable[tuple[int, str]]:

@@ -157,3 +157,14 @@ def test_of_a_question_only_as_much_is_read_as_says_what_is_looked_for() -> None
 
     assert found(Search(), served, "flight " + "?" * 3_000) == found(Search(), served, "flight")
     assert found(Search(), served, "?" * 3_000 + " flight") == []
+
+
+def test_a_word_that_lifts_no_widget_over_the_floor_brings_none() -> None:
+    crowd = [
+        widget(f"Crowd {number}", sidecar='description = "Show all of the common ones."')
+        for number in range(40)
+    ]
+    served = snapshot_of(*crowd, FLIGHT)
+
+    assert found(Search(), served, "common flight") == found(Search(), served, "flight")
+    assert Search().find(served, "common", 10)[1] == len(crowd)

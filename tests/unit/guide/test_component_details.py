@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from tests.making import snapshot_of, widget
 from widgetd.catalog.draws import Draws
-from widgetd.guide.component_details import components_in, details, icons_in, properties_of
+from widgetd.guide.component_details import (
+    Examples,
+    components_in,
+    details,
+    icons_in,
+    properties_of,
+)
 from widgetd.widget.components import vocabulary
 
 BUTTON = (
@@ -21,7 +29,7 @@ BUTTON = (
 
 
 def one(name: str, *widgets: Any) -> dict[str, Any]:
-    [item] = details([name], snapshot_of(*widgets))
+    [item] = details([name], Examples().following(snapshot_of(*widgets)))
     return item
 
 
@@ -60,11 +68,9 @@ class Gauge(widgets.WidgetComponentBase):
 union, *more = get_args(widgets.StrictWidgetComponent)
 widgets.StrictWidgetComponent = Annotated[(Union[(*get_args(union), Gauge)], *more)]
 
-from widgetd.catalog.snapshot import Snapshot
-from widgetd.catalog.draws import Draws
-from widgetd.guide.component_details import details
+from widgetd.guide.component_details import Examples, details
 
-[item] = details(["Gauge"], Snapshot.empty())
+[item] = details(["Gauge"], Examples())
 print(json.dumps(item))
 """
 
@@ -96,8 +102,29 @@ def test_a_component_is_shown_as_a_served_widget_uses_it() -> None:
     assert item["example"]["label"] == "Go"
 
 
+def test_users_follow_what_is_served_and_only_what_changed_is_read_and_drawn_again() -> None:
+    first, second = (widget(name, template=BUTTON) for name in ("A", "B"))
+    drawn: list[str] = []
+
+    class Counted(Draws):
+        @contextmanager
+        def of(self, digest: str) -> Iterator[None]:
+            drawn.append(digest)
+            with super().of(digest):
+                yield
+
+    examples = Examples(Counted())
+    told = []
+    for served in ((first,), (first,), (first, second), (second,), ()):
+        [item] = details(["Button"], examples.following(snapshot_of(*served)))
+        told.append(item["usedBy"])
+
+    assert told == [["a"], ["a"], ["a", "b"], ["b"], []]
+    assert drawn == [first.key, first.key, second.key]
+
+
 def test_all_components_are_told_in_a_line_each_where_none_is_named() -> None:
-    items = list(details([], snapshot_of()))
+    items = list(details([], Examples()))
 
     assert {item["name"] for item in items} == {*vocabulary().components, "icons"}
     assert all(item["use"] for item in items)
@@ -110,7 +137,7 @@ def test_all_components_are_told_in_a_line_each_where_none_is_named() -> None:
 def test_what_is_unknown_is_told_with_the_nearest_and_spoils_nothing_else(
     name: str, near: str | None
 ) -> None:
-    first, second = details([name, "Text"], snapshot_of())
+    first, second = details([name, "Text"], Examples())
 
     assert (first["status"], first["code"]) == ("not_found", "W3002")
     assert first["suggestions"] == ([near] if near else [])
