@@ -115,7 +115,7 @@ function Drawing({ model, frame, hovered, ...props }: DrawingProps) {
       <Grid y={y} width={width} />
       {props.showYAxis && <ValueAxis y={y} format={format} />}
       {!props.xAxis.hide && (
-        <CategoryAxis bands={bands} labels={model.categories} top={height + 18} />
+        <CategoryAxis step={bands.step} labels={model.categories} top={height + 18} />
       )}
       {hovered !== undefined && (
         <rect class="hover" x={bands.step * hovered} width={bands.step} height={height} />

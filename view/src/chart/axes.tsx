@@ -1,11 +1,13 @@
 /** The grid, the values beside it and the categories beneath it. */
 
-import type { Bands, Scale } from "./scale";
+import type { Scale } from "./scale";
 
 /** As in the stylesheet. */
 const SIZE_PX = 12;
 /** About the width of a digit or letter at that size, where there is no page to measure it on. */
 const LETTER_PX = 6.5;
+/** Between labels that stand side by side. */
+const GAP_PX = 8;
 
 export function Grid({ y, width }: { y: Scale; width: number }) {
   return (
@@ -36,33 +38,58 @@ export function ValueAxis({ y, format }: { y: Scale; format: (value: number) => 
   );
 }
 
-export function CategoryAxis(props: { bands: Bands; labels: readonly string[]; top: number }) {
-  const every = stride(props.labels, props.bands.step);
+export function CategoryAxis(props: { step: number; labels: readonly string[]; top: number }) {
   return (
     <g class="axis" text-anchor="middle">
-      {props.labels.map((label, index) =>
-        index % every === 0 ? (
-          <CategoryLabel
-            words={cut(label, props.bands.step * every)}
-            x={props.bands.centers[index] ?? 0}
-            top={props.top}
-            room={props.bands.step * props.labels.length}
-          />
-        ) : null,
-      )}
+      {placed(props.labels, props.step).map(({ words, x }) => (
+        <text key={x} x={x} y={props.top}>
+          {words}
+        </text>
+      ))}
     </g>
   );
 }
 
-/** Stands under its category, and at an edge as near to it as the whole of it can be seen. */
-function CategoryLabel(props: { words: string; x: number; top: number; room: number }) {
-  const half = widest([props.words]) / 2;
-  const x = Math.max(Math.min(props.x, props.room - half), Math.min(half, props.room / 2));
-  return (
-    <text x={x} y={props.top}>
-      {props.words}
-    </text>
-  );
+export interface Label {
+  readonly words: string;
+  /** Its middle, in pixels. */
+  readonly x: number;
+  readonly width: number;
+}
+
+/**
+ * Returns the labels that there is room for, evenly, and cut where they are too long for any.
+ *
+ * Each stands under its category, and at an edge as near to it as the whole of it can be seen;
+ * none touches the next.
+ */
+export function placed(labels: readonly string[], step: number): Label[] {
+  for (let every = stride(labels, step); ; every++) {
+    const { found, crowded } = inARow(labels, step, every);
+    if (!crowded || every >= labels.length) return found;
+  }
+}
+
+/** Places every n-th label, and says whether an edge cuts one that would have room elsewhere. */
+function inARow(labels: readonly string[], step: number, every: number) {
+  const centered = labels
+    .map((label, index) => ({ label, x: step * (index + 0.5) }))
+    .filter((_, index) => index % every === 0)
+    .map(({ label, x }) => ({ label, x, ...cut(label, step * every - GAP_PX) }));
+  const found: Label[] = [];
+  let crowded = false;
+  let from = 0;
+  for (const [index, own] of centered.entries()) {
+    const next = centered[index + 1];
+    const to = next ? next.x - next.width / 2 - GAP_PX : step * labels.length;
+    const { words, width } = cut(own.words, to - from);
+    crowded ||= own.words === own.label && words !== own.label;
+    if (!words) continue;
+    const x = Math.max(from + width / 2, Math.min(own.x, to - width / 2));
+    found.push({ words, x, width });
+    from = x + width / 2 + GAP_PX;
+  }
+  return { found, crowded };
 }
 
 /** Returns how wide the longest of the labels is, in pixels. */
@@ -85,12 +112,22 @@ function pen(): CanvasRenderingContext2D | null {
 
 /** Returns n where only every n-th label has room. */
 export function stride(labels: readonly string[], step: number): number {
-  const comfortable = Math.min(widest(labels), 72) + 8;
+  const comfortable = Math.min(widest(labels), 72) + GAP_PX;
   return Math.max(1, Math.ceil(comfortable / Math.max(1, step)));
 }
 
-function cut(label: string, room: number): string {
+/** Returns as much of a label as has room, and nothing of one that could not be told by it. */
+function cut(label: string, room: number): Omit<Label, "x"> {
+  const whole = widest([label]);
+  if (whole <= room) return { words: label, width: whole };
   const letters = [...label];
-  const fit = Math.max(3, Math.floor((room / widest([label])) * letters.length));
-  return letters.length > fit ? `${letters.slice(0, fit - 1).join("")}…` : label;
+  for (let fit = Math.floor((room / whole) * letters.length); fit > 2; fit--) {
+    const words = `${letters
+      .slice(0, fit - 1)
+      .join("")
+      .trimEnd()}…`;
+    const width = widest([words]);
+    if (width <= room) return { words, width };
+  }
+  return { words: "", width: 0 };
 }

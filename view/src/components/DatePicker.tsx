@@ -66,10 +66,10 @@ function DatePicker(props: Props<typeof schema>) {
             {...nameWith(field, words)}
             onClick={() => setOpen(!open)}
           >
-            <span class="date-sign">
+            <span class="date-words">
+              <span class="truncated">{words ?? "Choose a date"}</span>
               <Glyph name="calendar" />
             </span>
-            <span class="truncated">{words ?? "Choose a date"}</span>
           </button>
           {props.clearable && value && !disabled ? (
             <ClearButton onPress={() => choose("")} />

@@ -178,6 +178,46 @@ describe.skipIf(!hasBrowser)("at its edges", () => {
     await page.close();
   });
 
+  test.each([
+    [110, false],
+    [240, true],
+  ])("a date in %s pixels begins at the edge, or at its picture", async (width, pictured) => {
+    const { page, show } = await blank(browser, 320);
+    const date = { type: "DatePicker", name: "due", placeholder: "Select date", block: true };
+    await show(card({ type: "Box", width, children: [date] }));
+    const { words, glyph, start } = await page.locator(".date .control").evaluate((control) => {
+      const box = (inside: string) => control.querySelector(inside)?.getBoundingClientRect();
+      const line = box(".date-words");
+      const picture = box(".glyph");
+      return {
+        words: (box(".truncated")?.left ?? 0) - (line?.left ?? 0),
+        glyph: (picture?.top ?? 0) < (line?.bottom ?? 0),
+        start: (line?.left ?? 0) - control.getBoundingClientRect().left,
+      };
+    });
+    expect(start).toBeLessThan(14);
+    expect(glyph).toBe(pictured);
+    expect(words).toBe(pictured ? 22 : 0);
+    await page.close();
+  });
+
+  test("what is chosen at the end of a row ends where words with its padding do", async () => {
+    const { page, show } = await blank(browser, 320);
+    const picker = { type: "Select", name: "s", variant: "ghost", options: [], defaultValue: "" };
+    const spacer = { type: "Spacer" };
+    await show(
+      card(
+        { type: "Row", children: [spacer, picker] },
+        { type: "Row", children: [spacer, { type: "Text", value: "5" }] },
+      ),
+    );
+    const ends = await page
+      .locator(".row > :last-child")
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().right));
+    expect(ends[0]).toBe(ends[1]);
+    await page.close();
+  });
+
   test.each(EVERYTHING)(
     "whatever can be pressed in $name says so when pointed at, and when reached",
     async ({ widget }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stride } from "../../src/chart/axes";
+import { placed, stride } from "../../src/chart/axes";
 import { bar } from "../../src/chart/marks";
 import { axis, chartModel, type SeriesProps, series } from "../../src/chart/model";
 import { bands, verticalScale } from "../../src/chart/scale";
@@ -89,4 +89,30 @@ test("labels that have no room are left out evenly", () => {
   expect(stride(["Jan", "Feb"], 60)).toBe(1);
   expect(stride(["January", "February"], 20)).toBe(3);
   expect(bands(4, 100).centers).toEqual([12.5, 37.5, 62.5, 87.5]);
+});
+
+const DAYS = Array.from({ length: 30 }, (_, day) => `2026-03-${String(day + 1).padStart(2, "0")}`);
+test.each([
+  ["short ones", ["W11", "W12", "W13", "W14", "W15", "W16"]],
+  ["days", DAYS],
+  ["long ones", DAYS.map((day) => `${day} and what was noted on it`)],
+  ["some longer than others", DAYS.map((day, index) => (index % 3 ? day : `${day}, a Sunday`))],
+])("no label of a chart touches the next or leaves the plot: %s", (_what, labels) => {
+  for (const width of [120, 256, 336, 700]) {
+    const found = placed(labels, width / labels.length);
+    expect(found.length).toBeGreaterThan(0);
+    let from = 0;
+    for (const label of found) {
+      expect(label.x - label.width / 2).toBeGreaterThanOrEqual(from);
+      from = label.x + label.width / 2 + 8;
+    }
+    expect(from - 8).toBeLessThanOrEqual(width);
+    expect(found[0]?.words.slice(0, 2)).toBe(labels[0]?.slice(0, 2));
+  }
+});
+
+test("labels that have room at all are fewer at an edge, not cut", () => {
+  const words = placed(DAYS, 256 / DAYS.length).map((label) => label.words);
+  expect(words.length).toBeGreaterThan(1);
+  for (const each of words) expect(DAYS).toContain(each);
 });
