@@ -109,9 +109,11 @@ def python(module: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module, *arguments)
 
 
-def daemon_command(folder: Path, *flags: str, port: int = 0) -> tuple[str, ...]:
+def daemon_command(
+    folder: Path, *flags: str, port: int = 0, command: str = "serve"
+) -> tuple[str, ...]:
     """The command that serves `folder` as people would."""
-    return python("widgetd", "serve", str(folder), "--port", str(port), *flags)
+    return python("widgetd", command, str(folder), "--port", str(port), *flags)
 
 
 def widgetd(folder: Path, *flags: str) -> AbstractContextManager[Server]:

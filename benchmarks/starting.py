@@ -41,6 +41,9 @@ def rows(most: int) -> Iterator[Row]:
     bundled, plain = partial(start_s, BUNDLED), partial(_took_s, plain_started)
     stock = alternate(bundled, plain, pairs=min(most, 20), warm_up=1)
     yield compared("start, 27 widgets, FastMCP with one tool", at_most(1.1), stock, remark=_STOCK)
+    with_chat = partial(_took_s, partial(daemon_started, BUNDLED, command="chat"))
+    chat = alternate(with_chat, bundled, pairs=min(most, 20), warm_up=1)
+    yield compared("start, the chat, serve", at_most(1.5), chat, remark=_CHAT)
     with ExitStack() as stack:
         many, few = (real(stack.enter_context(folder()), size) for size in (1000, 16))
         fresh = alternate(partial(start_s, many), partial(start_s, few), pairs=pairs, warm_up=1)
@@ -77,6 +80,7 @@ _STOCK = (
     "The bundled widgets, to the first `/readyz` that says 200, against `from fastmcp import "
     "FastMCP` and a constant tool, to the first answer to `initialize`."
 )
+_CHAT = "The bundled widgets, to the first `/chat` that says 200, against `/readyz` of `serve`."
 _REMARK = "Copies of the bundled widgets, without sidecars, as Studio exports them."
 _UNDRAWN = "The same files; the second daemon admits without drawing what it admits."
 _KNOWN = "The same, both with the state folder of an earlier start."
@@ -122,7 +126,12 @@ def _took_s(started: Callable[[], Started]) -> float:
 
 
 def daemon_started(
-    widgets: Path, state: Path | None = None, *, within: Sequence[str] = (), code: str = ""
+    widgets: Path,
+    state: Path | None = None,
+    *,
+    within: Sequence[str] = (),
+    code: str = "",
+    command: str = "serve",
 ) -> Started:
     """A daemon that is ready.
 
@@ -131,15 +140,16 @@ def daemon_started(
         state: Where it remembers what it proved; None for nowhere.
         within: The command that runs the command.
         code: What Python runs in the place of `-m widgetd`.
+        command: Of widgetd; a chat answers with its page.
     """
     flags = () if state is None else ("--state-dir", str(state))
     port = _free_port()
-    command = daemon_command(widgets, *flags, port=port)
+    whole = daemon_command(widgets, *flags, port=port, command=command)
     if code:
-        interpreter, _, _, *arguments = command
-        command = (interpreter, "-c", code, *arguments)
-    command = (*within, *command)
-    return _started(command, partial(_answers, port, "GET", "/readyz"))
+        interpreter, _, _, *arguments = whole
+        whole = (interpreter, "-c", code, *arguments)
+    page = "/chat" if command == "chat" else "/readyz"
+    return _started((*within, *whole), partial(_answers, port, "GET", page))
 
 
 def plain_started() -> Started:

@@ -1,8 +1,1 @@
-"""A chat with an agent that uses the widgets: a ChatKit server, its models, and a page."""
-
-from __future__ import annotations
-
-from widgetd.widget.components.vocabulary import chatkit_widgets
-
-# Whoever imports ChatKit first is warned of classes that it deprecates itself.
-chatkit_widgets()
+"""A chat with an agent that uses the widgets: the page here, its ChatKit server in `backend/`."""

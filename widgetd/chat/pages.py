@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import anyio
+import anyio.to_thread
 import orjson
-from chatkit.server import StreamingResult
-from chatkit.store import NotFoundError
-from chatkit.types import WidgetItem
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from widgetd.chat.model import SCRIPTED
-from widgetd.chat.server import ChatServer
+from widgetd.chat.opening import SCRIPTED
 from widgetd.errors import CallError
 from widgetd.mcp.http_calls import keep_shown
 from widgetd.mcp.principal import ADMIN, CHAT, Principal
@@ -31,23 +28,43 @@ from widgetd.web.gallery.pages import frame, live, view_response
 from widgetd.web.guard import Guard
 from widgetd.web.static_files import cacheable, static_file, static_files
 
+if TYPE_CHECKING:
+    from widgetd.chat.backend.server import ChatServer
+
 MOST_BYTES = 1024 * 1024
 """Of a request: a long message, or a form."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
     """What the pages show.
 
     Attributes:
         server: Whose widgets are shown.
-        backend: The ChatKit server.
         origins: Browser origins that may talk to it besides our own page's.
+
+    Args:
+        make: Makes the ChatKit server. Its libraries take longer to import than all others.
     """
 
-    server: Server
-    backend: ChatServer
-    origins: Sequence[str] = ()
+    def __init__(
+        self, server: Server, make: Callable[[], ChatServer], origins: Sequence[str] = ()
+    ) -> None:
+        self.server = server
+        self.origins = origins
+        self._make = make
+        self._made = anyio.Event()
+        self._backend: ChatServer | None = None
+
+    async def open(self) -> None:
+        """Make the ChatKit server, beside what is served meanwhile."""
+        self._backend = await anyio.to_thread.run_sync(self._make)
+        self._made.set()
+
+    async def backend(self) -> ChatServer:
+        """The ChatKit server, as soon as it is there."""
+        while self._backend is None:
+            await self._made.wait()
+        return self._backend
 
     @property
     def owner(self) -> Principal:
@@ -66,24 +83,51 @@ async def chatkit(chat: Chat, request: Request) -> Response:
         body += part
         if len(body) > MOST_BYTES:
             raise RefusedError(413, {"error": f"expected at most {MOST_BYTES} bytes, got more"})
+    backend = await chat.backend()
     try:
-        answer = await chat.backend.process(bytes(body), chat.owner)
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]["msg"]
-        raise RefusedError(400, {"error": f"this is no request of ChatKit's ({problem})"}) from None
-    except NotFoundError as error:
-        raise RefusedError(404, {"error": f"there is no {error}"}) from None
-    except NotImplementedError as error:
-        raise RefusedError(501, {"error": str(error)}) from None
-    if isinstance(answer, StreamingResult):
-        headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
-        return StreamingResponse(_closed(answer), media_type="text/event-stream", headers=headers)
-    return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
+        answer: Any = await backend.process(bytes(body), chat.owner)
+        if not hasattr(answer, "json_events"):
+            return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
+        # Most of what is wrong with a request is known before the first event.
+        first = await anext(answer.json_events)
+    except (LookupError, ValueError, RuntimeError) as error:
+        status, said = _problem(error)
+        raise RefusedError(status, {"error": said}) from None
+    headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
+    events = _events(first, answer.json_events)
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+
+
+async def _events(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    """The events of a turn; whoever goes away ends it."""
+    yield first
+    async with aclosing(rest) as events:
+        try:
+            async for event in events:
+                yield event
+        except (LookupError, ValueError, RuntimeError) as error:
+            _status, said = _problem(error)
+            told = {"type": "error", "code": "custom", "message": said, "allow_retry": False}
+            yield b"data: " + orjson.dumps(told) + b"\n\n"
+
+
+def _problem(error: Exception) -> tuple[int, str]:
+    """What is wrong with a request, as a status and a sentence."""
+    match error:
+        case ValidationError():
+            problem = error.errors(include_url=False, include_input=False)[0]["msg"]
+            return 400, f"this is no request of ChatKit's ({problem})"
+        case LookupError():
+            return 404, f"there is no {error.args[0]}"
+        case ValueError():
+            return 400, str(error)
+    return 501, "this chat takes neither attachments nor speech"
 
 
 async def state(chat: Chat, _request: Request) -> dict[str, Any]:
     """Which model is asked, how its servers are, and which views to have ready."""
-    backend, model = chat.backend, chat.backend.model
+    backend = await chat.backend()
+    model = backend.model
     async with backend.connected(chat.owner) as (_servers, states):
         servers = states()
     widgets = chat.server.rendering.caller.snapshot.widgets
@@ -98,15 +142,15 @@ async def state(chat: Chat, _request: Request) -> dict[str, Any]:
 async def widget(chat: Chat, request: Request) -> dict[str, Any]:
     """A widget of a thread as it is drawn now; as it was, where it is served no more."""
     thread, item = request.path_params["thread"], request.path_params["item"]
-    threads, owner = chat.backend.threads, chat.owner
+    threads, owner = (await chat.backend()).threads, chat.owner
     try:
-        shown = await threads.load_item(thread, item, owner)
-    except NotFoundError:
+        shown: Any = await threads.load_item(thread, item, owner)
+    except LookupError:
         raise RefusedError(404, {"error": f"there is no {item}"}) from None
     facts = await threads.noted(thread, item, owner)
     found = await rendered(chat.server, facts)
     if found is None:
-        tree = shown.widget.model_dump(exclude_none=True) if isinstance(shown, WidgetItem) else {}
+        tree = shown.widget.model_dump(exclude_none=True) if shown.type == "widget" else {}
         return {"tool": "", "title": "A widget", "result": {"structuredContent": tree}}
     if found.id != facts.get("render"):
         await threads.note(thread, item, {**facts, "render": found.id}, owner)
@@ -154,10 +198,11 @@ async def redrawn(server: Server, _item: str, facts: Mapping[str, Any]) -> Any:
 
 async def seen(chat: Chat, request: Request) -> dict[str, Any]:
     """What the model was told in the last turn of a thread, and what it said."""
+    thread, backend = request.path_params["thread"], await chat.backend()
     try:
-        return await chat.backend.threads.noted(request.path_params["thread"], "seen", chat.owner)
-    except NotFoundError as error:
-        raise RefusedError(404, {"error": f"there is no {error}"}) from None
+        return await backend.threads.noted(thread, "seen", chat.owner)
+    except LookupError:
+        raise RefusedError(404, {"error": f"there is no {thread}"}) from None
 
 
 async def page(_chat: Chat, request: Request) -> Response:
@@ -197,10 +242,3 @@ GALLERY_PAGES = (
 def chat_routes(chat: Chat, gallery: Gallery, guard: Guard) -> list[Route]:
     """The chat's routes."""
     return routes(PAGES, chat, guard) + routes(GALLERY_PAGES, gallery, guard)
-
-
-async def _closed(answer: StreamingResult) -> AsyncIterator[bytes]:
-    """The events of `answer`; whoever goes away ends the turn."""
-    async with aclosing(answer.json_events) as events:
-        async for event in events:
-            yield event

@@ -18,7 +18,7 @@ from contextlib import (
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio import CapacityLimiter
@@ -31,7 +31,6 @@ from widgetd.daemon.loading import Loading
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import READABLE, ROWS
-from widgetd.errors import ConfigError
 from widgetd.files.folder import opened
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
@@ -41,7 +40,7 @@ from widgetd.mcp.blocked_images import BlockedImages
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.log_ring import LogRing
-from widgetd.mcp.principal import PerAudience, Principal
+from widgetd.mcp.principal import OPERATE, PerAudience, Principal
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
@@ -60,8 +59,10 @@ from widgetd.widget.sidecar import SUFFIX
 
 if TYPE_CHECKING:
     from widgetd.browser.sessions import Sessions
+    from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
     from widgetd.guide.answers import Authoring
+    from widgetd.upstreams.upstreams import Upstreams
     from widgetd.web.gallery.gallery import Gallery
 
 UPLOADS = Bounds(rate_per_s=1.0, burst=100)
@@ -323,50 +324,56 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
 
 
 @contextmanager
-def chat_of(runtime: Runtime, server: Server, url: str) -> Iterator[Chat | None]:
+def chat_of(
+    runtime: Runtime, server: Server, upstreams: Upstreams | None, url: str
+) -> Iterator[Chat | None]:
     """The chat with an agent that uses what `server` serves; None where nobody wants one.
 
     Args:
         runtime: Of the daemon that shows it.
         server: Whose widgets the agent has.
+        upstreams: Whose tools it has besides, for whoever may call them; None where there are none.
         url: Where MCP is served.
 
     Raises:
-        ConfigError: The model, or the file of instructions, cannot be used.
+        ConfigError: The model (W0012), or the file of instructions or of conversations (W0006),
+            cannot be used.
     """
     if not runtime.settings.chat:
         yield None
         return
-    # Most daemons have no chat, and its libraries take as long to import as all others.
-    from widgetd.chat.model import chat_model  # noqa: PLC0415
+    # Most daemons have no chat.
+    from widgetd.chat.opening import database, demand_address, instructions_in  # noqa: PLC0415
     from widgetd.chat.pages import Chat, redrawn  # noqa: PLC0415
-    from widgetd.chat.server import INSTRUCTIONS, ChatServer, Tools  # noqa: PLC0415
-    from widgetd.chat.threads import Threads  # noqa: PLC0415
 
     settings, access = runtime.settings, runtime.access_policy.access
-    model = chat_model(settings.chat_model, settings.chat_url, settings.chat_key)
-    instructions = INSTRUCTIONS
-    if settings.chat_instructions is not None:
-        try:
-            instructions = settings.chat_instructions.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            problem = f"the file {settings.chat_instructions} cannot be read ({error})"
-            raise ConfigError("W0006", problem, "name another", exit_code=3) from None
+    key, folder = settings.chat_key, settings.state_dir
+    demand_address(settings.chat_model, settings.chat_url, has_key=key is not None)
+    instructions = instructions_in(settings.chat_instructions)
 
     @contextmanager
-    def servers(owner: Principal) -> Iterator[list[Tools]]:
-        with nullcontext("") if access is None else access.lending(owner) as token:
-            yield [Tools("widgetd", url, token)]
+    def servers(owner: Principal) -> Iterator[list[Any]]:
+        from widgetd.chat.backend.tools import OwnTools, UpstreamTools  # noqa: PLC0415 - as below
 
-    folder = settings.state_dir
-    threads = Threads(None if folder is None else folder / "chat.sqlite3")
-    backend = ChatServer(
-        threads,
-        model,
-        servers,
-        act=partial(take_action, server),
-        redraw=partial(redrawn, server),
-        instructions=instructions,
-    )
-    with closing(threads):
-        yield Chat(server=server, backend=backend, origins=settings.cors_origin)
+        others = upstreams.all.values() if upstreams and OPERATE in owner.scopes else ()
+        enabled = (one for one in others if one.declaration.declared.enabled)
+        with nullcontext("") if access is None else access.lending(owner) as token:
+            yield [OwnTools(url, token), *map(UpstreamTools, enabled)]
+
+    def backend() -> ChatServer:
+        # Late, because these take longer to import than all others.
+        from widgetd.chat.backend.model import chat_model  # noqa: PLC0415
+        from widgetd.chat.backend.server import INSTRUCTIONS, ChatServer  # noqa: PLC0415
+        from widgetd.chat.backend.threads import Threads  # noqa: PLC0415
+
+        return ChatServer(
+            Threads(kept),
+            chat_model(settings.chat_model, settings.chat_url, key),
+            servers,
+            act=partial(take_action, server, lent=True),
+            redraw=partial(redrawn, server),
+            instructions=instructions or INSTRUCTIONS,
+        )
+
+    with closing(database(None if folder is None else folder / "chat.sqlite3")) as kept:
+        yield Chat(server, backend, settings.cors_origin)

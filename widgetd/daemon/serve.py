@@ -133,7 +133,9 @@ async def serve(
                 started,
                 listener=listener,
                 scraped=scraped,
-                chat=held.enter_context(chat_of(runtime, server, url_of(listener) + MCP_PATH)),
+                chat=held.enter_context(
+                    chat_of(runtime, server, feeding.upstreams, url_of(listener) + MCP_PATH)
+                ),
             )
         loading.draws.open()
         if watched:
@@ -223,8 +225,11 @@ async def _over_http(
     sdk.own_the_shutdown()
     _watch_numbers(runtime, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
 
+    announced = anyio.Event()
+
     def announce() -> None:
         _announce(runtime, started, url_of(listener) + MCP_PATH)
+        announced.set()
 
     def end_streams() -> None:
         server.store.actions.drain()
@@ -251,10 +256,17 @@ async def _over_http(
         ports[HttpServer(metrics_app(daemon), limits=limits, probes=[METRICS_PAGE.path])] = scraped
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_ports, runtime, ports)
+        if chat is not None:
+            tasks.start_soon(_open_chat, chat, announced)
         async with anyio.create_task_group() as serving:
             for each, on in ports.items():
                 serving.start_soon(each.serve, [on])
         tasks.cancel_scope.cancel()
+
+
+async def _open_chat(chat: Chat, announced: anyio.Event) -> None:
+    await announced.wait()
+    await chat.open()
 
 
 def _watch_webhook(runtime: Runtime, forwarding: Forwarder | None) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from ipaddress import ip_address
@@ -126,9 +126,9 @@ class Access(TokenVerifier):
 
     @contextmanager
     def lending(self, principal: Principal) -> Iterator[str]:
-        """A token for the time of the block, to call tools with as `principal` sees them."""
+        """A token for the time of the block, with which somebody acts for `principal`."""
         token = token_urlsafe(24)
-        lent = replace(principal, scopes=principal.scopes | {READ, CALL}, proof=digest(token))
+        lent = principal.lent(digest(token))
         self._lent.append(lent)
         try:
             yield token

@@ -80,12 +80,21 @@ async def keep_shown(server: Server, render: StoredRender) -> bool:
     return render.has_actions
 
 
-async def take_action(server: Server, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What `widget_action` answers, as it goes to clients, to whoever looks at the page."""
+async def take_action(
+    server: Server, arguments: Mapping[str, Any], *, lent: bool = False
+) -> dict[str, Any]:
+    """What `widget_action` answers, as it goes to clients, to whoever looks at the page.
+
+    Args:
+        server: What is served.
+        arguments: Of the tool.
+        lent: Whether the page may press what an agent of its user's may.
+    """
     caller, tool = server.rendering.caller, "widget_action"
+    principal = caller.principal.lent() if lent else caller.principal
 
     async def taken() -> Sent:
-        async with call_admitted(server, caller.principal, tool) as refusal:
+        async with call_admitted(server, principal, tool) as refusal:
             if refusal is not None:
                 result = error_result(refusal)
             else:

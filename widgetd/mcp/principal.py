@@ -113,6 +113,15 @@ class Principal:
         """
         return inf if self.until is None else self.until - now
 
+    def lent(self, proof: bytes = b"") -> Principal:
+        """Whoever acts for them: sees and calls their widgets, and may nothing else that they may.
+
+        Args:
+            proof: Digest of the token that was made for it.
+        """
+        scopes = frozenset({READ, CALL}) | self.scopes & {ELEVATED}
+        return replace(self, scopes=scopes, proof=proof or self.proof)
+
     def demand(self, *scopes: str) -> None:
         """Return if they have one of `scopes`.
 

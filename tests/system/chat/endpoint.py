@@ -36,11 +36,13 @@ class Endpoint:
     Attributes:
         script: What is answered.
         asked: What it was asked.
+        first: Set once it was asked at all.
         url: Where it is.
     """
 
     script: list[Answer]
     asked: list[Asked] = field(default_factory=list)
+    first: anyio.Event = field(default_factory=anyio.Event)
     url: str = ""
 
     async def answer(self, stream: SocketStream) -> None:
@@ -56,6 +58,7 @@ class Endpoint:
                     body += await stream.receive()
                 asked = Asked(headers, json.loads(body))
                 self.asked.append(asked)
+                self.first.set()
                 step = self.script[min(len(self.asked), len(self.script)) - 1]
                 await step(asked, stream)
             except (anyio.EndOfStream, anyio.BrokenResourceError):

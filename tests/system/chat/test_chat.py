@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,11 +15,14 @@ import pytest
 
 from tests.process import daemon_process
 from tests.serving import PATIENCE_S, serving, widget_file
+from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, problems, said, widgets
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
-from widgetd.chat import model as models
-from widgetd.chat import server as servers
-from widgetd.chat.threads import Threads
+from widgetd.chat.backend import model as models
+from widgetd.chat.backend import server as servers
+from widgetd.chat.backend.threads import Threads
+from widgetd.chat.backend.tools import OwnTools
+from widgetd.chat.opening import SCRIPTED, database
 from widgetd.errors import ConfigError
 from widgetd.mcp.principal import LOCAL
 
@@ -138,6 +143,52 @@ async def test_who_may_only_look_may_not_chat(folder: Path) -> None:
     assert lent.json()["servers"] == [{"name": "widgetd", "problem": ""}]
 
 
+async def test_whoever_may_only_chat_presses_the_buttons_that_their_agent_shows(
+    folder: Path,
+) -> None:
+    async with serving(folder, chat=True, token_file=tokens_in(folder)) as url:
+        ada = Talker(url, bearer("0123456789abcdef"))
+        [shown] = widgets(await ada.say("order"))
+        taken = await acted(ada, shown["id"], GIVEN)
+
+    assert said(taken)[0].startswith("You did “order.send” with ")
+
+
+async def test_an_agent_gets_nothing_else_of_what_its_user_may(folder: Path) -> None:
+    tokens = tokens_in(folder)
+    tokens.write_text(
+        "ada 0123456789abcdef chat author operate write admin\nbob fedcba9876543210 chat\n"
+    )
+    settings = {"toolset": ("author", "operate"), "allow_upload": True, "token_file": tokens}
+    async with (
+        endpoint(says("Hello.")) as there,
+        serving(folder, chat=True, chat_model="m", chat_url=there.url, **settings) as url,
+    ):
+        await Talker(url, bearer("0123456789abcdef")).say("order")
+        await Talker(url, bearer("fedcba9876543210")).say("order")
+
+    adas, bobs = ({one["function"]["name"] for one in asked.body["tools"]} for asked in there.asked)
+    assert "order" in adas
+    assert adas == bobs
+
+
+async def test_a_turn_ends_with_the_token_of_whoever_talks(folder: Path) -> None:
+    tokens = tokens_in(folder)
+    async with (
+        endpoint(stays_silent()) as there,
+        serving(folder, chat=True, token_file=tokens, chat_model="m", chat_url=there.url) as url,
+        anyio.create_task_group() as talking,
+    ):
+        ada = Talker(url, bearer("0123456789abcdef"))
+        talking.start_soon(ada.say, "order")
+        with anyio.fail_after(PATIENCE_S):
+            await there.first.wait()
+        tokens.write_text("bob fedcba9876543210 chat\n")
+        os.kill(os.getpid(), signal.SIGHUP)
+
+    assert len(there.asked) == 1
+
+
 async def test_an_address_that_others_reach_needs_a_token(folder: Path) -> None:
     with pytest.raises(BaseExceptionGroup) as refused:
         async with serving(folder, chat=True, host="0.0.0.0"):
@@ -159,25 +210,6 @@ async def test_another_page_may_not_talk_unless_it_is_named(folder: Path, origin
     assert named.status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("kind", "params", "status"),
-    [
-        ("no.such", {}, 400),
-        ("threads.get_by_id", {"thread_id": "thr_none"}, 404),
-        ("items.list", {"thread_id": "thr_none"}, 404),
-        ("input.transcribe", {"audio_base64": "", "mime_type": "audio/wav"}, 501),
-    ],
-)
-async def test_what_is_no_request_is_refused_with_a_sentence(
-    folder: Path, kind: str, params: dict[str, Any], status: int
-) -> None:
-    async with serving(folder, chat=True) as url:
-        answer = await Talker(url).post(kind, **params)
-
-    assert answer.status_code == status
-    assert answer.json()["error"]
-
-
 async def test_a_turn_that_takes_too_long_ends_with_a_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,16 +220,17 @@ async def test_a_turn_that_takes_too_long_ends_with_a_sentence(
     assert problems(events) == ["W2501: this took longer than 0 s; try again"]
 
 
-def chat_with(*tools: servers.Tools) -> servers.ChatServer:
+def chat_with(*tools: OwnTools) -> servers.ChatServer:
     async def act(_arguments: Any) -> dict[str, Any]:
         return {}
 
     async def redraw(_item: str, _facts: Any) -> None:
         return None
 
-    model = models.chat_model(models.SCRIPTED, None, None)
+    model = models.chat_model(SCRIPTED, None, None)
+    threads = Threads(database())
     return servers.ChatServer(
-        Threads(), model, lambda _owner: nullcontext(list(tools)), act=act, redraw=redraw
+        threads, model, lambda _owner: nullcontext(list(tools)), act=act, redraw=redraw
     )
 
 
@@ -224,8 +257,8 @@ async def test_a_server_that_is_down_leaves_the_others_and_is_back_at_the_next_t
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
     async with serving(folder) as url:
-        away = servers.Tools("away", f"http://127.0.0.1:{port}/mcp")
-        chat = chat_with(servers.Tools("widgetd", url), away)
+        away = OwnTools(f"http://127.0.0.1:{port}/mcp", name="away")
+        chat = chat_with(OwnTools(url), away)
         without = await turn_of(chat)
         (other / "Greeting.widget").write_text(widget_file())
         async with daemon_process(other, port=port):
@@ -240,8 +273,8 @@ async def test_a_server_that_is_down_leaves_the_others_and_is_back_at_the_next_t
 
 async def test_a_server_that_dies_in_a_turn_leaves_the_turn_to_the_others(folder: Path) -> None:
     async with serving(folder) as url:
-        dying = servers.Tools("dying", url)
-        chat = chat_with(servers.Tools("widgetd", url), dying)
+        dying = OwnTools(url, name="dying")
+        chat = chat_with(OwnTools(url), dying)
         asked = dying.list_tools
 
         async def list_tools(*given: Any, **more: Any) -> Any:

@@ -11,7 +11,8 @@ from pydantic import SecretStr
 from tests.serving import serving, widget_file
 from tests.system.chat.endpoint import Answer, calls, cuts, endpoint, refuses, says, stays_silent
 from tests.system.chat.talking import Talker, problems, said, widgets
-from widgetd.chat import model as models
+from widgetd.chat.backend import model as models
+from widgetd.chat.opening import demand_address
 from widgetd.errors import ConfigError
 
 KEY = "sk-not-to-be-seen-0123456789"
@@ -129,7 +130,7 @@ async def test_an_endpoint_that_is_down_is_one_sentence(folder: Path) -> None:
 
 def test_a_model_without_an_address_or_a_key_is_refused_at_the_start() -> None:
     with pytest.raises(ConfigError) as refused:
-        models.chat_model("m1", None, None)
+        demand_address("m1", None, has_key=False)
 
     assert (refused.value.code, str(refused.value)) == (
         "W0012",

@@ -6,7 +6,7 @@ const $ = (id) => document.getElementById(id);
 const list = $("items");
 const words = $("words");
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
-/** By the item's id: its place on the page, what it is, and for a widget its frame and what it shows. */
+/** By id: an item's place on the page, what it is, and for a widget its frame and what it shows. */
 const shown = new Map();
 let thread = location.hash.slice(1);
 let stopping;
@@ -17,19 +17,15 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-async function ask(type, params, signal) {
-  const body = JSON.stringify({ type, params });
-  const response = await fetch("/chatkit", { method: "POST", body, signal });
+async function fetched(path, options) {
+  const response = await fetch(path, options);
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
   throw new Error(said.error ?? `the server answered ${response.status}`);
 }
 
-const get = async (path) => {
-  const response = await fetch(path);
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  return response.json();
-};
+const ask = (type, params, signal) => fetched("/chatkit", { method: "POST", body: JSON.stringify({ type, params }), signal });
+const get = async (path) => (await fetched(path)).json();
 
 // --- a turn
 
@@ -125,15 +121,9 @@ function put({ item }) {
     list.append(one.place);
   }
   one.item = item;
-  if (item.type === "user_message") {
-    one.place.textContent = item.content.map((part) => part.text).join(" ");
-  } else if (item.type === "assistant_message") {
-    item.content.forEach((part, at) => text(one, at, part.text));
-  } else if (item.type === "workflow") {
-    item.workflow.tasks.forEach((task, at) => row(one, at, task));
-  } else if (item.type === "widget") {
-    void draw(one);
-  }
+  item.content?.forEach((part, at) => text(one, at, part.text));
+  item.workflow?.tasks.forEach((task, at) => row(one, at, task));
+  if (item.widget) void draw(one);
 }
 
 function drop(id) {
@@ -153,7 +143,8 @@ function text(one, at, value) {
 function row(one, at, task) {
   if (!one.place) return;
   const open = one.place.children[at]?.open ?? false;
-  const made = make("details", { open }, make("summary", { textContent: task.title }), make("pre", { textContent: task.content, tabIndex: 0 }));
+  const content = make("pre", { textContent: task.content, tabIndex: 0 });
+  const made = make("details", { open }, make("summary", { textContent: task.title }), content);
   if (one.place.children[at]) one.place.children[at].replaceWith(made);
   else one.place.append(made);
 }
@@ -319,7 +310,8 @@ function dress(chosen) {
   for (const { frame } of shown.values()) frame?.change({ theme: theme() });
 }
 
-function send(said) {
+async function send(said) {
+  await ready;
   if (!said.trim() || stopping) return;
   words.value = "";
   const input = { content: [{ type: "input_text", text: said }], attachments: [], inference_options: {} };
@@ -329,12 +321,12 @@ function send(said) {
 
 $("composer").addEventListener("submit", (event) => {
   event.preventDefault();
-  send(words.value);
+  void send(words.value);
 });
 words.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
-  send(words.value);
+  $("composer").requestSubmit();
 });
 $("hello").addEventListener("click", ({ target }) => target.closest("button") && send(target.textContent));
 $("stop").addEventListener("click", () => stopping?.abort());
@@ -364,12 +356,20 @@ news.addEventListener("swap", ({ data }) => {
 });
 
 dress(localStorage.getItem("chat theme") ?? "");
-const state = await get("/chat/state");
-$("model").textContent = state.scripted ? "scripted: no model is asked" : state.model;
-showServers(state.servers);
-// Their frames open at once later: the browser has the view already.
-for (const tool of state.preload) void fetch(`/chat/frame/${encodeURIComponent(tool)}`);
-const threads = await listThreads();
-const known = threads.some(({ id }) => id === thread);
-await openThread(known ? thread : (threads[0]?.id ?? ""));
+progress("Starting…");
+const ready = begin();
+await ready;
 document.documentElement.dataset.ready = "true";
+
+/** The server may still be reading its libraries; whoever asks sooner waits for it. */
+async function begin() {
+  const state = await get("/chat/state");
+  $("model").textContent = state.scripted ? "scripted: no model is asked" : state.model;
+  showServers(state.servers);
+  // Their frames open at once later: the browser has the view already.
+  for (const tool of state.preload) void fetch(`/chat/frame/${encodeURIComponent(tool)}`);
+  const threads = await listThreads();
+  const known = threads.some(({ id }) => id === thread);
+  await openThread(known ? thread : (threads[0]?.id ?? ""));
+  progress("");
+}

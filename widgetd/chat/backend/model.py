@@ -20,17 +20,14 @@ from httpx2 import Timeout, TransportError
 from openai import AsyncOpenAI
 from pydantic import SecretStr
 
-from widgetd.chat.script import ScriptedModel
-from widgetd.errors import ConfigError
-
-SCRIPTED = "scripted"
+from widgetd.chat.backend.script import ScriptedModel
+from widgetd.chat.opening import SCRIPTED
 
 SILENCE_S = 50.0
 """How long an endpoint may say nothing; it is asked twice."""
 
 LONGEST_ANSWER = 300
 """Characters of what an endpoint says of itself that are passed on."""
-
 
 SILENT = "W2502"
 
@@ -76,19 +73,12 @@ class ChatModel:
 
 
 def chat_model(name: str, url: str | None, key: SecretStr | None) -> ChatModel:
-    """The model that the settings name.
-
-    Raises:
-        ConfigError: It needs an address or a key that was not given (W0012).
-    """
+    """The model that the settings name."""
     # Conversations are nobody's but whoever has them.
     set_tracing_disabled(True)
     if name == SCRIPTED:
         return ChatModel(model=ScriptedModel())
     secret = "" if key is None else key.get_secret_value()
-    if url is None and not secret:
-        problem = f"nobody knows where the model {name} is"
-        raise ConfigError("W0012", problem, "name its --chat-url, or set WIDGETD_CHAT_KEY")
     client = AsyncOpenAI(
         base_url=url,
         # Ollama and vLLM want none, but the client wants to send one.

@@ -1,4 +1,4 @@
-"""Threads of conversations, in SQLite: in memory, or in a file that outlives a restart.
+"""Threads of conversations, in SQLite: a `Store` of ChatKit.
 
 Each belongs to whoever began it, and nobody else finds it. Beside an item there may be a
 note: what the server has to know of it and the protocol has no field for.
@@ -6,9 +6,8 @@ note: what the server has to know of it and the protocol has no field for.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
-from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -24,23 +23,6 @@ from widgetd.widget.components import to_chatkit
 
 MOST_THREADS = 500
 MOST_ITEMS = 1_000
-
-_TABLES = """
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
-PRAGMA foreign_keys = ON;
-CREATE TABLE IF NOT EXISTS threads (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, owner TEXT, body TEXT
-);
-CREATE TABLE IF NOT EXISTS items (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, body TEXT,
-    thread TEXT REFERENCES threads (id) ON DELETE CASCADE, UNIQUE (thread, id)
-);
-CREATE TABLE IF NOT EXISTS notes (
-    thread TEXT REFERENCES threads (id) ON DELETE CASCADE, item TEXT, body TEXT,
-    PRIMARY KEY (thread, item)
-);
-"""
 
 _SAVE_THREAD = """
 INSERT INTO threads (id, owner, body) VALUES (?, ?, ?)
@@ -64,21 +46,20 @@ _ITEM: TypeAdapter[ThreadItem] = TypeAdapter(ThreadItem)
 _Kept = TypeVar("_Kept", ThreadMetadata, ThreadItem)
 
 
+class MissingError(NotFoundError, LookupError):
+    """There is no such thread or item, or it is somebody else's."""
+
+
 class Threads(Store[Principal]):
     """The threads of everybody, each for its owner alone; the oldest make room.
 
     Args:
-        file: Where they are kept; None to forget them with the process.
+        database: Where they are kept; it is used by one thread at a time, whichever that is.
     """
 
-    def __init__(self, file: Path | None = None) -> None:
+    def __init__(self, database: Connection) -> None:
         self._one_at_a_time = CapacityLimiter(1)
-        self._database = sqlite3.connect(file or ":memory:", check_same_thread=False)
-        self._database.executescript(_TABLES)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._database.close()
+        self._database = database
 
     async def _rows(self, *statements: tuple[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
         """The rows that the last of `statements` finds, once all of them are done, or none."""
@@ -93,12 +74,12 @@ class Threads(Store[Principal]):
         """The thread as it is kept.
 
         Raises:
-            NotFoundError: There is none of that id, or it is somebody else's.
+            MissingError: There is none of that id, or it is somebody else's.
         """
         query = "SELECT body FROM threads WHERE id = ? AND owner = ?"
         rows = await self._rows((query, (thread_id, context.name)))
         if not rows:
-            raise NotFoundError(thread_id)
+            raise MissingError(thread_id)
         return str(rows[0][0])
 
     @override
@@ -144,7 +125,7 @@ class Threads(Store[Principal]):
             ("SELECT body FROM items WHERE thread = ? AND id = ?", (thread_id, item_id))
         )
         if not rows:
-            raise NotFoundError(item_id)
+            raise MissingError(item_id)
         return _item(rows[0][0])
 
     @override
@@ -189,11 +170,11 @@ class Threads(Store[Principal]):
 
     @override
     async def load_attachment(self, attachment_id: str, context: Principal) -> Attachment:
-        raise NotFoundError(attachment_id)
+        raise MissingError(attachment_id)
 
     @override
     async def delete_attachment(self, attachment_id: str, context: Principal) -> None:
-        raise NotFoundError(attachment_id)
+        raise MissingError(attachment_id)
 
 
 def _item(body: str) -> ThreadItem:

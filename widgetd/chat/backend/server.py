@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
 from secrets import token_hex
 from typing import Any, cast
@@ -21,13 +20,7 @@ import anyio
 import orjson
 import structlog
 from agents import Agent, RunConfig, RunHooks, Runner, Tool
-from agents.mcp import (
-    MCPServer,
-    MCPServerManager,
-    MCPServerStreamableHttp,
-    MCPToolCustomDataContext,
-)
-from agents.tool_context import ToolContext
+from agents.mcp import MCPServerManager, MCPToolCustomDataContext
 from chatkit.actions import Action
 from chatkit.agents import AgentContext, ThreadItemConverter, stream_agent_response
 from chatkit.errors import CustomStreamError
@@ -51,13 +44,13 @@ from chatkit.types import (
     WidgetItem,
     WorkflowItem,
 )
-from httpx2 import AsyncClient
 from pydantic import ValidationError
 from typing_extensions import override
 
-from widgetd.chat.model import ChatModel
-from widgetd.chat.script import ACTION
-from widgetd.chat.threads import Threads
+from widgetd.chat.backend.model import ChatModel
+from widgetd.chat.backend.script import ACTION, text_of
+from widgetd.chat.backend.threads import Threads
+from widgetd.chat.backend.tools import OwnTools, UpstreamTools, short
 from widgetd.mcp.principal import Principal
 from widgetd.widget.components import to_chatkit
 
@@ -69,9 +62,6 @@ INSTRUCTIONS = (
 TURN_S = 120.0
 """How long one turn may take, tools and all."""
 
-CALL_S = 75.0
-"""How long a tool may take: longer than one waits for what a user does."""
-
 MOST_STEPS = 12
 """How often the model may be asked in one turn."""
 
@@ -80,43 +70,11 @@ REMEMBERED = 100
 
 ROOTS = {"Card", "ListView", "Basic"}
 
-_log = structlog.get_logger()
-
-
 TOO_LONG = "W2501"
 
+_log = structlog.get_logger()
 
-class Tools(MCPServerStreamableHttp):
-    """An MCP server that may go away: the turn goes on without it, and `problem` says why.
-
-    Args:
-        name: What people call it.
-        url: Where it is.
-        token: What it asks for; empty for none.
-    """
-
-    def __init__(self, name: str, url: str, token: str = "") -> None:
-        headers = {"authorization": f"Bearer {token}"} if token else {}
-        super().__init__(
-            {"url": url, "headers": headers, "httpx_client_factory": _direct},
-            name=name,
-            client_session_timeout_seconds=CALL_S,
-            # The SDK's own would keep from the model what is wrong with its call.
-            failure_error_function=lambda _context, error: f"This failed: {error}"[:500],
-        )
-        self.problem = ""
-
-    @override
-    async def list_tools(self, *asked: Any, **more: Any) -> Any:
-        try:
-            found = await super().list_tools(*asked, **more)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other servers' tools are there
-            self.problem = _short(error)
-            return []
-        return found
-
-
-Servers = Callable[[Principal], AbstractContextManager[Sequence[MCPServer]]]
+Servers = Callable[[Principal], AbstractContextManager[Sequence[OwnTools | UpstreamTools]]]
 """The MCP servers of one turn, not connected yet, for whoever talks."""
 
 Act = Callable[[Mapping[str, Any]], Any]
@@ -124,21 +82,6 @@ Act = Callable[[Mapping[str, Any]], Any]
 
 Redraw = Callable[[str, Mapping[str, Any]], Any]
 """Draws a widget anew for whoever asks; answers its tree, or None where it cannot be drawn."""
-
-
-@dataclass(slots=True)
-class Turn:
-    """What one turn has come to.
-
-    Attributes:
-        owner: Who talks.
-        began: When each call began, by its id.
-        results: What each call answered, by its id.
-    """
-
-    owner: Principal
-    began: dict[str, float] = field(default_factory=dict)
-    results: dict[str, MCPToolCustomDataContext] = field(default_factory=dict)
 
 
 class Conversation(ThreadItemConverter):
@@ -166,30 +109,35 @@ class Conversation(ThreadItemConverter):
 class Rows(RunHooks[AgentContext[Principal]]):
     """Tells the thread of each call of a tool, and puts the widget there that it answered with."""
 
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
+    def __init__(self) -> None:
+        self._began: dict[str, float] = {}
+        self._answers: dict[str, MCPToolCustomDataContext] = {}
+
+    def note(self, call: MCPToolCustomDataContext) -> None:
+        """Keep what an MCP server answered until the call's end, which knows its text only."""
+        context: Any = call.run_context
+        self._answers[context.tool_call_id] = call
 
     @override
     async def on_tool_start(self, context: Any, agent: Any, tool: Tool) -> None:
-        self._turn.began[context.tool_call_id] = time.perf_counter()
+        self._began[context.tool_call_id] = time.perf_counter()
         await context.context.stream(ProgressUpdateEvent(text=f"Calling {tool.name}"))
 
     @override
     async def on_tool_end(self, context: Any, agent: Any, tool: Tool, result: object) -> None:
-        call: ToolContext[AgentContext[Principal]] = context
-        ms = (time.perf_counter() - self._turn.began.pop(call.tool_call_id)) * 1000
-        answered, text = self._turn.results.pop(call.tool_call_id, None), _text(result)
+        ms = (time.perf_counter() - self._began.pop(context.tool_call_id)) * 1000
+        answer, text = self._answers.pop(context.tool_call_id, None), text_of(result)
+        failed = answer is None or answer.is_error
         # Four letters are a token, more or less.
-        facts = f"{ms:.0f} ms · {len(text) // 4} tokens"
-        failed = answered is None or answered.is_error
+        facts = "failed" if failed else f"{ms:.0f} ms · {len(text) // 4} tokens"
         task = CustomTask(
-            title=f"{tool.name} · {'failed' if failed else facts}",
-            content=f"{call.tool_arguments}\n\n{text}",
+            title=f"{tool.name} · {facts}",
+            content=f"{context.tool_arguments}\n\n{text}",
             status_indicator="complete",
         )
-        await call.context.add_workflow_task(task)
-        if answered is not None and not failed:
-            await self._show(call.context, answered, text)
+        await context.context.add_workflow_task(task)
+        if answer is not None and not failed:
+            await self._show(context.context, answer, text)
 
     async def _show(
         self, context: AgentContext[Principal], call: MCPToolCustomDataContext, text: str
@@ -260,7 +208,7 @@ class ChatServer(ChatKitServer[Principal]):
     @asynccontextmanager
     async def connected(
         self, owner: Principal
-    ) -> AsyncIterator[tuple[list[MCPServer], Callable[[], list[dict[str, str]]]]]:
+    ) -> AsyncIterator[tuple[list[Any], Callable[[], list[dict[str, str]]]]]:
         """The servers that can be reached, and a way to ask how all of them are.
 
         They are asked anew for each turn, so that one that was away is back at the next.
@@ -269,12 +217,9 @@ class ChatServer(ChatKitServer[Principal]):
             async with MCPServerManager(servers, connect_in_parallel=True) as manager:
 
                 def states() -> list[dict[str, str]]:
-                    failed = {one: _short(error) for one, error in manager.errors.items()}
+                    failed = {one: short(error) for one, error in manager.errors.items()}
                     return [
-                        {
-                            "name": one.name,
-                            "problem": failed.get(one) or str(getattr(one, "problem", "")),
-                        }
+                        {"name": one.name, "problem": one.problem or failed.get(one, "")}
                         for one in servers
                     ]
 
@@ -292,13 +237,13 @@ class ChatServer(ChatKitServer[Principal]):
             thread.title = _words_of(input_user_message)[:60]
         items = await self.store.load_thread_items(thread.id, None, REMEMBERED, "desc", context)
         spoken = await Conversation().to_agent_input(items.data[::-1])
-        ends, turn, pending = time.monotonic() + TURN_S, Turn(context), Pending()
+        ends, rows, pending = time.monotonic() + TURN_S, Rows(), Pending()
         async with AsyncExitStack() as held:
             try:
                 servers, states = await held.enter_async_context(self.connected(context))
                 yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
                 for server in servers:
-                    server.custom_data_extractor = turn_results(turn)
+                    server.custom_data_extractor = rows.note
                 agent = Agent[AgentContext[Principal]](
                     name="widgetd",
                     instructions=self.instructions,
@@ -315,7 +260,7 @@ class ChatServer(ChatKitServer[Principal]):
                     spoken,
                     context=asked,
                     max_turns=MOST_STEPS,
-                    hooks=Rows(turn),
+                    hooks=rows,
                     run_config=RunConfig(tracing_disabled=True),
                 )
                 held.callback(run.cancel)
@@ -356,7 +301,7 @@ class ChatServer(ChatKitServer[Principal]):
         data = {"item": sender.id if sender else "", "result": answer}
         yield ClientEffectEvent(name="widgetd.action", data=data)
         if told is None:
-            said = _text(answer.get("content"))
+            said = text_of(answer.get("content"))
             yield NoticeEvent(level="warning", message=said)
             return
         yield ThreadItemDoneEvent(item=told)
@@ -453,23 +398,6 @@ class Pending:
         return event.model_copy(update={"item": event.item.model_copy(update={"id": name})})
 
 
-def turn_results(turn: Turn) -> Callable[[MCPToolCustomDataContext], None]:
-    """Notes what each call answered, for the row and the widget that are made of it."""
-
-    def note(call: MCPToolCustomDataContext) -> None:
-        context: Any = call.run_context
-        turn.results[context.tool_call_id] = call
-
-    return note
-
-
-def _direct(
-    headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
-) -> AsyncClient:
-    """A client that asks no proxy: it talks to this machine."""
-    return AsyncClient(headers=headers, timeout=timeout, auth=auth, trust_env=False)
-
-
 def _object(value: Any) -> dict[str, Any]:
     """An action's payload, or a model's arguments, as an object."""
     if isinstance(value, str):
@@ -480,19 +408,5 @@ def _object(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {} if value is None else {"value": value}
 
 
-def _text(result: Any) -> str:
-    """The text of a tool's answer."""
-    parts = result if isinstance(result, list) else [result]
-    texts = (part.get("text", "") if isinstance(part, dict) else str(part) for part in parts)
-    return "\n".join(text for text in texts if text)
-
-
 def _words_of(message: UserMessageItem) -> str:
     return " ".join(part.text for part in message.content)
-
-
-def _short(error: BaseException) -> str:
-    """Why a server cannot be reached, in few words."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return (str(error).splitlines() or [""])[0][:200] or type(error).__name__

@@ -81,14 +81,14 @@ def _answer(given: str | list[Any], tools: Sequence[Tool]) -> Said:
     """What comes next in the turn that `given` ends with."""
     items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     start = max(at for at, item in enumerate(items) if item.get("role") == "user")
-    said = _text(items[start].get("content"))
+    said = text_of(items[start].get("content"))
     names = {
         one["call_id"]: _own_name(one["name"])
         for one in items
         if one.get("type") == "function_call"
     }
     done = [
-        (names.get(one["call_id"], ""), _text(one["output"]))
+        (names.get(one["call_id"], ""), text_of(one["output"]))
         for one in items[start:]
         if one.get("type") == "function_call_output"
     ]
@@ -260,10 +260,11 @@ def _json(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _text(content: Any) -> str:
+def text_of(content: Any) -> str:
     """The text of a message, or of what a tool answered, in whichever shape it comes."""
     parts = content if isinstance(content, list) else [content]
-    return "\n".join(part if isinstance(part, str) else part.get("text", "") for part in parts)
+    texts = (part.get("text", "") if isinstance(part, dict) else str(part) for part in parts)
+    return "\n".join(text for text in texts if text)
 
 
 def _call(tool: str, arguments: Mapping[str, Any]) -> ResponseFunctionToolCall:

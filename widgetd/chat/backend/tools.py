@@ -1,0 +1,120 @@
+"""The MCP servers whose tools an agent has: the daemon's own, and the upstreams that it keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.mcp import MCPServer, MCPServerStreamableHttp
+from httpx2 import AsyncClient
+from mcp_types import CallToolResult, TextContent
+from mcp_types import Tool as McpTool
+from typing_extensions import override
+
+from widgetd.upstreams.connection import Upstream
+
+CALL_S = 75.0
+"""How long a tool may take: longer than one waits for what a user does."""
+
+LONGEST_TEXT = 16_384
+"""Characters of an upstream's answer that a model reads."""
+
+
+def _said(_context: Any, error: Exception) -> str:
+    """What a model reads of a call that failed; the SDK's own sentence would not say why."""
+    return f"This failed: {error}"[:500]
+
+
+class OwnTools(MCPServerStreamableHttp):
+    """The tools that widgetd serves, as whoever holds `token` may call them.
+
+    Attributes:
+        problem: Why it could not be asked; empty where it could.
+    """
+
+    def __init__(self, url: str, token: str = "", name: str = "widgetd") -> None:
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        super().__init__(
+            {"url": url, "headers": headers, "httpx_client_factory": _direct},
+            name=name,
+            client_session_timeout_seconds=CALL_S,
+            failure_error_function=_said,
+        )
+        self.problem = ""
+
+    @override
+    async def list_tools(self, *asked: Any, **more: Any) -> Any:
+        try:
+            return await super().list_tools(*asked, **more)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other servers' tools are there
+            self.problem = short(error)
+            return []
+
+
+class UpstreamTools(MCPServer):
+    """The tools of an upstream, over the connection that the daemon keeps and mends by itself."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        super().__init__(failure_error_function=_said)
+        self._upstream = upstream
+
+    @property
+    @override
+    def name(self) -> str:
+        return self._upstream.name
+
+    @property
+    def problem(self) -> str:
+        """Why it cannot be called now, in one word; empty where it can."""
+        one = self._upstream
+        return "" if one.state in {"ready", "empty"} else one.reason or one.state
+
+    @override
+    async def connect(self) -> None:
+        await self._upstream.settled()
+        if self.problem:
+            raise self._upstream.unavailable()
+
+    @override
+    async def cleanup(self) -> None:
+        """Whoever keeps the connection ends it."""
+
+    @override
+    async def list_tools(self, run_context: Any = None, agent: Any = None) -> Any:
+        return [
+            McpTool(name=one.name, description=one.description, input_schema=dict(one.input_schema))
+            for one in self._upstream.tools.values()
+        ]
+
+    @override
+    async def call_tool(
+        self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
+    ) -> CallToolResult:
+        answer = await self._upstream.call(tool_name, arguments or {})
+        text = f"({len(answer.content)} bytes of {answer.mime_type})"
+        if answer.kind != "binary":
+            text = answer.content.decode()
+        if len(text) > LONGEST_TEXT:
+            text = f"{text[:LONGEST_TEXT]}… ({len(text)} characters in all)"
+        return CallToolResult(content=[TextContent(type="text", text=text)])
+
+    @override
+    async def list_prompts(self) -> Any:
+        raise NotImplementedError
+
+    @override
+    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
+        raise NotImplementedError
+
+
+def short(error: BaseException) -> str:
+    """Why a server cannot be reached, in few words."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+
+
+def _direct(
+    headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
+) -> AsyncClient:
+    """A client that asks no proxy: it talks to this machine."""
+    return AsyncClient(headers=headers, timeout=timeout, auth=auth, trust_env=False)

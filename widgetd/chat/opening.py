@@ -1,0 +1,70 @@
+"""What can be refused of a chat, looked at before anything runs and any library is imported."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from widgetd.errors import ConfigError
+
+SCRIPTED = "scripted"
+"""The model that is no endpoint's."""
+
+_TABLES = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA foreign_keys = ON;
+CREATE TABLE IF NOT EXISTS threads (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, owner TEXT, body TEXT
+);
+CREATE TABLE IF NOT EXISTS items (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, body TEXT,
+    thread TEXT REFERENCES threads (id) ON DELETE CASCADE, UNIQUE (thread, id)
+);
+CREATE TABLE IF NOT EXISTS notes (
+    thread TEXT REFERENCES threads (id) ON DELETE CASCADE, item TEXT, body TEXT,
+    PRIMARY KEY (thread, item)
+);
+"""
+
+
+def demand_address(name: str, url: str | None, *, has_key: bool) -> None:
+    """Return if the model of that name can be asked.
+
+    Raises:
+        ConfigError: It needs an address or a key that was not given (W0012).
+    """
+    if name != SCRIPTED and url is None and not has_key:
+        problem = f"nobody knows where the model {name} is"
+        raise ConfigError("W0012", problem, "name its --chat-url, or set WIDGETD_CHAT_KEY")
+
+
+def instructions_in(file: Path | None) -> str:
+    """What the model is told before everything; empty for the usual.
+
+    Raises:
+        ConfigError: The file cannot be read (W0006).
+    """
+    try:
+        return "" if file is None else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"the file {file} cannot be read ({error})"
+        raise ConfigError("W0006", problem, "name another", exit_code=3) from None
+
+
+def database(file: Path | None = None) -> sqlite3.Connection:
+    """Where threads are kept.
+
+    Args:
+        file: None to forget them with the process.
+
+    Raises:
+        ConfigError: The file is none of ours, or cannot be written (W0006).
+    """
+    try:
+        opened = sqlite3.connect(file or ":memory:", check_same_thread=False)
+        opened.executescript(_TABLES)
+    except sqlite3.Error as error:
+        problem = f"the conversations in {file} cannot be used ({error})"
+        raise ConfigError("W0006", problem, "move that file away", exit_code=3) from None
+    return opened
