@@ -35,6 +35,24 @@ _TEMPLATE = """{
   ]
 }"""
 
+_JSX = """const schema = {schema};
+
+const sample = {sample};
+
+<Card size="sm">
+  <Title value={{title}} size="sm" />
+  {{text && <Text value={{text}} />}}
+  {{items.map((item) => (
+    <Row key={{item}} gap={{2}}>
+      <Icon name="check" color="success" />
+      <Text value={{item}} />
+    </Row>
+  ))}}
+</Card>
+"""
+
+_SAMPLE = {"title": "Ready for Friday", "text": "So far.", "items": ["Room booked", "Food"]}
+
 _SCHEMA = {
     "type": "object",
     "properties": {
@@ -73,6 +91,7 @@ def new(
     *,
     dir: Path | None = None,
     from_: Annotated[str, Parameter(name="--from")] = "",
+    jsx: bool = False,
 ) -> int:
     """Begin a widget: write NAME.widget and its sidecar, which serve at once.
 
@@ -82,6 +101,7 @@ def new(
         name: What people call it, as "Parcel Tracker".
         dir: Where to. Default: ./widgets where there is one, else the current folder.
         from_: A bundled widget to begin with, by its tool's name.
+        jsx: Write JSX, as Studio's editor holds it, into NAME.widget.jsx.
     """
     from widgetd.catalog.intake import is_widget_name
     from widgetd.cli.schemas import document_schema, sidecar_schema
@@ -93,10 +113,17 @@ def new(
     folder = dir or (Path("widgets") if Path("widgets").is_dir() else Path())
     if not folder.is_dir():
         raise ConfigError("W0003", f"there is no folder {folder}", "make it first", exit_code=3)
-    file, sidecar = _copied(from_, name) if from_ else _begun(name)
-    path = folder / f"{name}.widget"
-    written = {path: json.dumps(file, indent=2, ensure_ascii=False) + "\n"}
-    written[path.with_name(path.name + SUFFIX)] = sidecar
+    if jsx and from_:
+        problem = "a bundled widget has no JSX to begin with"
+        raise ConfigError("W0002", problem, "leave out --jsx or --from")
+    path = folder / f"{name}.widget{'.jsx' if jsx else ''}"
+    if jsx:
+        sidecar = _SIDECAR.format(name=name, schemas=SCHEMAS)
+        text = _JSX.format(schema=json.dumps(_SCHEMA, indent=2), sample=json.dumps(_SAMPLE))
+    else:
+        file, sidecar = _copied(from_, name) if from_ else _begun(name)
+        text = json.dumps(file, indent=2, ensure_ascii=False) + "\n"
+    written = {path: text, path.with_name(path.name + SUFFIX): sidecar}
     for each in written:
         if each.exists():
             raise ConfigError("W0002", f"{each} is there already", "take another name")
@@ -152,11 +179,11 @@ def _bundled(tool: str) -> Widget:
     return widgets[tool]
 
 
-def schema(what: Literal["widget", "sidecar", "settings"]) -> int:
-    """Print the JSON Schema of a kind of file, for editors: .widget, .widget.toml, widgetd.toml.
+def schema(what: Literal["widget", "sidecar", "settings", "test"]) -> int:
+    """Print the JSON Schema of a kind of file, for editors.
 
     Args:
-        what: Of which.
+        what: Of .widget, .widget.toml, widgetd.toml or *.test.yaml.
     """
     from widgetd.cli.schemas import SCHEMA_OF
 

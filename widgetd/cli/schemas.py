@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from widgetd.settings import Settings
 from widgetd.widget.document import KNOWN, REQUIRED, SHAPES, VERSION
 from widgetd.widget.sidecar import Sidecar
+
+if TYPE_CHECKING:
+    from widgetd.browser.keywords import Keyword
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -50,9 +53,91 @@ def settings_schema() -> dict[str, Any]:
     return {"$schema": DRAFT, **schema, "title": "widgetd.toml"}
 
 
+def suite_schema() -> dict[str, Any]:
+    """Of a `*.test.yaml` file."""
+    # Whoever asks for another has no need of the browser's room.
+    from widgetd.browser.keywords import KEYWORDS
+
+    does = {name: _arguments(row) for row in KEYWORDS.values() for name in (row.name, row.slug)}
+    alone = [
+        name
+        for row in KEYWORDS.values()
+        if not row.schema.get("required")
+        for name in (row.name, row.slug)
+    ]
+    steps = {"type": "array", "items": {"$ref": "#/$defs/step"}}
+    texts = {"type": "array", "items": {"$ref": "#/$defs/text"}}
+    rows = {"type": "array", "items": {"type": "object"}}
+    module = {"params": texts, "steps": steps}
+    use = {"anyOf": [{"$ref": "#/$defs/text"}, {"type": "object", "required": ["module"]}]}
+    test = {
+        "name": {"$ref": "#/$defs/text"},
+        "tags": texts,
+        "for": {"anyOf": [rows, {"$ref": "#/$defs/text"}], "description": "Rows, or a CSV file."},
+        "steps": steps,
+    }
+    return {
+        "$schema": DRAFT,
+        "title": "Tests of widgets",
+        "type": "object",
+        "properties": {
+            "widget": {"$ref": "#/$defs/text"},
+            "vars": {"type": ["object", "null"]},
+            "targets": {"type": "object"},
+            "modules": {
+                "type": "object",
+                "additionalProperties": {"anyOf": [steps, _closed(module)]},
+            },
+            "tests": {"type": "array", "items": _closed(test, "name", "steps")},
+        },
+        "required": ["tests"],
+        "additionalProperties": False,
+        "$defs": {
+            "text": {"type": ["string", "number", "boolean"], "minLength": 1},
+            "variable": {"type": "string", "pattern": r"\$\{"},
+            "step": {
+                "anyOf": [
+                    {"enum": alone},
+                    {
+                        **_closed({**does, "use": use, "when": {"type": "object"}}),
+                        "minProperties": 1,
+                        "maxProperties": 2,
+                        "dependentSchemas": {"when": {"minProperties": 2}},
+                        "if": {"maxProperties": 2, "minProperties": 2},
+                        "then": {"required": ["when"]},
+                    },
+                ]
+            },
+        },
+    }
+
+
+def _closed(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _arguments(row: Keyword) -> dict[str, Any]:
+    """What may stand behind a keyword: its arguments by name, the first alone, or nothing."""
+    schema = row.schema
+    parts = {
+        name: {"anyOf": [part, {"$ref": "#/$defs/variable"}]}
+        for name, part in schema["properties"].items()
+    }
+    forms = [{**schema, "properties": parts}, *list(parts.values())[:1]]
+    if not schema.get("required"):
+        forms.append({"type": "null"})
+    return {"description": row.says, "anyOf": forms}
+
+
 SCHEMA_OF: Mapping[str, Callable[[], dict[str, Any]]] = {
     "widget": document_schema,
     "sidecar": sidecar_schema,
     "settings": settings_schema,
+    "test": suite_schema,
 }
 """By what `widgetd schema` calls them."""

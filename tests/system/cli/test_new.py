@@ -9,17 +9,29 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+import yaml
 
 from widgetd.cli import main
-from widgetd.cli.schemas import SCHEMA_OF, document_schema, settings_schema, sidecar_schema
+from widgetd.cli.schemas import (
+    SCHEMA_OF,
+    document_schema,
+    settings_schema,
+    sidecar_schema,
+    suite_schema,
+)
+from widgetd.errors import WidgetError
 from widgetd.settings import Settings, bundled
+from widgetd.testing.suite import cases
+from widgetd.testing.yaml_file import read_suite
 
 BAD = sorted((Path(__file__).parents[2] / "widgets" / "bad").glob("*.txt"))
 SHAPE = ("W1105", "W1106", "W1107", "W1111", "W1112", "W1113")
 MISSHAPEN = [path for path in BAD if path.read_text().startswith(SHAPE)]
 
 
-@pytest.mark.parametrize("more", [[], ["--from", "flight_tracker"], ["--from", "lead_form"]])
+@pytest.mark.parametrize(
+    "more", [[], ["--jsx"], ["--from", "flight_tracker"], ["--from", "lead_form"]], ids=" ".join
+)
 def test_what_it_writes_is_clean_under_the_strictest_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
@@ -31,6 +43,16 @@ def test_what_it_writes_is_clean_under_the_strictest_check(
     assert "1 file: 0 faults, 0 warnings" in said
     assert main(["list", "--dir", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("parcel_tracker")
+
+
+def test_what_it_writes_names_its_schemas_and_they_admit_it(tmp_path: Path) -> None:
+    assert main(["new", "A", "--dir", str(tmp_path)]) == 0
+    file = json.loads((tmp_path / "A.widget").read_text())
+    beside = (tmp_path / "A.widget.toml").read_text()
+    named = tmp_path / beside.splitlines()[0].removeprefix("#:schema ")
+
+    assert jsonschema_rs.is_valid(json.loads((tmp_path / file["$schema"]).read_text()), file)
+    assert jsonschema_rs.is_valid(json.loads(named.read_text()), _toml(beside))
 
 
 def test_it_goes_where_the_widgets_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,6 +82,7 @@ def test_it_never_writes_over_a_file(
     [
         (["../A"], "'../A' is no name for a widget"),
         (["A", "--dir", "nowhere"], "there is no folder nowhere"),
+        (["A", "--from", "flight_tracker", "--jsx"], "leave out --jsx or --from"),
         (["A", "--from", "flight_traker"], "did you mean 'flight_tracker'?"),
     ],
 )
@@ -112,6 +135,52 @@ def test_the_schema_of_the_settings_knows_each_of_them_and_takes_words_as_a_text
     assert jsonschema_rs.is_valid(schema, {"port": 1, "image_origin": "https://a.example, b"})
     assert jsonschema_rs.is_valid(schema, {"image_origin": ["https://a.example"]})
     assert not jsonschema_rs.is_valid(schema, {"prot": 1})
+
+
+@pytest.mark.parametrize("path", sorted(bundled().glob("*.test.yaml")), ids=lambda path: path.stem)
+def test_the_schema_of_tests_admits_what_the_bundled_widgets_are_held_to(path: Path) -> None:
+    assert jsonschema_rs.is_valid(suite_schema(), yaml.safe_load(path.read_text()))
+
+
+def suite(*steps: Any, **more: Any) -> dict[str, Any]:
+    return {"tests": [{"name": "a", "steps": list(steps)}], **more}
+
+
+@pytest.mark.parametrize(
+    ("written", "fits"),
+    [
+        (suite("Expect Quiet", {"Press": "text=Go"}), True),
+        ({"tests": [{"name": "a", "for": "rows.csv", "steps": []}], "widget": "a"}, True),
+        (suite(modules={"m": [{"use": "n"}, {"use": {"module": "n", "a": 1}}]}), True),
+        (suite({"Expect Count": {"target": "text=a", "count": 2}}), True),
+        (suite({"Expect Count": {"target": "text=a", "count": "2x"}}), False),
+        (suite({"Pres": "text=Go"}), False),
+        (suite("Press"), False),
+        (suite({"Press": "text=a", "Hover": "text=b"}), False),
+        (suite({"Press": "${a}", "when": {"a": "b"}}, vars={"a": "text=Go"}), True),
+        ({"tests": [{"steps": []}]}, False),
+        (suite(widgets="a"), False),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_the_schema_of_tests_says_of_a_file_what_its_reader_says(
+    tmp_path: Path, written: dict[str, Any], fits: bool
+) -> None:
+    file = tmp_path / "a.test.yaml"
+    file.write_text(json.dumps(written))
+    (tmp_path / "rows.csv").write_text("b\n1\n")
+
+    assert jsonschema_rs.is_valid(suite_schema(), written) == fits
+    assert _reads(file) == fits
+
+
+def _reads(file: Path) -> bool:
+    try:
+        list(cases(read_suite(file)))
+    except WidgetError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("what", sorted(SCHEMA_OF))
