@@ -55,7 +55,6 @@ from widgetd.store.factory import open_store
 from widgetd.store.limits import LocalLimits
 from widgetd.upstreams.toolset import Feeding
 from widgetd.web.metrics import Metrics
-from widgetd.widget.sidecar import SUFFIX
 
 if TYPE_CHECKING:
     from widgetd.browser.sessions import Sessions
@@ -261,22 +260,23 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
     from widgetd.guide.drafts import Drafts  # noqa: PLC0415
     from widgetd.guide.reference import Reference  # noqa: PLC0415
 
-    def sidecar(path: str) -> str:
+    def text_of(path: str) -> str:
         with suppress(OSError), opened(runtime.folder) as folder:
-            beside = read(folder, path + SUFFIX, limit_bytes=Limits().file_bytes, quiet_ms=0)
-            return beside.content.decode(errors="replace")
+            source = read(folder, path, limit_bytes=Limits().file_bytes, quiet_ms=0)
+            return source.content.decode(errors="replace")
         return ""
 
     return Authoring(
         drafts=Drafts(server.admit, draws=runtime.loading.draws, strict=runtime.settings.strict),
         reference=Reference(descriptions()),
         examples=PerAudience(lambda: Examples(runtime.loading.draws)),
-        sidecar=sidecar,
+        text_of=text_of,
         intake=intake,
         registry=runtime.registry,
         views=server.views.of,
         history=runtime.history,
         draws=runtime.loading.draws,
+        pages=runtime.settings.gallery,
         at_once=CapacityLimiter(DRAFTS_AT_ONCE),
     )
 

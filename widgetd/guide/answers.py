@@ -25,6 +25,7 @@ from widgetd.mcp.parts import JSON, PARTS
 from widgetd.mcp.principal import Caller, PerAudience
 from widgetd.mcp.result import Result, not_found, structured_result
 from widgetd.widget.actions import widget_actions
+from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.widget import Widget
 
@@ -42,24 +43,26 @@ class Authoring:
         drafts: Tries drafts.
         reference: Searches what is written for authors.
         examples: How components are used in what an audience sees.
-        sidecar: The text of a widget's sidecar, by the widget's path; empty where there is none.
+        text_of: The text of a file of the folder, by its path; empty where there is none.
         intake: Takes files into the folder; None where nothing may be saved.
         registry: What is being served.
         views: A snapshot as an audience sees it.
         history: What each widget was before.
         draws: What is being drawn.
+        pages: Whether each widget has a page in the gallery.
         at_once: How many drafts are tried at the same time, beside the event loop.
     """
 
     drafts: Drafts
     reference: Reference
     examples: PerAudience[Examples]
-    sidecar: Callable[[str], str]
+    text_of: Callable[[str], str]
     intake: Intake | None
     registry: Registry
     views: Callable[[Snapshot, Any], Snapshot]
     history: History
     draws: Draws
+    pages: bool
     at_once: CapacityLimiter
 
 
@@ -169,7 +172,8 @@ def _part(part: str, widget: Widget, context: ToolContext, authoring: Authoring)
 
 
 def _dependencies(widget: Widget, authoring: Authoring, _caller: Caller) -> dict[str, Any]:
-    """`{"components", "icons", "imageOrigins", "actions", "unusedFields", …}` of a widget."""
+    """`{"components", "icons", "actions", "upstream"?, "tests", "unusedFields", …}` of a widget."""
+    feed = widget.definition.sidecar.feed
     said: dict[str, list[str]] = {name: [] for name in _SAYING.values()}
     for finding in findings(widget):
         if finding.code in _SAYING:
@@ -179,8 +183,21 @@ def _dependencies(widget: Widget, authoring: Authoring, _caller: Caller) -> dict
         "icons": icons_in(widget, authoring.draws),
         "imageOrigins": sorted(widget.definition.image_origins),
         "actions": [action.type for action in widget_actions(widget)],
+        **({} if feed is None else {"upstream": f"{feed.upstream}/{feed.tool}"}),
+        "tests": [beside] if authoring.text_of(beside := _tests_of(widget)) else [],
         **said,
     }
+
+
+def _tests_of(widget: Widget) -> str:
+    """The file of tests that goes with it, beside its own."""
+    path = widget.definition.path
+    return path.removesuffix(JSX_SUFFIX).removesuffix(WIDGET_SUFFIX) + TESTS_SUFFIX
+
+
+def _feed(widget: Widget, _authoring: Authoring, _caller: Caller) -> dict[str, Any] | None:
+    feed = widget.definition.sidecar.feed
+    return None if feed is None else feed.model_dump(mode="json", exclude_unset=True)
 
 
 def _history(widget: Widget, authoring: Authoring, caller: Caller) -> dict[str, Any] | None:
@@ -207,9 +224,11 @@ _SAYING = {
 """Which findings say what a widget lacks, or has too much of."""
 
 _READERS: Mapping[str, Callable[[Widget, Authoring, Caller], Any]] = {
-    "sidecar": lambda widget, authoring, _: authoring.sidecar(widget.definition.path),
+    "sidecar": lambda widget, authoring, _: authoring.text_of(widget.definition.path + SUFFIX),
     "dependencies": _dependencies,
     "history": _history,
+    "feed": _feed,
+    "tests": lambda widget, authoring, _: authoring.text_of(_tests_of(widget)),
 }
 
 
@@ -230,7 +249,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 
 
 async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"file", "tool", "digest"}` of what is served now.
+    """`{"file", "tool", "digest", "page"?}` of what is served now.
 
     Raises:
         CallError: Nothing may be saved here (W3004), the file is another by now (W3005), or it
@@ -258,7 +277,8 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
         raise CallError(finding.code, f"{finding.problem}; {finding.advice}") from None
     entry = authoring.registry.current.entries.get(file)
     digest = "" if entry is None else entry.key
-    return structured_result({"file": file, "tool": tool, "digest": digest})
+    page = {"page": f"/w/{tool}"} if authoring.pages else {}
+    return structured_result({"file": file, "tool": tool, "digest": digest, **page})
 
 
 def _demand_few(names: Collection[str], most: int = MOST_NAMES) -> None:

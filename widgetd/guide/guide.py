@@ -13,7 +13,7 @@ from widgetd.errors import CallError, nearest
 ORDER = ("start", "template", "schema", "components", "sidecar", "feeds", "actions", "operating")
 """In which somebody new reads them."""
 
-KINDS = ("guide", "component", "example", "setting", "code")
+KINDS = ("guide", "component", "example", "setting", "code", "test")
 """What the reference finds."""
 
 

@@ -1,4 +1,4 @@
-"""Find in one search what an author may look for: the guide, components, examples, settings, codes.
+"""Find in one search what helps authors: pages, components, examples, settings, codes, tests.
 
 What comes with widgetd is read once. Examples are the served widgets that use a component, as
 whoever asks sees them; they follow what is served when somebody asks, so a save costs nothing.
@@ -15,6 +15,7 @@ from typing import Any
 
 from anyio import to_thread
 
+from widgetd.browser.keywords import KEYWORDS
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CODES
 from widgetd.guide.component_details import components_in, properties_of, use_of
@@ -28,7 +29,15 @@ LONGEST = 400
 """Characters of a snippet."""
 
 WORTH = MappingProxyType(
-    {"guide": 1.0, "component": 1.0, "property": 0.7, "example": 0.8, "setting": 0.7, "code": 0.5}
+    {
+        "guide": 1.0,
+        "component": 1.0,
+        "property": 0.7,
+        "example": 0.8,
+        "setting": 0.7,
+        "code": 0.5,
+        "test": 0.5,
+    }
 )
 """What a hit of each kind is worth beside one in what explains."""
 
@@ -250,6 +259,16 @@ def _entries() -> Iterator[Entry]:
     for code in CODES.values():
         yield Entry(
             kind="code", name=code.code, title=code.code, text=code.meaning, keywords=code.code
+        )
+
+    for row in KEYWORDS.values():
+        takes = ", ".join(one.name for one in row.parameters) or "nothing"
+        yield Entry(
+            kind="test",
+            name=row.name,
+            title=f"{row.name}, in a test",
+            text=f"{row.says} Takes {takes}.",
+            keywords=row.name,
         )
 
 

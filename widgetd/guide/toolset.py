@@ -14,7 +14,7 @@ from widgetd.mcp.parts import PARTS
 from widgetd.mcp.principal import AUTHOR, WRITE
 from widgetd.mcp.result import Result
 
-OWN_PARTS = ("sidecar", "dependencies", "history")
+OWN_PARTS = ("sidecar", "dependencies", "history", "feed", "tests")
 """What `read_widget` reads besides the parts that are resources."""
 
 
@@ -173,5 +173,6 @@ TOOLS = (
         scope=WRITE,
         toolset="author",
         read_only=False,
+        destructive=True,
     ),
 )

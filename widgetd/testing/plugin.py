@@ -21,9 +21,9 @@ from widgetd.testing.csv_folder import CASES, read_folder
 from widgetd.testing.runner import STEP_S, THEMES, FailedStepError, Runner, default_case, named
 from widgetd.testing.suite import Case, cases, display, sentence
 from widgetd.testing.yaml_file import read_suite
-from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
+from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 
-YAML = ".test.yaml"
+YAML = TESTS_SUFFIX
 RESULTS = "test-results"
 """Where what shows a failure is put."""
 

@@ -23,6 +23,8 @@ WIDGET_SUFFIX = ".widget"
 JSX_SUFFIX = f"{WIDGET_SUFFIX}.jsx"
 """A file that an author writes by hand, as Studio's editor shows it."""
 
+TESTS_SUFFIX = ".test.yaml"
+
 _BROWSER_SUFFIX = re.compile(r" \(\d+\)$")
 
 

@@ -236,6 +236,7 @@ async def test_what_is_served_is_read_saved_again_by_its_digest_and_never_over_a
         "icons": [],
         "imageOrigins": [],
         "actions": [],
+        "tests": [],
         "unusedFields": [],
         "undeclared": [],
         "unknownIcons": [],
@@ -250,6 +251,37 @@ async def test_what_is_served_is_read_saved_again_by_its_digest_and_never_over_a
     assert late.startswith(f"[W3005] the file there has the digest '{second['digest']}'")
     assert gone.startswith(("[W1108]", "[W3005]"))
     assert json.loads((tmp_path / "Parcel.widget").read_text()) == other
+
+
+async def test_what_fills_a_widget_and_what_it_is_held_to_are_parts_of_it(tmp_path: Path) -> None:
+    (tmp_path / "Parcel.widget").write_text(json.dumps(PARCEL))
+    (tmp_path / "Parcel.test.yaml").write_text("tests: []\n")
+    feed = 'upstream = "post"\ntool = "get_parcel"\nask = ["status"]\n'
+    (tmp_path / "Parcel.widget.toml").write_text(f"{SIDECAR}[feed]\n{feed}")
+    parts = ["feed", "tests", "dependencies"]
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+        [item] = (await asked(connection.client, "read_widget", names="parcel", parts=parts))[
+            "items"
+        ]
+
+    assert item["parts"]["feed"] == {"upstream": "post", "tool": "get_parcel", "ask": ["status"]}
+    assert item["parts"]["tests"] == "tests: []\n"
+    assert item["parts"]["dependencies"]["upstream"] == "post/get_parcel"
+    assert item["parts"]["dependencies"]["tests"] == ["Parcel.test.yaml"]
+
+
+async def test_whoever_saves_is_told_the_page_and_warned_that_a_file_may_be_replaced(
+    tmp_path: Path,
+) -> None:
+    served = {**SETTINGS, "gallery": True}
+    async with serving(tmp_path, **served) as url, connected(url, "modern") as connection:
+        saved = await asked(connection.client, "save_widget", file="Parcel.widget", widget=PARCEL)
+        tools = {tool.name: tool for tool in (await connection.client.list_tools()).tools}
+
+    assert saved["page"] == "/w/parcel"
+    hints = {name: tool.annotations for name, tool in tools.items() if name in NAMES}
+    changing = {name for name, hint in hints.items() if hint and hint.destructive_hint}
+    assert changing == {"save_widget"}
 
 
 @pytest.mark.parametrize(

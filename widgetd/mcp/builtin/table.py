@@ -74,6 +74,7 @@ class BuiltinTool:
         waits: Whether it waits for somebody, and so holds no slot meanwhile.
         toolset: Which setting switches it on.
         read_only: Whether calling it changes nothing.
+        destructive: Whether it may take the place of what is there.
         app_only: Whether it is for the page that shows a widget, and hidden from the model.
     """
 
@@ -87,6 +88,7 @@ class BuiltinTool:
     waits: bool = False
     toolset: str = CORE
     read_only: bool = True
+    destructive: bool = False
     app_only: bool = False
 
     @property
@@ -97,7 +99,10 @@ class BuiltinTool:
     @property
     def annotations(self) -> Mapping[str, bool]:
         """Hints for hosts."""
-        return READ_ONLY if self.read_only else {**READ_ONLY, "readOnlyHint": False}
+        if self.read_only:
+            return READ_ONLY
+        changes = {"destructiveHint": True, "idempotentHint": False} if self.destructive else {}
+        return {**READ_ONLY, **changes, "readOnlyHint": False}
 
     @property
     def meta(self) -> Mapping[str, Any]:
