@@ -30,6 +30,7 @@ CODES = (
     Code("W2403", "fault", "an action's payload is too large"),
     Code("W2404", "fault", "an action's payload is not one that the render offers"),
     Code("W2405", "fault", "an action comes to a process that ends, and would be lost with it"),
+    Code("W2406", "fault", "a render was replaced meanwhile"),
     # W25xx: the chat
     Code("W2501", "fault", "a turn of the chat takes too long"),
     Code("W2502", "fault", "the chat's model does not answer"),

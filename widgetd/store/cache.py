@@ -7,15 +7,20 @@ nothing that the collector of garbage would have to visit.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import orjson
 
+from widgetd.errors import CallError
+from widgetd.schema.json_values import to_json
 from widgetd.store.contract import Bounds, Clock, StoredRender
+from widgetd.store.waiters import Listener, Waiters
 
 
 class Cache(Protocol):
@@ -29,7 +34,13 @@ class Cache(Protocol):
         """Keep `value` under `key` unless one stands there, and give the one that stands."""
 
     async def get(self, key: str) -> bytes | None:
-        """What stands under `key`, if anything does."""
+        """What stands under `key`, if anything does; it may have been replaced elsewhere."""
+
+    async def newest(self, key: str) -> bytes | None:
+        """What stands under `key` in all replicas, if anything does."""
+
+    async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
+        """Keep `value` in the place of `standing`; False where something else stands there."""
 
 
 _Item = tuple[bytes, float, str]
@@ -90,6 +101,20 @@ class LocalCache:
         """What stands under `key`, if anything does."""
         return self._live(key)
 
+    async def newest(self, key: str) -> bytes | None:
+        """What stands under `key`, if anything does."""
+        return self._live(key)
+
+    async def replace(
+        self, key: str, value: bytes, *, standing: bytes, owner: str, ttl_s: float | None = None
+    ) -> bool:
+        """Keep `value` in the place of `standing`; False where something else stands there."""
+        if self._live(key) != standing:
+            return False
+        self._drop(key)
+        await self.put(key, value, owner=owner, ttl_s=ttl_s)
+        return True
+
     def _live(self, key: str) -> bytes | None:
         if key not in self._items:
             return None
@@ -123,20 +148,117 @@ class LocalCache:
             del self._shares[owner]
 
 
-class CachedRenders:
-    """`Renders` in a cache."""
+Tell = Callable[[str, int], Awaitable[None]]
+"""Tells every replica that a render has another version, by its id and number."""
 
-    def __init__(self, cache: Cache) -> None:
+
+class CachedRenders:
+    """`Renders` in a cache.
+
+    Args:
+        cache: Where they are kept.
+        waiters: Whoever waits for another version.
+        tell: Tells them, in every replica.
+        bounds: How often a render may be replaced.
+        clock: Tells the time.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        waiters: Waiters | None = None,
+        *,
+        tell: Tell | None = None,
+        bounds: Bounds | None = None,
+        clock: Clock = time.time,
+    ) -> None:
         self._cache = cache
+        self._waiters = waiters or Waiters()
+        self._tell = tell
+        self._per_s = (bounds or Bounds()).versions_per_s
+        self._clock = clock
 
     async def put(self, render: StoredRender) -> None:
         """Keep `render` for its time to live."""
         await self._cache.put(render.id, render.json(), owner=render.owner)
 
     async def get(self, render_id: str) -> StoredRender | None:
-        """The render of that id, if it is still kept."""
-        kept = await self._cache.get(render_id)
+        """The newest version of the render of that id, if it is still kept."""
+        kept = await self._cache.newest(render_id)
         return None if kept is None else StoredRender.read(kept)
+
+    async def replace(
+        self,
+        render_id: str,
+        change: Callable[[StoredRender], StoredRender],
+        *,
+        after: int | None = None,
+    ) -> StoredRender | None:
+        """Keep the next version, after whatever is the newest."""
+        while (kept := await self._cache.newest(render_id)) is not None:
+            standing = StoredRender.read(kept)
+            if after not in (None, standing.version):
+                raise _overtaken(standing.version, after)
+            version = standing.version + 1
+            changed = change(standing)
+            made = replace(
+                changed,
+                id=render_id,
+                owner=standing.owner,
+                version=version,
+                mark=to_json({**orjson.loads(changed.mark), "id": render_id, "version": version}),
+                paid_s=self._paid_s(standing),
+                created=self._clock(),
+            )
+            if await self._cache.replace(
+                render_id, made.json(), standing=kept, owner=standing.owner
+            ):
+                if self._tell is None:
+                    self._waiters.replaced(render_id)
+                else:
+                    await self._tell(render_id, version)
+                return made
+        return None
+
+    async def newer(
+        self, render_id: str, *, after: int, timeout_s: float
+    ) -> StoredRender | Literal["timeout", "draining", "expired"]:
+        """The newest version once it has a higher number than `after`."""
+
+        async def look() -> StoredRender | Literal["expired"] | None:
+            newest = await self.get(render_id)
+            if newest is None:
+                return "expired"
+            return newest if newest.version > after else None
+
+        return await self._waiters.wait(render_id, look, timeout_s=timeout_s)
+
+    def hearing(self, listener: Listener) -> AbstractContextManager[None]:
+        """Within the block, `listener` hears of each render that is replaced."""
+        return self._waiters.hearing(listener)
+
+    def _paid_s(self, standing: StoredRender) -> float:
+        """Until when the next version is paid for, too: a second's worth may be had at once."""
+        now = self._clock()
+        paid_s = max(standing.paid_s, now - 1) + 1 / self._per_s
+        if paid_s > now:
+            hint = f"try again in {paid_s - now:.3g} s"
+            problem = f"a render has at most {self._per_s:g} new versions a second; {hint}"
+            raise CallError(
+                "W2201",
+                problem,
+                recoverable=True,
+                suggestions=(hint,),
+                retry_after_s=round(paid_s - now, 3),
+            )
+        return paid_s
+
+
+def _overtaken(version: int, after: int | None) -> CallError:
+    """Somebody else replaced the render first (W2406)."""
+    hint = f"look at version {version}, and replace that"
+    problem = f"expected {version}, the newest version of the render, got {after}; {hint}"
+    return CallError("W2406", problem, path="after", recoverable=True, suggestions=(hint,))
 
 
 class CachedAnswers:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -31,6 +31,7 @@ class Bounds:
         renders: How many renders.
         render_bytes: Their size together, as JSON.
         render_ttl_s: How long a render can be shown and acted on; its actions likewise.
+        versions_per_s: How often a render may be replaced, in the long run; as many at once.
         actions: How many unread actions of one render.
         queues: How many renders may have actions, in one process.
         payload_bytes: The size of one action's payload, as JSON.
@@ -49,6 +50,7 @@ class Bounds:
     renders: int = 10_000
     render_bytes: int = 67_108_864
     render_ttl_s: float = 3600.0
+    versions_per_s: float = 20.0
     actions: int = 64
     queues: int = 10_000
     payload_bytes: int = 65_536
@@ -80,7 +82,10 @@ class StoredRender:
         ui: `_meta["widgetd/ui"]`, as JSON.
         mark: `_meta["widgetd/render"]`, as JSON.
         feed: `_meta["widgetd/feed"]`, as JSON; empty where the caller brought all arguments.
-        created: When, in seconds since the epoch.
+        outcome: `_meta["widgetd/outcome"]`, as JSON; empty where nothing was said of it yet.
+        version: 1, and one more each time that it was replaced.
+        paid_s: Until when the versions so far are paid for, at the rate that there may be.
+        created: When, in seconds since the epoch; of the version.
         has_actions: Whether anything can be done in it.
         secret: Whether the tree may hold what no model is told.
         elevated: Whether its widget was for those with a scope of their own.
@@ -102,14 +107,19 @@ class StoredRender:
     ui: bytes = b"{}"
     mark: bytes = b"{}"
     feed: bytes = b""
+    outcome: bytes = b""
+    version: int = 1
+    paid_s: float = 0.0
 
     def json(self) -> bytes:
         """The render as it is kept, in this process and on a server that replicas share."""
         return orjson.dumps(
             {
+                # First, so that two versions differ in their first bytes, see `HEAD_BYTES`.
+                **({"version": self.version} if self.version > 1 else {}),
+                "created": self.created,
                 "id": self.id,
                 "tool": self.tool,
-                "created": self.created,
                 "secret": self.secret,
                 "elevated": self.elevated,
                 "marks": self.marks,
@@ -119,6 +129,8 @@ class StoredRender:
                 "ui": Fragment(self.ui),
                 "mark": Fragment(self.mark),
                 **({"feed": Fragment(self.feed)} if self.feed else {}),
+                **({"outcome": Fragment(self.outcome)} if self.outcome else {}),
+                **({"paid_s": self.paid_s} if self.paid_s else {}),
                 # For replicas of releases that do not measure what they keep.
                 "size_bytes": len(self.tree),
                 "tree": Fragment(self.tree),
@@ -161,8 +173,18 @@ class StoredRender:
             facts=to_json(found["facts"]),
             ui=to_json(found["ui"]),
             mark=to_json(found["mark"]),
-            feed=to_json(found["feed"]) if isinstance(found.get("feed"), dict) else b"",
+            **{
+                name: to_json(found[name])
+                for name in ("feed", "outcome")
+                if isinstance(found.get(name), dict)
+            },
+            version=found["version"] if type(found.get("version")) is int else 1,
+            paid_s=float(found["paid_s"]) if type(found.get("paid_s")) in {float, int} else 0.0,
         )
+
+
+HEAD_BYTES = 64
+"""As many bytes of a render, as it is kept, tell which version of it that is."""
 
 
 _PARTS: Mapping[str, Collection[type]] = {
@@ -286,15 +308,52 @@ class Renders(Protocol):
 
     Obligations: a render that was put is found until its time to live is over or newer
     renders need its room; then the oldest of whoever has most of it goes first, so that nobody
-    loses any who has less than an equal share. A render never changes: putting its id
-    again has no effect. What is put in one replica is found in all of them.
+    loses any who has less than an equal share. Putting its id again has no effect. What is put in
+    one replica is found in all of them. A version never changes: `replace` puts another in
+    its place, with the next number, so that of two at once one comes after the other; none comes
+    after a newer one. While the server is away each replica replaces alone, and of what
+    they have then the highest number stays.
     """
 
     async def put(self, render: StoredRender) -> None:
         """Keep `render`, all that it is made of in one JSON text; its room is what that takes."""
 
     async def get(self, render_id: str) -> StoredRender | None:
-        """The render, or None if there is none of that id, or none any more."""
+        """The render in its newest version, or None if there is none of that id, or not any more.
+
+        It is the newest of all replicas.
+        """
+
+    async def replace(
+        self,
+        render_id: str,
+        change: Callable[[StoredRender], StoredRender],
+        *,
+        after: int | None = None,
+    ) -> StoredRender | None:
+        """Keep another version of a render, for its time to live from now on.
+
+        Args:
+            render_id: Of the render.
+            change: The newest version to the next. Its id, owner and number are not its business;
+                it may be asked again, where somebody else was first.
+            after: The version that must be the newest.
+
+        Returns:
+            The version that is the newest now, or None if there is no such render any more.
+
+        Raises:
+            CallError: Another version than `after` is the newest (W2406), or there are too many
+                too soon (W2201).
+        """
+
+    async def newer(
+        self, render_id: str, *, after: int, timeout_s: float
+    ) -> StoredRender | Literal["timeout", "draining", "expired"]:
+        """The newest version once that has a higher number than `after`, or why there is none."""
+
+    def hearing(self, listener: Callable[[str], None]) -> AbstractContextManager[None]:
+        """Within the block, `listener` is told the id of each render that any replica replaces."""
 
 
 class Actions(Protocol):

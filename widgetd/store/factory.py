@@ -8,10 +8,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from importlib.util import find_spec
 
 from widgetd.errors import ConfigError
-from widgetd.store.actions import LocalActions, Waiters
+from widgetd.store.actions import LocalActions
 from widgetd.store.cache import CachedAnswers, CachedRenders, local_caches, read_answer
 from widgetd.store.contract import Bounds, Clock, Store, StoredRender
 from widgetd.store.limits import LocalLimits
+from widgetd.store.waiters import Waiters
 
 FORMAT = "1"
 """Part of every key, so that replicas of two releases that write differently do not meet."""
@@ -67,6 +68,7 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
         local_renders,
         name="renders",
         owner_of=lambda kept: StoredRender.read(kept).owner,
+        version_of=lambda kept: StoredRender.read(kept).version,
     )
     answer_cache = SharedCache(
         connection, local_answers, name="answers", owner_of=lambda kept: ("", read_answer(kept))[0]
@@ -74,7 +76,9 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
     fed_cache = SharedCache(
         connection, local_fed, name="fed", owner_of=lambda kept: ("", read_answer(kept))[0]
     )
-    renders = CachedRenders(render_cache)
+    renders = CachedRenders(
+        render_cache, waiters, tell=connection.tell_replaced, bounds=bounds, clock=clock
+    )
     fallback = LocalActions(renders, waiters, bounds=bounds, clock=clock, origin=LOCAL_ORIGIN)
     actions = SharedActions(
         connection, fallback, renders=render_cache, waiters=waiters, bounds=bounds, clock=clock
@@ -102,8 +106,9 @@ def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store
     """
     bounds = bounds or Bounds()
     render_cache, answer_cache, fed_cache = local_caches(bounds, clock)
-    renders = CachedRenders(render_cache)
-    actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock)
+    waiters = Waiters()
+    renders = CachedRenders(render_cache, waiters, bounds=bounds, clock=clock)
+    actions = LocalActions(renders, waiters, bounds=bounds, clock=clock)
     return Store(
         renders=renders,
         actions=actions,

@@ -24,7 +24,11 @@ class Events:
     async def seen(self, name: str) -> None:
         """Return once the event `name` was logged."""
         while name not in self.names():
-            await self._logged.wait()
+            await self.next()
+
+    async def next(self) -> None:
+        """Return once anything else was logged."""
+        await self._logged.wait()
 
     def __call__(self, _logger: object, level: str, event: MutableMapping[str, Any]) -> Any:
         """Take an event from structlog, and let no other processor have it."""

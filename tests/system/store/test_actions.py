@@ -6,9 +6,10 @@ import pytest
 from tests.system.store.replicas import Clock, render, replicas
 from tests.system.store.server import Server
 from widgetd.errors import CallError
-from widgetd.store.actions import LocalActions, Waiters
+from widgetd.store.actions import LocalActions
 from widgetd.store.cache import CachedRenders, key_digest, local_caches
 from widgetd.store.contract import Accepted, Action, Awaited, Bounds, Origin, Store
+from widgetd.store.waiters import Waiters
 
 SOON_S = 5.0
 NEVER_S = 600.0

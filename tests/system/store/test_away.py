@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -12,7 +13,7 @@ from tests.system.store.events import Events, logged
 from tests.system.store.replicas import Clock, render
 from tests.system.store.server import Server, running_server
 from widgetd.errors import ConfigError
-from widgetd.store.contract import Accepted, Awaited, Bounds, Store
+from widgetd.store.contract import Accepted, Awaited, Bounds, Store, StoredRender
 from widgetd.store.factory import open_store
 from widgetd.store.shared.connection import PATIENCE_S
 
@@ -141,6 +142,30 @@ async def test_what_was_put_or_read_here_is_found_here_while_the_server_is_away(
         assert await there.idempotency.recall("k") is None
 
     assert set(events.names()) == {"store.degraded"}
+
+
+async def test_what_was_replaced_while_the_server_was_away_is_the_newest_for_all_once_it_is_back(
+    server: Server, events: Events
+) -> None:
+    def says(text: str) -> Callable[[StoredRender], StoredRender]:
+        return lambda standing: replace(standing, text=text)
+
+    async with open_store(server.url) as here, open_store(server.url) as there:
+        await here.renders.put(render("r1", text="first"))
+        assert await there.renders.get("r1") is not None
+        server.kill()
+        await here.renders.replace("r1", says("second"))
+        third = await here.renders.replace("r1", says("third"))
+        with anyio.fail_after(SOON_S):
+            server.start()
+            while events.names().count("store.recovered") < 2:
+                await events.next()
+        await there.renders.put(render("r1", text="first"))  # as it knows it
+
+        assert third is not None
+        assert third.version == 3
+        assert await here.renders.get("r1") == third
+        assert await there.renders.get("r1") == third
 
 
 async def test_limits_go_on_in_each_replica_alone(server: Server, events: Events) -> None:

@@ -20,7 +20,6 @@ import orjson
 from widgetd.store.actions import (
     KEYS_PER_ACTION,
     LocalActions,
-    Waiters,
     encoded_payload,
     queue_full,
 )
@@ -28,6 +27,7 @@ from widgetd.store.cache import key_digest
 from widgetd.store.contract import UNKNOWN, Accepted, Action, Awaited, Bounds, Clock, Origin
 from widgetd.store.shared.cache import SharedCache
 from widgetd.store.shared.connection import NOTIFY, NUMBER, Connection, Key, UnavailableError
+from widgetd.store.waiters import Waiters, awaited
 
 LOCAL_ORIGIN = 1_000_000
 """Where actions count from while the server is away: above whatever one render sees in its life."""
@@ -159,7 +159,8 @@ class SharedActions:
         async def look() -> Awaited | None:
             return await self._look(render_id, after)
 
-        return await self._waiters.wait(render_id, look, after=after, timeout_s=timeout_s)
+        found = await self._waiters.wait(render_id, look, timeout_s=timeout_s)
+        return awaited(found, after)
 
     async def hand_over(self) -> None:
         """Bring to the server what was queued here alone, so that every replica can read it.

@@ -1,7 +1,8 @@
 """A cache that replicas share, with one of our own in front of it.
 
 What stands in a cache never changes, so a copy is as good as the original: what
-was put or got here is found here, also while the server is away.
+was put or got here is found here, also while the server is away. Renders alone can be replaced:
+whoever wants the newest asks the server whether the copy here still is, by its first bytes.
 
 On the server: a key for each value, the order in which they came, their sizes and owners,
 what each owner has in all, and the order of each one's own. All but the values may name
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from widgetd.store.cache import LocalCache
+from widgetd.store.contract import HEAD_BYTES
 from widgetd.store.shared.connection import NUMBER, Connection, Key, UnavailableError
 
 _PUT = (
@@ -104,6 +106,13 @@ local value = redis.call('GET', KEYS[1])
 return value and {value, redis.call('PTTL', KEYS[1])}
 """
 
+_NEWEST = """
+-- KEYS: value. ARGV: how the copy begins; empty where there is none.
+if #ARGV[1] > 0 and redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) == ARGV[1] then return 1 end
+local value = redis.call('GET', KEYS[1])
+return value and {value, redis.call('PTTL', KEYS[1])}
+"""
+
 
 class SharedCache:
     """Values by key, on the server and in this process.
@@ -114,6 +123,7 @@ class SharedCache:
         name: Tells the server's caches apart.
         owner_of: Whose share of this process's room a copy of a value takes; raises `ValueError`
             where what stands on the server is none of ours.
+        version_of: Of two values for one key, the one with the higher number is the newer.
     """
 
     def __init__(
@@ -123,30 +133,24 @@ class SharedCache:
         *,
         name: str,
         owner_of: Callable[[bytes], str],
+        version_of: Callable[[bytes], int] = lambda _: 0,
     ) -> None:
         self._connection = connection
         self._local = local
         self._name = name
         self._owner_of = owner_of
+        self._version_of = version_of
 
     async def put(self, key: str, value: bytes, *, owner: str) -> bytes:
         """Keep `value` under `key` unless one stands there, and give the one that stands."""
-        local = self._local
         unreadable: list[bytes] = []
         while True:
             try:
-                standing = await self._connection.run(
-                    _PUT,
-                    self._keys(key, owner),
-                    *(key, value, len(value), local.most, local.most_bytes),
-                    *(int(local.ttl_s * 1000), self.key("").name),
-                    *(owner, self._order_of("").name),
-                    *unreadable,
-                )
+                standing = await self._put(key, value, owner, *unreadable)
             except UnavailableError:
                 standing = value
             if standing == value or self._owner(standing) is not None:
-                return await local.put(key, standing, owner=owner)
+                return await self._local.put(key, standing, owner=owner)
             unreadable = [standing]
 
     async def get(self, key: str) -> bytes | None:
@@ -166,9 +170,61 @@ class SharedCache:
             return None
         return await self._local.put(key, standing, owner=owner, ttl_s=ttl_ms / 1000)
 
+    async def newest(self, key: str) -> bytes | None:
+        """What stands under `key` on the server; what this process has while that is away.
+
+        What was replaced here meanwhile goes there, unless what stands there is as new.
+        """
+        copy = await self._local.get(key)
+        try:
+            found: Any = await self._connection.run(
+                _NEWEST, [self.key(key)], (copy or b"")[:HEAD_BYTES]
+            )
+        except UnavailableError:
+            return copy
+        if found is None or found == 1:
+            return copy
+        standing, ttl_ms = found
+        owner = self._owner(standing)
+        if owner is None:
+            return copy
+        if copy is None:
+            return await self._local.put(key, standing, owner=owner, ttl_s=ttl_ms / 1000)
+        if self._version_of(copy) > self._version_of(standing):
+            taken = await self.replace(key, copy, standing=standing, owner=owner)
+            return copy if taken else await self.newest(key)
+        await self._local.replace(key, standing, standing=copy, owner=owner, ttl_s=ttl_ms / 1000)
+        return standing  # type: ignore[no-any-return] # it is what the server was given
+
+    async def replace(self, key: str, value: bytes, *, standing: bytes, owner: str) -> bool:
+        """Keep `value` in the place of `standing`; False where something else stands there."""
+        try:
+            if await self._put(key, value, owner, standing) != value:
+                return False
+        except UnavailableError:
+            return await self._local.replace(key, value, standing=standing, owner=owner)
+        copy = await self._local.get(key)
+        if copy is None:
+            await self._local.put(key, value, owner=owner)
+        elif self._version_of(copy) < self._version_of(value):  # or somebody else's came meanwhile
+            await self._local.replace(key, value, standing=copy, owner=owner)
+        return True
+
     async def holds_locally(self, key: str) -> bool:
         """Whether a value stands under `key` in this process."""
         return await self._local.get(key) is not None
+
+    async def _put(self, key: str, value: bytes, owner: str, *replaced: bytes) -> Any:
+        """What stands on the server now: `value`, if nothing did, or what is to be replaced."""
+        local = self._local
+        return await self._connection.run(
+            _PUT,
+            self._keys(key, owner),
+            *(key, value, len(value), local.most, local.most_bytes),
+            *(int(local.ttl_s * 1000), self.key("").name),
+            *(owner, self._order_of("").name),
+            *replaced,
+        )
 
     def key(self, key: str) -> Key:
         """Where the server keeps the value of `key`."""

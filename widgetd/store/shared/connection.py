@@ -28,7 +28,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 
 from widgetd.errors import ConfigError
-from widgetd.store.actions import Waiters
+from widgetd.store.waiters import Waiters
 
 PATIENCE_S = 0.25
 """How long a command may take before the server counts as away: far above any answer's time,
@@ -44,12 +44,12 @@ AT_ONCE = 16
 """Commands on the wire at the same time; more would only queue in the server."""
 
 NOTIFY = """
-local function notify(stream, render)
-  local id = redis.pcall('XADD', stream, 'MAXLEN', '~', 1000, '*', 'render', render)
+local function notify(stream, render, ...)
+  local id = redis.pcall('XADD', stream, 'MAXLEN', '~', 1000, '*', 'render', render, ...)
   if type(id) == 'table' and redis.call('TYPE', stream).ok == 'stream' then
     -- Somebody used up its last number.
     redis.call('UNLINK', stream)
-    id = redis.call('XADD', stream, '*', 'render', render)
+    id = redis.call('XADD', stream, '*', 'render', render, ...)
   elseif type(id) == 'table' then
     return id -- Whoever listens finds out; what it was to tell of is done.
   end
@@ -57,8 +57,8 @@ local function notify(stream, render)
   return id
 end
 """
-"""Lua that a script calls to tell every replica of a new action. A replica that is a thousand
-notifications behind misses some; its readers see those actions when they ask the next time."""
+"""Lua that a script calls to tell every replica of a new action, or of another version. A replica
+that is a thousand notifications behind misses some; its readers see those when they ask next."""
 
 NUMBER = """
 local function number(text, least, most, otherwise)
@@ -86,6 +86,8 @@ return made
 
 # A server that is full or read-only answers questions; only a write shows that it is of use.
 _CONNECT = NOTIFY + f"return notify(KEYS[1], '{ANY_RENDER}')"
+
+_REPLACED = NOTIFY + "return notify(KEYS[1], ARGV[1], 'version', ARGV[2])"
 
 _SCHEMES = {"valkey": "redis", "valkeys": "rediss"}
 
@@ -173,6 +175,13 @@ class Connection:
                 self._disconnected(error)
                 raise UnavailableError from error
 
+    async def tell_replaced(self, render_id: str, version: int) -> None:
+        """Tell every replica, this one too, that the render has a version that it had not."""
+        try:
+            await self.run(_REPLACED, [self.notifications], render_id, version)
+        except UnavailableError:
+            self._waiters.replaced(render_id)
+
     @asynccontextmanager
     async def maintained(self, on_connect: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
         """Keep the connection while the block runs, which begins after the first attempt.
@@ -249,6 +258,8 @@ class Connection:
             return
         if render_id == ANY_RENDER:
             self._waiters.notify_all()
+        elif b"version" in fields:
+            self._waiters.replaced(render_id)
         else:
             self._waiters.notify(render_id)
 
