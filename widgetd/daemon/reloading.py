@@ -19,7 +19,7 @@ from widgetd.catalog.reload import Observer, reload
 from widgetd.files.hints import Hints
 from widgetd.files.source import printable
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
-from widgetd.mcp.notifications import notify
+from widgetd.mcp.notifications import notify, notify_of_renders
 from widgetd.mcp.server import Server
 from widgetd.mcp.status import Vitals
 from widgetd.settings import Settings
@@ -69,6 +69,7 @@ async def reloading(
             observers=server.observers,
         )
         tasks.start_soon(telling)
+        tasks.start_soon(notify_of_renders, server.store.renders, server.roots)
         watching = partial(
             watch,
             poll_s=settings.poll or POLL_S,

@@ -10,18 +10,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from secrets import token_urlsafe
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
+import orjson
 
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.feeds import Feeds, Filled, NoFeeds
 from widgetd.mcp.observer import Observer
-from widgetd.mcp.principal import Caller, caller_in, is_elevated
+from widgetd.mcp.principal import ADMIN, Caller, caller_in, is_elevated
 from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
 from widgetd.schema.json_values import size, to_json
 from widgetd.store.contract import Store, StoredRender
@@ -102,8 +103,15 @@ class Rendering:
         Raises:
             CallError: It is not kept, or not any more (W2007), or the client is too old.
         """
+        return self.showing(await self.stored(render_id))
+
+    def showing(self, render: StoredRender) -> Result:
+        """What shows `render` to whoever is calling now.
+
+        Raises:
+            CallError: The client is too old.
+        """
         caller = self.caller
-        render = await self.stored(render_id)
         widget = caller.snapshot.widgets.get(render.tool)
         if widget is not None:
             check_client(widget, caller)
@@ -120,12 +128,73 @@ class Rendering:
         """
         render = await self._store.renders.get(render_id)
         if render is None or self._is_hidden(render):
-            raise CallError(
-                "W2007",
-                f"there is no render '{render_id:.60}', or not any more; render the widget again",
-                path="render_id",
-            )
+            raise _no_render(render_id)
         return render
+
+    async def newer(
+        self, render_id: str, *, after: int, timeout_s: float
+    ) -> StoredRender | Literal["timeout", "draining", "expired"]:
+        """The newest version of a render once it is a later one than `after`, or why not.
+
+        Raises:
+            CallError: It is not kept, or not any more, or hidden from whoever is calling (W2007).
+        """
+        await self.stored(render_id)
+        found = await self._store.renders.newer(render_id, after=after, timeout_s=timeout_s)
+        return "expired" if isinstance(found, StoredRender) and self._is_hidden(found) else found
+
+    async def update(
+        self,
+        render_id: str,
+        arguments: Mapping[str, Any] | None,
+        *,
+        tool: str = "",
+        after: int | None = None,
+        failed: bool = False,
+        note: str = "",
+    ) -> StoredRender:
+        """Put another version in a render's place, as whoever made it, or who may do everything.
+
+        Args:
+            render_id: Of the render.
+            arguments: What it is drawn with now; None leaves the picture as it is.
+            tool: The widget that it must be of; empty for any.
+            after: The version that must be the newest.
+            failed: Whether what the user asked for was not done.
+            note: What the user is told beneath the widget.
+
+        Raises:
+            CallError: There is no such render for whoever is calling (W2007), the arguments do not
+                fit, another version is the newest (W2406), or too many come too soon (W2201).
+        """
+        caller = self.caller
+        standing = await self.stored(render_id)
+        principal = caller.principal
+        if standing.owner != principal.name and ADMIN not in principal.scopes:
+            raise _no_render(render_id)
+        if tool not in ("", standing.tool):
+            raise _no_render(render_id)
+        drawn = None
+        if arguments is not None:
+            widget = caller.snapshot.widgets.get(standing.tool)
+            if widget is None:
+                raise unknown_widget(standing.tool, caller.snapshot.widgets)
+            check_client(widget, caller)
+            drawn = await self._drawn(
+                widget, arguments, caller.snapshot.generation, owner=standing.owner
+            )
+        said = {"state": "failed" if failed else "done", **({"note": note} if note else {})}
+
+        def change(newest: StoredRender) -> StoredRender:
+            version = drawn or newest
+            mark = orjson.loads(version.mark)
+            mark.pop("note", None)
+            return replace(version, mark=to_json({**mark, **said}))
+
+        kept = await self._store.renders.replace(render_id, change, after=after)
+        if kept is None:
+            raise _no_render(render_id)
+        return kept
 
     async def hides_actions(self, render_id: str) -> bool:
         """Whether actions wait, taken in a render that whoever is calling may not see.
@@ -163,6 +232,13 @@ class Rendering:
             CallError: The arguments do not fit, nothing that does can be had to fill it with, or
                 the template fails on them.
         """
+        render = await self._drawn(widget, arguments, generation, owner=owner)
+        await self._store.renders.put(render)
+        return render
+
+    async def _drawn(
+        self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str
+    ) -> StoredRender:
         made, filled = None, None
         if widget.definition.sidecar.feed is not None and (feed := widget.feed) is not None:
             strict = self._policy.strict
@@ -181,7 +257,6 @@ class Rendering:
         if filled is not None and filled.mark:
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
             render = replace(render, feed=filled.mark, text=text)
-        await self._store.renders.put(render)
         return render
 
     def _call_beside(
@@ -290,6 +365,12 @@ def check_client(widget: Widget, caller: Caller) -> None:
             path=at,
             suggestions=(f"update the client to {needed} or later",),
         )
+
+
+def _no_render(render_id: str) -> CallError:
+    """There is no such render for whoever asks (W2007)."""
+    problem = f"there is no render '{render_id:.60}', or not any more; render the widget again"
+    return CallError("W2007", problem, path="render_id")
 
 
 def unknown_widget(name: str, widgets: Mapping[str, Widget]) -> CallError:

@@ -49,7 +49,9 @@ class Ui(Part):
 class RenderMark(Part):
     """`_meta["widgetd/render"]`: which render this is, and of what.
 
-    `source` is what of the file was drawn, where that holds both a template and JSX.
+    `source` is what of the file was drawn, where that holds both a template and JSX. `version`
+    counts what took the render's place, and `state` and `note` say what came of what the user did;
+    the first version, which took nobody's, says none of them.
     """
 
     id: str
@@ -59,6 +61,9 @@ class RenderMark(Part):
     ms: float
     mended: tuple[str, ...] | None = None
     source: Literal["template", "view"] | None = None
+    version: int | None = None
+    state: Literal["done", "failed"] | None = None
+    note: str | None = None
 
 
 class FeedMark(Part):

@@ -6,7 +6,7 @@ sees, and only then the arguments. Knows nothing of requests and pages.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +14,11 @@ import orjson
 
 from widgetd.errors import CallError
 from widgetd.mcp.auth import principal_of
+from widgetd.mcp.builtin.updates import updated
 from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.middleware import call_admitted
 from widgetd.mcp.observer import Sent, observed
-from widgetd.mcp.principal import Caller
+from widgetd.mcp.principal import CALLER, Caller
 from widgetd.mcp.result import error_result, failure, render_uri
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
@@ -54,6 +55,52 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
             )
         return {"renderId": render.id, "uri": render_uri(render.id), "summary": render.text}
 
+    return await _answered(server, Caller(snapshot=snapshot, principal=principal), params, rendered)
+
+
+async def update_kept(
+    server: Server, user: object, name: str, render_id: str, read: Read
+) -> dict[str, Any]:
+    """Put another version in the place of a render that was kept, as `update_render` does.
+
+    Args:
+        server: What is served.
+        user: Who asks, as the HTTP layer found out.
+        name: The widget's tool.
+        render_id: Of the render.
+        read: Gets what `update_render` takes besides the id; called only for those who are let in.
+
+    Returns:
+        `{"renderId", "version", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
+    """
+    principal, tool = principal_of(user, server.otherwise), "update_render"
+    snapshot = server.views.of(server.registry.current, principal.audience)
+    caller = Caller(snapshot=snapshot, principal=principal, registry=server.registry)
+    params: dict[str, Any] = {"name": tool}
+
+    async def rendered() -> dict[str, Any]:
+        async with call_admitted(server, principal, tool) as refusal:
+            if refusal is not None:
+                raise refusal
+            params["arguments"] = given = {"render_id": render_id, **await read()}
+            return await updated(server.rendering, given, tool=name)
+
+    token = CALLER.set(caller)
+    try:
+        return await _answered(server, caller, params, rendered, builtin=(tool,))
+    finally:
+        CALLER.reset(token)
+
+
+async def _answered(
+    server: Server,
+    caller: Caller,
+    params: Mapping[str, Any],
+    rendered: Callable[[], Awaitable[dict[str, Any]]],
+    builtin: Collection[str] = (),
+) -> dict[str, Any]:
+    """What `rendered` says, or why it failed, once whoever observes calls knows of it."""
+
     async def answered() -> dict[str, Any]:
         # As a call would be answered, so that whoever observes calls need not know better.
         try:
@@ -66,8 +113,7 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
                 "_meta": {"widgetd/error": said},
             }
 
-    caller = Caller(snapshot=snapshot, principal=principal)
-    answer = await observed(answered, params, caller, builtin=(), observers=server.observers)
+    answer = await observed(answered, params, caller, builtin=builtin, observers=server.observers)
     content: dict[str, Any] = answer["structuredContent"]
     return content
 

@@ -41,6 +41,9 @@ from widgetd.mcp.middleware import refused
 from widgetd.mcp.observer import Notice, Observer
 from widgetd.mcp.principal import CALLER, Audience, Principal
 from widgetd.mcp.resources import uris
+from widgetd.mcp.result import render_uri
+from widgetd.store.contract import Renders, StoredRender
+from widgetd.store.waiters import Replaced
 
 if TYPE_CHECKING:
     from widgetd.mcp.roots import Root
@@ -92,6 +95,27 @@ async def notify(
                     observer.notified(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
                 await anyio.sleep(INTERVAL_S)
+
+
+async def notify_of_renders(renders: Renders, roots: Iterable[Root]) -> None:
+    """Tell the clients of `roots` of each render that is replaced, until cancelled.
+
+    There is no pause between two: how often one render is replaced has a bound already.
+    """
+    replaced = Replaced()
+    with renders.hearing(replaced):
+        async with anyio.create_task_group() as tasks:
+            while True:
+                render = await renders.get(await replaced.next())
+                if render is None:
+                    continue
+                for root in tuple(roots):
+                    await root.tell(partial(_notice_of_render, render), tasks)
+
+
+def _notice_of_render(render: StoredRender, audience: Audience) -> Notice:
+    saw = audience.saw(elevated=render.elevated, marks=set(render.marks))
+    return Notice(updated=(render_uri(render.id),)) if saw else Notice()
 
 
 def notice_of(before: Snapshot, after: Snapshot, list_changed: ListChanged) -> Notice:

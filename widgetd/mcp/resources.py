@@ -245,7 +245,7 @@ class Resources:
 
 
 def render_resource(uri: str, render: StoredRender) -> Resource:
-    """A render that is kept: `{"tree", "text", "data", "ui", "render"}`."""
+    """A render in its newest version: `{"tree", "text", "data", "ui", "render"}`."""
     content = {
         "tree": Fragment(render.tree),
         "text": render.text,

@@ -82,7 +82,6 @@ class StoredRender:
         ui: `_meta["widgetd/ui"]`, as JSON.
         mark: `_meta["widgetd/render"]`, as JSON.
         feed: `_meta["widgetd/feed"]`, as JSON; empty where the caller brought all arguments.
-        outcome: `_meta["widgetd/outcome"]`, as JSON; empty where nothing was said of it yet.
         version: 1, and one more each time that it was replaced.
         paid_s: Until when the versions so far are paid for, at the rate that there may be.
         created: When, in seconds since the epoch; of the version.
@@ -107,7 +106,6 @@ class StoredRender:
     ui: bytes = b"{}"
     mark: bytes = b"{}"
     feed: bytes = b""
-    outcome: bytes = b""
     version: int = 1
     paid_s: float = 0.0
 
@@ -129,7 +127,6 @@ class StoredRender:
                 "ui": Fragment(self.ui),
                 "mark": Fragment(self.mark),
                 **({"feed": Fragment(self.feed)} if self.feed else {}),
-                **({"outcome": Fragment(self.outcome)} if self.outcome else {}),
                 **({"paid_s": self.paid_s} if self.paid_s else {}),
                 # For replicas of releases that do not measure what they keep.
                 "size_bytes": len(self.tree),
@@ -173,11 +170,7 @@ class StoredRender:
             facts=to_json(found["facts"]),
             ui=to_json(found["ui"]),
             mark=to_json(found["mark"]),
-            **{
-                name: to_json(found[name])
-                for name in ("feed", "outcome")
-                if isinstance(found.get(name), dict)
-            },
+            feed=to_json(found["feed"]) if isinstance(found.get("feed"), dict) else b"",
             version=found["version"] if type(found.get("version")) is int else 1,
             paid_s=float(found["paid_s"]) if type(found.get("paid_s")) in {float, int} else 0.0,
         )

@@ -96,6 +96,28 @@ class Waiters:
                 self._waiting.pop(render_id, None)
 
 
+class Replaced:
+    """A listener that remembers each render that was replaced until it is asked for: once each."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+        self._heard = anyio.Event()
+
+    def __call__(self, render_id: str) -> None:
+        """This one was."""
+        self._ids[render_id] = None
+        self._heard.set()
+
+    async def next(self) -> str:
+        """The one that has waited longest."""
+        while not self._ids:
+            self._heard = anyio.Event()
+            await self._heard.wait()
+        render_id = next(iter(self._ids))
+        del self._ids[render_id]
+        return render_id
+
+
 def awaited(found: Awaited | Literal["timeout", "draining"], after: int) -> Awaited:
     """What to answer to whoever waits for actions."""
     return found if isinstance(found, Awaited) else Awaited(status=found, next=after)

@@ -17,7 +17,8 @@ from starlette.routing import Route
 
 from widgetd.errors import CallError
 from widgetd.mcp.auth import Access, principal_of
-from widgetd.mcp.http_calls import keep_render
+from widgetd.mcp.builtin.updates import LONGEST_NOTE
+from widgetd.mcp.http_calls import keep_render, update_kept
 from widgetd.mcp.login import Reason, reason_of
 from widgetd.mcp.principal import ADMIN, METRICS, caller_in
 from widgetd.mcp.server import Server
@@ -33,13 +34,18 @@ MOST_BYTES = 4 * 1024 * 1024
 
 _STATUS: Mapping[str, int] = {
     "W2001": 404,
+    "W2007": 404,
     "W2008": 413,
     "W2009": 400,
     "W2201": 429,
     "W2202": 429,
     "W2301": 403,
+    "W2406": 409,
 }
 _DOES_NOT_FIT = 422
+
+_MOST_DIGITS = 9
+"""Of a version's number: more than there will ever be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,27 +111,79 @@ async def render(daemon: Daemon, request: Request) -> Response:
     """
 
     async def arguments() -> Mapping[str, Any]:
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MOST_BYTES:
-                raise CallError("W2008", f"expected a body of at most {MOST_BYTES} bytes, got more")
-        try:
-            given = parse_sent(bytes(body))
-        except NotJsonError as error:
-            raise CallError("W2009", f"expected a JSON object, got no JSON ({error})") from None
-        if not isinstance(given, dict):
-            raise CallError("W2009", f"expected a JSON object, got {kind(given)}")
-        return given
+        return _object(await _body(request))
 
     user, name = request.scope.get("user"), request.path_params["name"]
     answer = await keep_render(daemon.server, user, name, arguments)
+    return _rendered(daemon, request, answer, 201)
+
+
+async def update(daemon: Daemon, request: Request) -> Response:
+    """A backend has other data rendered in the place of what is shown, or says what came of it.
+
+    The body is the widget's arguments, or empty; `?note=`, `failed` and `after` are those of
+    `update_render`.
+    """
+
+    async def read() -> Mapping[str, Any]:
+        query = request.query_params
+        given: dict[str, Any] = {"note": query.get("note", "")}
+        if len(given["note"]) > LONGEST_NOTE:
+            problem = f"expected at most {LONGEST_NOTE} characters, got {len(given['note'])}"
+            raise CallError("W2002", problem, path="note")
+        if (failed := query.get("failed", "0")) not in ("0", "1"):
+            raise CallError("W2002", f"expected 1 or 0, got {failed!r:.60}", path="failed")
+        given["failed"] = failed == "1"
+        if "after" in query:
+            if not query["after"].isdecimal() or len(query["after"]) > _MOST_DIGITS:
+                raise CallError("W2002", "expected the number of a version", path="after")
+            given["after"] = int(query["after"])
+        if body := await _body(request):
+            given["arguments"] = _object(body)
+        return given
+
+    user, name = request.scope.get("user"), request.path_params["name"]
+    answer = await update_kept(daemon.server, user, name, request.path_params["id"], read)
+    return _rendered(daemon, request, answer, 200)
+
+
+async def _body(request: Request) -> bytes:
+    """The body.
+
+    Raises:
+        CallError: It is too long (W2008).
+    """
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise CallError("W2008", f"expected a body of at most {MOST_BYTES} bytes, got more")
+    return bytes(body)
+
+
+def _object(body: bytes) -> Mapping[str, Any]:
+    """The body as an object.
+
+    Raises:
+        CallError: It is none (W2009).
+    """
+    try:
+        given = parse_sent(body)
+    except NotJsonError as error:
+        raise CallError("W2009", f"expected a JSON object, got no JSON ({error})") from None
+    if not isinstance(given, dict):
+        raise CallError("W2009", f"expected a JSON object, got {kind(given)}")
+    return given
+
+
+def _rendered(daemon: Daemon, request: Request, answer: dict[str, Any], done: int) -> Response:
+    """`answer` as HTTP has it, with the status `done` where it is no error."""
     error = answer.get("error", {})
     code, headers = error.get("code"), {}
-    http_status = 201 if code is None else _STATUS.get(code, _DOES_NOT_FIT)
+    http_status = done if code is None else _STATUS.get(code, _DOES_NOT_FIT)
     access = daemon.server.mcp.auth
     if code == "W2301" and isinstance(access, Access):
-        known = principal_of(user, None) is not None
+        known = principal_of(request.scope.get("user"), None) is not None
         reason: Reason = "no_scope" if known else reason_of(request.scope)
         http_status, headers["www-authenticate"], _ = access.login.refuse(reason)
     if "retryAfterS" in error:
@@ -139,6 +197,7 @@ PAGES = (
     Page(path="/readyz", view=readyz, scopes=None),
     # Whoever lacks the scope of a call is told so the way a call tells.
     Page(path="/render/{name}", view=render, scopes=None, methods=("POST",)),
+    Page(path="/render/{name}/{id}", view=update, scopes=None, methods=("POST",)),
     Page(
         path="/status",
         view=status_page,

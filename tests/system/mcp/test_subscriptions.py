@@ -195,3 +195,23 @@ async def test_who_unsubscribed_is_told_no_more(folder: Path) -> None:
         await ear.hears("widget://other")
 
         assert template not in ear.told
+
+
+@both_eras
+async def test_a_render_that_is_replaced_is_told_to_those_who_read_it(
+    folder: Path, era: Era
+) -> None:
+    async with serving(folder) as url, Client(url) as agent:
+        results = [await agent.call_tool("greeting", {"who": who}) for who in ("Ada", "Bob")]
+        ids = [str((result.meta or {})["widgetd/render"]["id"]) for result in results]
+        uri, other = [f"widgetd://renders/{render_id}" for render_id in ids]
+        async with listening(url, era, uri) as ear:
+            assert '"Hello, Ada"' in await ear.read(uri)
+
+            for render_id in reversed(ids):
+                given = {"render_id": render_id, "arguments": {"who": "Grace"}}
+                assert not (await agent.call_tool("update_render", given)).is_error
+            await ear.hears(uri)
+
+            assert '"Hello, Grace"' in await ear.read(uri)
+            assert other not in ear.told

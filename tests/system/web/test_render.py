@@ -110,6 +110,49 @@ async def test_what_cannot_be_rendered_is_refused_with_a_code_and_a_path(
     assert (told["code"], told["path"], told["message"]) == error
 
 
+async def test_a_backend_replaces_what_it_rendered(folder: Path) -> None:
+    async with serving(folder) as url, connected(url, "modern") as model:
+        _, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        place = f"/render/greeting/{made['renderId']}"
+        drawn = await post(url, f"{place}?after=1&note=Welcome%20back.", b'{"who":"Grace"}')
+        noted = await post(url, f"{place}?failed=1&note=Not%20today.", b"")
+        shown = await model.call("show_render", render_id=made["renderId"])
+
+    told = {"renderId": made["renderId"], "summary": "Greeting: who Grace"}
+    assert drawn == (200, {**told, "version": 2})
+    assert noted == (200, {**told, "version": 3})
+    assert shown.structured_content == greeting("Hello", "Grace")
+    assert shown.meta is not None
+    said = shown.meta["widgetd/render"]
+    assert (said["version"], said["state"], said["note"]) == (3, "failed", "Not today.")
+
+
+@pytest.mark.parametrize(
+    ("place", "body", "status", "error"),
+    [
+        ("greeting/ID", b"", 422, ("W2002", "arguments")),
+        ("greeting/ID?failed=1", b'{"who":"Ada"}', 422, ("W2002", "note")),
+        ("greeting/ID?failed=yes", b'{"who":"Ada"}', 422, ("W2002", "failed")),
+        ("greeting/ID?after=first", b'{"who":"Ada"}', 422, ("W2002", "after")),
+        ("greeting/ID?note=" + "x" * 201, b"", 422, ("W2002", "note")),
+        ("greeting/ID?after=2", b'{"who":"Ada"}', 409, ("W2406", "after")),
+        ("greeting/ID", b'{"who":5}', 422, ("W2002", "who")),
+        ("greeting/ID", b"[]", 400, ("W2009", "")),
+        ("greeting/r_none", b'{"who":"Ada"}', 404, ("W2007", "render_id")),
+        ("rows/ID", b'{"rows":[]}', 404, ("W2007", "render_id")),
+    ],
+)
+async def test_what_cannot_take_its_place_is_refused_with_a_code_and_a_path(
+    folder: Path, place: str, body: bytes, status: int, error: tuple[str, str]
+) -> None:
+    async with serving(folder) as url:
+        _, made = await post(url, "/render/greeting", b'{"who":"Ada"}')
+        got, answer = await post(url, "/render/" + place.replace("ID", made["renderId"]), body)
+
+    assert got == status
+    assert (answer["error"]["code"], answer["error"]["path"]) == error
+
+
 async def test_a_body_that_is_no_json_is_refused(folder: Path) -> None:
     async with serving(folder) as url:
         status, answer = await post(url, "/render/greeting", b"who=Ada")

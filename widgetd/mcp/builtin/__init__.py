@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from widgetd.mcp.builtin import actions, catalog, operate
+from widgetd.mcp.builtin import actions, catalog, operate, updates
 
-CORE_TOOLS = (*catalog.TOOLS, *actions.TOOLS)
+CORE_TOOLS = (*catalog.TOOLS, *actions.TOOLS, *updates.TOOLS)
 """The rows of the toolset that every server has."""
 
 OPERATE_TOOLS = operate.TOOLS

@@ -1,0 +1,212 @@
+"""What is shown gets another version: who may, what they are told, and who hears of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, TextResourceContents
+
+from tests.making import snapshot_of, widget
+from tests.serving import PATIENCE_S, greeting
+from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
+from widgetd.catalog.registry import Registry
+from widgetd.mcp import sdk
+from widgetd.mcp.principal import CALL, READ, Principal
+from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.store.contract import Bounds, Store
+from widgetd.store.factory import local_store
+
+
+@pytest.fixture
+def store() -> Store:
+    return local_store(Bounds(versions_per_s=3))
+
+
+@pytest.fixture
+def server(store: Store) -> Server:
+    return build(Registry(snapshot_of(order(), widget())), store)
+
+
+@pytest.fixture(params=["legacy", "auto"])
+async def client(server: Server, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def render_id(client: Client) -> str:
+    return str(mark(await client.call_tool("order", ARGUMENTS))["id"])
+
+
+def mark(result: CallToolResult) -> dict[str, Any]:
+    assert result.meta is not None
+    found: dict[str, Any] = result.meta["widgetd/render"]
+    return found
+
+
+def error(result: CallToolResult) -> dict[str, Any]:
+    assert result.is_error
+    assert result.meta is not None
+    found: dict[str, Any] = result.meta["widgetd/error"]
+    return found
+
+
+async def update(client: Client, render_id: str, **given: Any) -> CallToolResult:
+    return await client.call_tool("update_render", {"render_id": render_id, **given})
+
+
+async def shown(client: Client, render_id: str) -> CallToolResult:
+    return await client.call_tool("show_render", {"render_id": render_id})
+
+
+async def act(client: Client, render_id: str, action: str, payload: Any, key: str) -> Any:
+    given = {"render_id": render_id, "action": action, "payload": payload, "idempotency_key": key}
+    return await client.call_tool("widget_action", given)
+
+
+async def test_an_update_is_what_is_shown_and_read_from_then_on(client: Client) -> None:
+    render_id = mark(await client.call_tool("greeting", {"who": "Ada"}))["id"]
+    told = await update(client, render_id, arguments={"who": "Grace"}, note="Welcome back.")
+    again = await shown(client, render_id)
+    [content] = (await client.read_resource(f"widgetd://renders/{render_id}")).contents
+
+    assert told.structured_content == {
+        "renderId": render_id,
+        "version": 2,
+        "summary": "Greeting: who Grace",
+    }
+    assert again.structured_content == greeting("Hello", "Grace")
+    said = mark(again)
+    assert (said["id"], said["version"]) == (render_id, 2)
+    assert (said["state"], said["note"]) == ("done", "Welcome back.")
+    assert isinstance(content, TextResourceContents)
+    read = json.loads(content.text)
+    assert (read["tree"], read["render"]) == (greeting("Hello", "Grace"), said)
+
+
+async def test_a_note_alone_leaves_the_picture_and_does_not_outlast_its_version(
+    client: Client, render_id: str
+) -> None:
+    before = await shown(client, render_id)
+    await update(client, render_id, failed=True, note="There is no tea left.")
+    failed = await shown(client, render_id)
+    await update(client, render_id, arguments=ARGUMENTS)
+    done = await shown(client, render_id)
+
+    assert "version" not in mark(before)
+    assert failed.structured_content == before.structured_content
+    assert (mark(failed)["state"], mark(failed)["note"]) == ("failed", "There is no tea left.")
+    assert mark(done)["state"] == "done"
+    assert "note" not in mark(done)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "path"),
+    [
+        ({}, "W2002", "arguments"),
+        ({"failed": True}, "W2002", "note"),
+        ({"note": "x" * 201}, "W2002", "note"),
+        ({"arguments": {"lines": []}}, "W2002", "order"),
+        ({"note": "done", "after": 7}, "W2406", "after"),
+        ({"render_id": "r_none", "note": "done"}, "W2007", "render_id"),
+    ],
+)
+async def test_what_cannot_be_a_version_is_refused(
+    client: Client, render_id: str, given: dict[str, Any], code: str, path: str
+) -> None:
+    said = error(await update(client, **{"render_id": render_id, **given}))
+
+    assert (said["code"], said["path"]) == (code, path)
+    assert "version" not in mark(await shown(client, render_id))
+
+
+async def test_too_many_versions_in_a_second_are_told_when_to_come_again(
+    client: Client, render_id: str
+) -> None:
+    for at in range(3):
+        assert not (await update(client, render_id, note=f"{at}")).is_error
+
+    said = error(await update(client, render_id, note="soon"))
+
+    assert said["code"] == "W2201"
+    assert 0 < said["retryAfterS"] <= 0.334
+
+
+async def test_an_action_is_one_that_the_newest_version_offers(
+    client: Client, render_id: str
+) -> None:
+    await update(client, render_id, arguments={"order": "o1", "lines": ["tea"]})
+
+    kept = await act(client, render_id, "order.send", GIVEN, "one")
+    gone = await act(client, render_id, "line.drop", {"order": "o1", "line": "cake"}, "two")
+    await update(client, render_id, arguments={"order": "o1"})
+    none = await act(client, render_id, "line.drop", {"order": "o1", "line": "tea"}, "three")
+
+    assert kept.structured_content == {"status": "accepted", "next": 1}
+    assert error(gone)["code"] == "W2404"
+    assert error(none)["code"] == "W2401"
+
+
+async def test_only_whoever_made_a_render_and_an_administrator_may_replace_it() -> None:
+    store, registry = local_store(), Registry(snapshot_of(widget()))
+
+    def served_to(principal: Principal) -> Any:
+        options = ServerOptions(otherwise=principal)
+        return sdk.lowlevel_of(build(registry, store, options).mcp)
+
+    scopes = frozenset({READ, CALL})
+    async with (
+        Client(served_to(Principal(name="ann", scopes=scopes))) as ann,
+        Client(served_to(Principal(name="bob", scopes=scopes))) as bob,
+        Client(served_to(Principal(name="chief"))) as chief,
+    ):
+        render_id = mark(await ann.call_tool("greeting", {"who": "Ada"}))["id"]
+        refused = await update(bob, render_id, arguments={"who": "Bob"})
+        unknown = await update(bob, "r_none", arguments={"who": "Bob"})
+        hers = await update(ann, render_id, note="one")
+        chiefs = await update(chief, render_id, note="two")
+        again = await update(ann, render_id, note="three")
+
+    said, of_none = error(refused), error(unknown)
+    assert said["code"] == "W2007"
+    assert said["message"] == of_none["message"].replace("r_none", render_id)
+    assert not any(one.is_error for one in (hers, chiefs, again))
+
+
+async def test_a_page_that_follows_has_each_newer_version_at_once(
+    client: Client, render_id: str, store: Store
+) -> None:
+    seen: list[CallToolResult] = []
+
+    async def follow(**given: Any) -> CallToolResult:
+        return await client.call_tool("follow_render", {"render_id": render_id, **given})
+
+    async def wait() -> None:
+        seen.append(await follow(after=1, timeout_s=60))
+
+    with anyio.fail_after(PATIENCE_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            await update(client, render_id, arguments={"order": "o2"})
+        late = await follow(after=1, timeout_s=0)
+        none = await follow(after=2, timeout_s=0)
+        store.actions.drain()
+        draining = await follow(after=2, timeout_s=60)
+
+    assert mark(seen[0])["version"] == 2
+    assert seen[0].structured_content == late.structured_content
+    assert none.structured_content == {"status": "timeout"}
+    assert draining.structured_content == {"status": "draining"}
+
+
+async def test_following_is_for_pages_and_updating_for_models(client: Client) -> None:
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    assert tools["follow_render"].meta == {"ui": {"visibility": ["app"]}}
+    assert tools["update_render"].meta in (None, {})

@@ -1,0 +1,144 @@
+"""Another version of what is shown, from whoever made it to the pages that show it.
+
+    update_render, a backend's POST -> store.renders -> follow_render -> redrawn in place
+
+The second tool is for the page that shows a widget: no host tells it that anything changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from widgetd.errors import CallError
+from widgetd.mcp.builtin.actions import LONGEST_WAIT_S
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.calls import Rendering
+from widgetd.mcp.principal import CALL
+from widgetd.mcp.result import Result, structured_result
+from widgetd.store.contract import StoredRender
+
+LONGEST_NOTE = 200
+"""Characters: a sentence or two, beneath a widget."""
+
+
+async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """`{"renderId", "version", "summary"}`."""
+    return structured_result(await updated(context.rendering, arguments))
+
+
+async def updated(
+    rendering: Rendering, arguments: Mapping[str, Any], *, tool: str = ""
+) -> dict[str, Any]:
+    """What whoever replaces a render is told.
+
+    Args:
+        rendering: Renders.
+        arguments: What `update_render` takes.
+        tool: The widget that it must be a render of; empty for any.
+
+    Raises:
+        CallError: It neither draws nor says anything, or not why it failed (W2002), or it cannot
+            be done, see `Rendering.update`.
+    """
+    drawn, failed = arguments.get("arguments"), arguments.get("failed", False)
+    note = arguments.get("note", "")
+    if failed and not note:
+        raise CallError("W2002", "expected a sentence that says why it failed", path="note")
+    if drawn is None and not note:
+        raise CallError("W2002", "expected arguments to draw, or a note to show", path="arguments")
+    render = await rendering.update(
+        arguments["render_id"],
+        drawn,
+        tool=tool,
+        after=arguments.get("after"),
+        failed=failed,
+        note=note,
+    )
+    return {"renderId": render.id, "version": render.version, "summary": render.text}
+
+
+async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """What shows the version that is newer, or `{"status"}`: timeout, draining, expired."""
+    found = await context.rendering.newer(
+        arguments["render_id"], after=arguments["after"], timeout_s=arguments["timeout_s"]
+    )
+    if isinstance(found, StoredRender):
+        return context.rendering.showing(found)
+    return structured_result({"status": found})
+
+
+TOOLS = (
+    BuiltinTool(
+        name="update_render",
+        description="Redraw a widget that is shown, where it stands, and say what came of "
+        "what the user did in it. Show nothing a second time that you can update.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "render_id": {
+                    "type": "string",
+                    "description": "The id that the widget's result ends with, as r_….",
+                },
+                "arguments": {
+                    "type": "object",
+                    "description": "All of the widget's arguments, as they are now. "
+                    "Without them, only the note is shown.",
+                },
+                "note": {
+                    "type": "string",
+                    "maxLength": LONGEST_NOTE,
+                    "default": "",
+                    "description": "A sentence for the user beneath the widget.",
+                },
+                "failed": {
+                    "type": "boolean",
+                    "default": False,
+                    "description": "Whether it could not be done; the note says why.",
+                },
+                "after": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "Refuse if the render is not at this version.",
+                },
+            },
+            "required": ["render_id"],
+            "additionalProperties": False,
+        },
+        handler=update_render,
+        scope=CALL,
+        read_only=False,
+    ),
+    BuiltinTool(
+        name="follow_render",
+        description="Wait for a newer version of a widget that is shown.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "render_id": {
+                    "type": "string",
+                    "description": "The id of the render that is shown.",
+                },
+                "after": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "default": 1,
+                    "description": "The version that is shown.",
+                },
+                "timeout_s": {
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": LONGEST_WAIT_S,
+                    "default": 20,
+                    "description": "How long to wait for it.",
+                },
+            },
+            "required": ["render_id"],
+            "additionalProperties": False,
+        },
+        handler=follow_render,
+        scope=CALL,
+        waits=True,
+        app_only=True,
+    ),
+)
