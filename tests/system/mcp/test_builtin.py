@@ -27,6 +27,7 @@ from widgetd.store.factory import local_store
 from widgetd.widget.naming import slug
 
 CORE_NAMES = {tool.name for tool in CORE_TOOLS}
+FOR_PAGES = {"widget_action", "follow_render"}
 
 
 async def tell(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -87,7 +88,7 @@ async def test_a_toolset_that_is_not_switched_on_is_not_there_and_keeps_its_name
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         unknown = await client.call_tool("tell", {})
 
-    assert await listed(server) == {*CORE_NAMES - {"widget_action"}, "greeting"}
+    assert await listed(server) == {*CORE_NAMES - FOR_PAGES, "greeting"}
     assert text(unknown).startswith("[W2001] name: there is no widget 'tell'")
     with pytest.raises(WidgetError) as refused:
         server.admit(widget("Tell"))

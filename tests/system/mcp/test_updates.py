@@ -206,7 +206,7 @@ async def test_a_page_that_follows_has_each_newer_version_at_once(
 
 
 async def test_following_is_for_pages_and_updating_for_models(client: Client) -> None:
-    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    tools = {tool.name for tool in (await client.list_tools()).tools}
 
-    assert tools["follow_render"].meta == {"ui": {"visibility": ["app"]}}
-    assert tools["update_render"].meta in (None, {})
+    assert "update_render" in tools
+    assert "follow_render" not in tools

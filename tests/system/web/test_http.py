@@ -36,7 +36,9 @@ async def test_a_ready_list_is_what_the_sdk_would_have_answered(tmp_path: Path) 
 
     assert ready[0] == made[0] == 200
     assert json.loads(ready[1]) == json.loads(made[1])
-    assert len(json.loads(ready[1])["result"]["tools"]) == 3 + len(CORE_TOOLS)
+    assert len(json.loads(ready[1])["result"]["tools"]) == 3 + sum(
+        not tool.app_only for tool in CORE_TOOLS
+    )
 
 
 async def test_a_list_asked_for_by_a_number_that_64_bits_do_not_hold_is_answered(
