@@ -146,6 +146,25 @@ class Intake:
         self._observers = observers
         self._one = anyio.Lock()
 
+    def text_of(self, name: str) -> str:
+        """What the file of this name says; empty where there is none. Blocks."""
+        with opened(self._folder) as folder:
+            source = _source(folder, name, {})
+        return "" if source is None else source.content.decode("utf-8-sig", errors="replace")
+
+    def tried(self, name: str, files: Mapping[str, bytes]) -> Widget:
+        """The widget that would be at `name` if these files were there; nothing is put. Blocks.
+
+        Raises:
+            RefusedUploadError: There would be none.
+        """
+        with opened(self._folder) as folder:
+            source = _source(folder, name, files)
+            sidecar = _source(folder, name + SUFFIX, files)
+        if source is None:
+            raise _refused("taken", name, "there is no such file any more", "save it anew")
+        return self._made(source, sidecar)
+
     async def take(
         self,
         writer: Writer,

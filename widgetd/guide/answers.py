@@ -275,8 +275,8 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     except RefusedUploadError as error:
         finding = error.finding
         raise CallError(finding.code, f"{finding.problem}; {finding.advice}") from None
-    entry = authoring.registry.current.entries.get(file)
-    digest = "" if entry is None else entry.key
+    made = authoring.registry.current.widgets.get(tool)
+    digest = "" if made is None else made.key
     page = {"page": f"/w/{tool}"} if authoring.pages else {}
     return structured_result({"file": file, "tool": tool, "digest": digest, **page})
 

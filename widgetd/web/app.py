@@ -51,10 +51,13 @@ Shown = TypeVar("Shown")
 class RefusedError(Exception):
     """A request that is answered with `status` and a JSON `body` that says why."""
 
-    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+    def __init__(
+        self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(status, body)
         self.status = status
         self.body = body
+        self.headers = headers or {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,8 @@ def routes(pages: Iterable[Page[Shown]], shown: Shown, guard: Guard | None = Non
             try:
                 found = await page.view(shown, request)
             except RefusedError as error:
-                return json_response(error.body, error.status, page.headers)
+                headers = {**page.headers, **error.headers}
+                return json_response(error.body, error.status, headers)
             if isinstance(found, Response):
                 return found
             if page.template:

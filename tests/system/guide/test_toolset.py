@@ -270,6 +270,18 @@ async def test_what_fills_a_widget_and_what_it_is_held_to_are_parts_of_it(tmp_pa
     assert item["parts"]["dependencies"]["tests"] == ["Parcel.test.yaml"]
 
 
+async def test_the_digest_of_a_save_lets_its_writer_save_again(tmp_path: Path) -> None:
+    saving: dict[str, Any] = {"file": "Parcel.widget", "widget": PARCEL}
+    async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
+        client = connection.client
+        first = await asked(client, "save_widget", **saving, sidecar=SIDECAR)
+        [read] = (await asked(client, "read_widget", names="parcel"))["items"]
+        again = {**saving, "sidecar": "# New.\n" + SIDECAR, "replaces": first["digest"]}
+        second = await asked(client, "save_widget", **again)
+
+    assert first["digest"] == read["digest"] != second["digest"]
+
+
 async def test_whoever_saves_is_told_the_page_and_warned_that_a_file_may_be_replaced(
     tmp_path: Path,
 ) -> None:

@@ -22,6 +22,7 @@ from widgetd.mcp.tokens import tokens_of, tokens_of_tool
 from widgetd.schema.json_values import is_json
 from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS
+from widgetd.web.gallery.editing import editable
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.handing_over import calls
 from widgetd.web.gallery.problems import problem_json
@@ -124,7 +125,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         with draws.of(earlier.key), draws.of(widget.key):
             changes = changes_between(earlier, widget)
     tools, tab = tuple(snapshot.widgets), query.get("tab")
-    at = tools.index(tool)
+    at, sidecar = tools.index(tool), editable(gallery, widget)
     return {
         **layout,
         "widget": widget,
@@ -134,8 +135,9 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "state": state,
         "states": offered,
         "fault": gallery.problems.fault(snapshot, widget.definition.path),
-        "tabs": TABS,
-        "tab": tab if tab in TABS else TABS[0],
+        "tabs": TABS if sidecar is None else (*TABS, "sidecar"),
+        "tab": tab if tab in TABS or (tab == "sidecar" and sidecar) else TABS[0],
+        "sidecar": sidecar,
         "preview": seen,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
@@ -144,6 +146,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
             **seen.json(snapshot, widget),
             "calls": calls(gallery.url, tool, seen.arguments),
             "images": gallery.images(widget),
+            "digest": widget.key,
+            "sidecar": sidecar,
         },
     }
 
@@ -174,6 +178,7 @@ async def widget_json(
         "path": definition.path,
         "tags": definition.tags,
         "digest": widget.key,
+        "sidecar": editable(gallery, widget),
         "tool": orjson.loads(gallery.server.listings.entry(widget)),
         "toolTokens": tokens_of_tool(widget),
         "states": [{"key": one.key, "label": one.label} for one in offered],

@@ -5,6 +5,7 @@ import { Frame } from "./host.js";
 import { onChange } from "./live.js";
 import { log } from "./log.js";
 import { showProblems } from "./problems.js";
+import { Sidecar } from "./sidecar.js";
 import { startTabs } from "./tabs.js";
 import { carry, copy, dress, fetchPage, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
 
@@ -28,6 +29,7 @@ let frames = [];
 /** What was typed; nothing while the state is shown as it is. */
 let edited = readEdited();
 
+const sidecar = new Sidecar(tool, () => shown);
 const controls = new Controls(document.getElementById("controls"), (value) => edit(value));
 
 function readEdited() {
@@ -111,6 +113,7 @@ function take(now) {
   else if (now.result) for (const frame of frames) frame.show(now.result);
   showRefusal(now.error);
   tellFields();
+  sidecar.follow();
   if (edited === undefined || reshaped) controls.show(now.schema, now.arguments);
   if (document.activeElement !== raw) raw.value = JSON.stringify(now.arguments, null, 2);
 }

@@ -1,0 +1,48 @@
+"""What a model reads of a widget is edited on its page, in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.field.web.browsing import browsing, needs_browser
+from tests.serving import serving, widget_file
+
+pytestmark = needs_browser
+
+BESIDE = '# Mine.\ndescription = "Show it."\n'
+
+
+async def test_a_sidecar_is_edited_seen_as_a_model_reads_it_and_never_saved_over_a_change(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A"))
+    beside = tmp_path / "A.widget.toml"
+    beside.write_text(BESIDE)
+    served = serving(tmp_path, gallery=True, allow_upload=True)
+    async with served as url, browsing() as page:
+        await page.goto(url.removesuffix("/mcp") + '/w/a?tab=sidecar#args={"who":"Eve"}')
+        reads = page.locator("[data-reads=summary]")
+        await page.get_by_label("Description").fill("Greet somebody.")
+        await page.get_by_label("Summary").fill("Hello to {{ who }}")
+        await reads.get_by_text("Hello to Eve").wait_for()
+        await page.get_by_label("Summary").fill("Hello to {{ whom }}")
+        await page.locator("#sidecar-problem").get_by_text("whom").wait_for()
+        await page.get_by_label("Summary").fill("Hello to {{ who }}")
+        await reads.get_by_text("Hello to Eve").wait_for()
+        await page.get_by_role("button", name="Save").click()
+        said = page.locator("#sidecar-said")
+        await said.get_by_text("Saved.").wait_for()
+        saved = beside.read_text()
+
+        await page.get_by_label("Tags").fill("mine, more")
+        beside.write_text(saved + "# Theirs.\n")
+        await said.get_by_text("changed meanwhile").wait_for()
+        await page.get_by_role("button", name="Save").click()
+        await said.get_by_text("Not saved: the file there has the digest").wait_for()
+        theirs = beside.read_text()
+        await page.get_by_role("button", name="Back to the file").click()
+        tags = await page.get_by_label("Tags").input_value()
+
+    assert saved == 'summary = "Hello to {{ who }}"\n' + BESIDE.replace("Show it", "Greet somebody")
+    assert theirs == saved + "# Theirs.\n"
+    assert tags == ""

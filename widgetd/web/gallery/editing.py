@@ -1,0 +1,203 @@
+"""What a page puts into the folder: files that are dropped, and a sidecar that is edited there.
+
+Everything goes through the one door that `save_widget` takes, too.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as Undecodable
+from collections.abc import Mapping
+from math import ceil
+from typing import Any
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import Response
+
+from widgetd.catalog.intake import Intake, Reason, RefusedUploadError, Writer, is_widget_name
+from widgetd.checks import findings
+from widgetd.errors import CallError, WidgetError
+from widgetd.limits import Limits
+from widgetd.mcp.principal import WRITE
+from widgetd.mcp.tokens import tokens_of_tool
+from widgetd.schema.json_text import NotJsonError, parse_sent
+from widgetd.web.app import RefusedError, json_response
+from widgetd.web.gallery.gallery import Gallery
+from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.sidecar_text import EDITABLE, Value, with_values
+from widgetd.widget.widget import Widget
+
+MOST_BYTES = 4 * Limits().file_bytes
+"""Of a body: a widget and its sidecar in base64, or arguments as long."""
+
+_STATUS: Mapping[Reason, int] = {
+    "name": 400,
+    "forbidden": 403,
+    "taken": 409,
+    "long": 413,
+    "unfit": 422,
+    "full": 507,
+}
+
+_NO_OBJECT = {"error": "the body is no JSON object, or too long"}
+
+
+async def upload(gallery: Gallery, request: Request) -> Response:
+    """A widget that was dropped onto a page."""
+    demand_own_page(request, "may put files here")
+    if gallery.intake is None:
+        return Response(status_code=404)
+    sent = await json_object(request)
+    try:
+        given = {name: b64decode(text, validate=True) for name, text in sent.items()}
+    except (Undecodable, ValueError, TypeError):
+        given = {}
+    if not given:
+        raise RefusedError(400, _NO_OBJECT)
+    replace = request.query_params.get("replace") == "1"
+    replace = request.query_params.get("replace") == "1"
+    tool = await _taken(gallery, gallery.intake, given, replace=replace)
+    return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
+
+
+def editable(gallery: Gallery, widget: Widget) -> dict[str, Value] | None:
+    """What of a widget's sidecar whoever asks may edit on its page, by key; None for nothing."""
+    scopes = gallery.server.rendering.caller.principal.scopes
+    if not is_widget_name(widget.definition.path) or gallery.intake is None or WRITE not in scopes:
+        return None
+    sidecar = widget.definition.sidecar
+    said = {key: getattr(sidecar, key) for key in EDITABLE}
+    return {key: "" if value is None else value for key, value in said.items()}
+
+
+async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """What a model would read with an edited sidecar: `{"description", "tokens", "summary"}`.
+
+    `{"problem"}` says why widget or call would be refused, or what is doubtful in the sidecar.
+    """
+    widget, intake, sent = await _asked(gallery, request)
+    path, server = widget.definition.path, gallery.server
+
+    def tried() -> dict[str, Any]:
+        try:
+            made = intake.tried(path, _edited(intake, path, sent))
+        except RefusedUploadError as error:
+            return {"problem": f"{error.finding.problem}; {error.finding.advice}"}
+        said = {"description": made.description, "tokens": tokens_of_tool(made)}
+        with server.rendering.draws.of(made.key):
+            doubts = [f"{one.problem}; {one.advice}" for one in findings(made) if one.path != path]
+            try:
+                render = server.rendering.make(made, sent.get("arguments") or {}, "")
+            except CallError as error:
+                return {**said, "problem": error.message}
+        return {**said, "summary": render.text, **({"problem": doubts[0]} if doubts else {})}
+
+    return await to_thread.run_sync(tried)
+
+
+async def save_sidecar(gallery: Gallery, request: Request) -> Response:
+    """Put an edited sidecar beside its widget, unless either is another than the page knows."""
+    widget, intake, sent = await _asked(gallery, request)
+    path, known = widget.definition.path, sent.get("digest")
+    if not isinstance(known, str) or not known:
+        raise RefusedError(400, _NO_OBJECT)
+    try:
+        files = await to_thread.run_sync(_edited, intake, path, sent)
+    except RefusedUploadError as error:
+        raise _refusal(error) from None
+    tool = await _taken(gallery, intake, files, replaces=known)
+    made = gallery.server.registry.current.widgets.get(tool)
+    digest = "" if made is None else made.key
+    return json_response({"tool": tool, "page": f"/w/{tool}", "digest": digest})
+
+
+async def _asked(gallery: Gallery, request: Request) -> tuple[Widget, Intake, dict[str, Any]]:
+    demand_own_page(request, "may put files here")
+    widget = gallery.widget(request)
+    if gallery.intake is None or editable(gallery, widget) is None:
+        raise RefusedError(404, {"error": "this sidecar cannot be edited here"})
+    return widget, gallery.intake, await json_object(request)
+
+
+def _edited(intake: Intake, path: str, sent: Mapping[str, Any]) -> dict[str, bytes]:
+    """The sidecar's file with what was sent for the keys that can be edited."""
+    values = {key: sent[key] for key in EDITABLE if _is_value(sent.get(key))}
+    try:
+        text = with_values(intake.text_of(path + SUFFIX), values)
+    except WidgetError as error:
+        raise RefusedUploadError(error.of(path + SUFFIX).finding, "unfit") from None
+    return {path + SUFFIX: text.encode()}
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(one, str) for one in value)
+    )
+
+
+async def _taken(
+    gallery: Gallery,
+    intake: Intake,
+    files: Mapping[str, bytes],
+    *,
+    replace: bool = False,
+    replaces: str | None = None,
+) -> str:
+    server = gallery.server
+    principal = server.rendering.caller.principal
+    audience = principal.audience
+    writer = Writer(
+        name=principal.name,
+        sees_everything=audience.sees_everything,
+        sees=audience.sees,
+        view=lambda snapshot: server.views.of(snapshot, audience),
+    )
+    try:
+        return await intake.take(writer, files, replace=replace, replaces=replaces)
+    except CallError as error:
+        body = {"error": error.message, "code": error.code, "retryAfterS": error.retry_after_s}
+        retry = {"retry-after": str(ceil(error.retry_after_s or 1))}  # whole seconds
+        raise RefusedError(429, body, retry) from None
+    except RefusedUploadError as error:
+        raise _refusal(error) from None
+
+
+def _refusal(error: RefusedUploadError) -> RefusedError:
+    finding = error.finding
+    body = {
+        "path": finding.path,
+        "at": finding.at,
+        "code": finding.code,
+        "problem": finding.problem,
+        "advice": finding.advice,
+        "replaceable": error.replaceable,
+    }
+    return RefusedError(_STATUS[error.reason], body)
+
+
+def demand_own_page(request: Request, what: str) -> None:
+    """Refuse whatever no page of this very origin asks; other loopback ports may look."""
+    host = request.headers.get("host", "")
+    if request.headers.get("origin") not in (f"http://{host}", f"https://{host}"):
+        raise RefusedError(403, {"error": f"only this gallery's own pages {what}"})
+
+
+async def json_object(request: Request) -> dict[str, Any]:
+    """The JSON object in the body.
+
+    Raises:
+        RefusedError: It is none, or too long.
+    """
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            raise RefusedError(400, _NO_OBJECT)
+    try:
+        given = parse_sent(content)
+    except NotJsonError:
+        given = None
+    if not isinstance(given, dict):
+        raise RefusedError(400, _NO_OBJECT)
+    return given

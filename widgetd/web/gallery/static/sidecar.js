@@ -1,0 +1,103 @@
+/** The tab in which a sidecar is edited: what a model would read is told while it is typed. */
+
+const PAUSE_MS = 250;
+const LISTS = new Set(["tags", "keywords"]);
+
+export class Sidecar {
+  #form = document.getElementById("sidecar");
+  #said = document.getElementById("sidecar-said");
+  #problem = document.getElementById("sidecar-problem");
+  #tool;
+  #shown;
+  /** What the file says, and by which digest it is known, as far as this form was told. */
+  #file = {};
+  #digest = "";
+  #pause = 0;
+  #asked = 0;
+
+  /** @param {string} tool @param {() => object} shown What the page shows now. */
+  constructor(tool, shown) {
+    this.#tool = tool;
+    this.#shown = shown;
+    if (!this.#form) return;
+    this.#take();
+    this.#form.addEventListener("input", () => this.#later());
+    this.#form.addEventListener("reset", (event) => {
+      event.preventDefault();
+      this.#take();
+    });
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#save();
+    });
+  }
+
+  /** The page shows something else now; what was typed here stays. */
+  follow() {
+    if (!this.#form) return;
+    if (this.#shown().digest === this.#digest) this.#later();
+    else if (this.#isEdited()) this.#say("The file changed meanwhile, and is not saved over.");
+    else this.#take();
+  }
+
+  #take() {
+    const { sidecar, digest } = this.#shown();
+    this.#file = written(sidecar);
+    this.#digest = digest;
+    for (const [name, text] of Object.entries(this.#file)) this.#form.elements[name].value = text;
+    this.#say("");
+    void this.#try();
+  }
+
+  #isEdited() {
+    return Object.entries(this.#file).some(([name, text]) => this.#form.elements[name].value !== text);
+  }
+
+  #values() {
+    const texts = Object.keys(this.#file).map((name) => [name, this.#form.elements[name].value]);
+    return Object.fromEntries(texts.map(([name, text]) => [name, LISTS.has(name) ? parts(text) : text.trim()]));
+  }
+
+  #later() {
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => this.#try(), PAUSE_MS);
+  }
+
+  async #try() {
+    const turn = ++this.#asked;
+    const told = await this.#send("/trial", { arguments: this.#shown().arguments });
+    // What was typed meanwhile is on its way.
+    if (turn !== this.#asked) return;
+    for (const field of document.querySelectorAll("[data-reads]")) field.textContent = told[field.dataset.reads] ?? "";
+    this.#problem.hidden = !told.problem;
+    this.#problem.textContent = told.problem ?? "";
+  }
+
+  async #save() {
+    const values = this.#values();
+    const told = await this.#send("", { digest: this.#digest });
+    if (told.digest) {
+      this.#digest = told.digest;
+      this.#file = written(values);
+    }
+    const { problem, advice, error } = told;
+    this.#say(told.digest ? "Saved." : `Not saved: ${problem ? `${problem}; ${advice}` : error}.`);
+  }
+
+  async #send(path, more) {
+    const body = JSON.stringify({ ...this.#values(), ...more });
+    const response = await fetch(`/w/${this.#tool}/sidecar${path}`, { method: "POST", body });
+    return response.json().catch(() => ({ error: `the answer was ${response.status}` }));
+  }
+
+  #say(text) {
+    this.#said.textContent = text;
+  }
+}
+
+const parts = (text) => text.split(",").map((part) => part.trim()).filter(Boolean);
+
+/** The values as they stand in the form. */
+function written(values) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]));
+}
