@@ -12,7 +12,7 @@ install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
   $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 UV := $(shell uv --version 2>/dev/null)
 
-.PHONY: help serve chat test check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons clean
+.PHONY: help serve chat test check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons face clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -123,6 +123,12 @@ LUCIDE := 1.62.0
 icons: $(VENV)/.runtime ## take the shapes of Lucide's icons from npm anew (needs npm)
 	mkdir -p build && cd build && npm pack --silent lucide-static@$(LUCIDE)
 	$(BIN)/python view/lucide.py build/lucide-static-$(LUCIDE).tgz widgetd/view
+
+INTER := 5.3.0
+
+face: $(VENV)/.runtime ## take the face of pictures from npm anew (needs npm)
+	mkdir -p build && cd build && npm pack --silent @fontsource-variable/inter@$(INTER)
+	$(BIN)/python view/inter.py build/fontsource-variable-inter-$(INTER).tgz widgetd/browser/inter
 
 bench-redraw: $(VENV)/.dev ## print how soon a saved file is redrawn in open browsers
 	$(BIN)/python -m benchmarks.redraw

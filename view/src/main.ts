@@ -8,7 +8,7 @@ import { openWindow } from "./app/link";
 import { announceReady } from "./app/ready";
 import { Screen } from "./app/screen";
 import { NO_PROBLEMS } from "./app/stage";
-import type { View } from "./app/view";
+import { NO_CONTEXT, type View } from "./app/view";
 import { Host } from "./host/host";
 import { Rpc } from "./host/rpc";
 
@@ -26,11 +26,22 @@ function start(element: HTMLElement): void {
   if (inline) void announceReady();
 }
 
+/** What a page shows that holds something else by now. */
+const BLANK = { tree: undefined, icons: {}, notice: undefined, context: NO_CONTEXT } as const;
+
 /** Shows the widget with working controls and nobody behind them. */
 function preview(element: HTMLElement, view: Partial<View>): void {
-  new Screen(element, {
+  const screen = new Screen(element, {
     can: () => true,
     act: async () => NO_PROBLEMS,
     openLink: (url) => void openWindow(url),
-  }).update(view);
+  });
+  screen.update(view);
+  // A camera puts one widget after the other into the page; each is drawn as if it were the first.
+  document.addEventListener("widgetd:redraw", () => {
+    delete document.documentElement.dataset.ready;
+    screen.clear();
+    screen.update({ ...BLANK, ...readInline() });
+    void announceReady();
+  });
 }

@@ -1,134 +1,359 @@
-"""Pictures of widgets: the view that hosts get, drawn in Chromium without a network.
+"""Takes pictures of widgets: the view that hosts get, drawn in Chromium without a network.
 
-The same tree, theme, width and scale give the same bytes on one machine: the
-clock, the language and the way letters are drawn are fixed, and nothing moves.
+The same tree, theme, width and scale give the same bytes on one machine: the clock, the language,
+the face and the way letters are drawn are fixed, and nothing moves. A picture is as large as its
+widget, and nothing of the page is on it: what is outside a card is transparent. Pages stay open
+for the next widget, which each draws as if it were its first.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
 from html import escape
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import anyio
 
-from widgetd.browser.chromium import FONTS, NOW, Chromium, Theme, context_options
+from widgetd.browser import axe
+from widgetd.browser.chromium import NOW, Chromium, Theme, driver_errors, new_context
+from widgetd.browser.face import FONTS
+from widgetd.browser.picture import Format, Picture, Shot
+from widgetd.browser.targets import found
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import CallError
 from widgetd.mcp.view import drawing
 from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page, Route
+    from playwright.async_api import ConsoleMessage, Page, Route
+
+AT_ONCE = 2
+"""Pages that are drawn at the same time."""
+
+DRAWN_S = 10
+"""How long a picture may take, and how long one waits for a place."""
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Of one picture."""
+
+LONGEST_PX = 16_384
+"""Of a side of a picture: browsers draw no more at once."""
+
+MOST_KEPT = 64
+"""Pictures that are not taken again."""
+
+MOST_USES = 200
+"""Of one page, before another takes its place: what a page keeps of each widget adds up."""
 
 _URL = "http://widget.invalid/"
 """Where the page says that it is; no request for it, or for anything, leaves the browser."""
 
-_TIMEOUT_MS = 10_000
+_HEIGHT = 800
+"""Of the room that a widget is drawn in; it is as high as it is in any case."""
+
+_BLANK: Mapping[str, Any] = {"type": "Basic", "children": []}
 
 _SHEET = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Widgets</title>
 <style>
-body {{ margin: 0; padding: 32px; background: #f4f3f0; font: 13px/1.5 sans-serif; color: #55544f }}
+body {{ margin: 0; padding: 32px; background: #f4f3f0; font: 13px/1.5 {fonts}; color: #55544f }}
 main {{ columns: 3; column-gap: 24px }}
 figure {{ margin: 0 0 28px; break-inside: avoid }}
-img {{ display: block; width: 100%; border-radius: 8px }}
+img {{ display: block; max-width: 100% }}
 figcaption {{ margin-top: 6px }}
 </style>
 <main>{figures}</main>
 </html>
 """
 
+Found = TypeVar("Found")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shot:
-    """One picture to take.
+
+class Clip(TypedDict):
+    """A part of a page, as Playwright has it, in CSS pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(eq=False, kw_only=True)
+class Easel:
+    """A page that widgets are drawn on, one after the other.
 
     Attributes:
-        tree: The widget root.
-        title: What the widget is called.
-        theme: Light or dark.
-        width: In CSS pixels; the height is that of the widget.
-        scale: Pixels of the picture for each CSS pixel.
-        locale: The language that numbers and dates are shown in.
+        page: The page.
+        scale: Pixels of a picture for each CSS pixel.
+        uses: How often it was drawn on.
+        console: What it complained of since the last widget came.
     """
 
-    tree: Mapping[str, Any]
-    title: str
-    theme: Theme = "light"
-    width: int = 400
-    scale: float = 2.0
-    locale: str = "en-US"
+    page: Page
+    scale: float
+    uses: int = 0
+    console: list[str] = field(default_factory=list)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it can be drawn on again."""
+        return self.uses < MOST_USES and not self.page.is_closed()
+
+    async def draw(self, shot: Shot) -> dict[str, Any]:
+        """Draw a widget, and answer `{"box", "overflow"}`: where it is, and what is wider."""
+        self.console.clear()
+        self.uses += 1
+        room = {"width": shot.width, "height": _HEIGHT}
+        if self.page.viewport_size != room:
+            await self.page.set_viewport_size({"width": shot.width, "height": _HEIGHT})
+        behind = "nothing" if shot.transparent else "words"
+        behind = "everything" if shot.format == "jpeg" else behind
+        drawn: dict[str, Any] = await self.page.evaluate(
+            "given => draw(given)", {"json": shot.json, "behind": behind}
+        )
+        return drawn
+
+    async def take(self, shot: Shot) -> Picture:
+        """Draw a widget and take its picture, or that of a part of it."""
+        drawn = await self.draw(shot)
+        box: Clip = drawn["box"]
+        if shot.part:
+            part = await found(shot.part, self.page, self.page.main_frame, 0)
+            box = await part.evaluate("part => around(part)")
+        return await self.photograph(
+            box, shot.format, overflow=tuple(drawn["overflow"]), console=tuple(self.console)
+        )
+
+    async def photograph(self, box: Clip, file: Format = "png", **more: tuple[str, ...]) -> Picture:
+        """The picture of what is in `box`, as a file of that format.
+
+        Raises:
+            CallError: It is too large (W3203).
+        """
+        width, height = round(box["width"] * self.scale), round(box["height"] * self.scale)
+        if not width or not height:
+            box, width, height = Clip(x=0, y=0, width=1, height=1), 1, 1  # an empty widget
+        if max(width, height) > LONGEST_PX:
+            raise _too_large(f"it would be {width} x {height} pixels, and {LONGEST_PX:,} can be")
+        take = partial(
+            self.page.screenshot,
+            clip=box,
+            full_page=box["y"] + box["height"] > _HEIGHT,
+            type=file,
+            quality=90 if file == "jpeg" else None,
+            caret="initial",
+        )
+        try:
+            content = await take()
+        except driver_errors():
+            # "Unable to capture screenshot": a browser that gets no time has no frame to give yet.
+            content = await take()
+        if len(content) > MOST_BYTES:
+            raise _too_large(f"it is {len(content):,} bytes long, and {MOST_BYTES:,} can be")
+        return Picture(content=content, format=file, width=width, height=height, **more)
+
+    async def violations(self, shot: Shot) -> list[dict[str, Any]]:
+        """Draw a widget, and answer what axe has against it."""
+        await self.draw(shot)
+        return await axe.violations(self.page)
+
+    async def close(self) -> None:
+        """End the page and whatever it holds."""
+        with anyio.CancelScope(shield=True), suppress(Exception):  # one that died is ended
+            with anyio.fail_after(DRAWN_S):
+                await self.page.context.close()
 
 
 class Camera:
-    """Takes pictures, one after the other, in one browser.
+    """Takes pictures in one browser, a few at the same time.
 
     Args:
-        browser: Stays open as long as the camera is used.
+        chromium: Stays open as long as the camera is used.
+        at_once: How many pages are drawn at the same time.
     """
 
-    def __init__(self, browser: Browser) -> None:
-        self._browser = browser
+    def __init__(self, chromium: Chromium, *, at_once: int = AT_ONCE) -> None:
+        self._chromium = chromium
+        self._at_once = at_once
+        self._places = anyio.Semaphore(at_once)
+        self._easels: list[Easel] = []
+        self._taken: OrderedDict[bytes, Picture] = OrderedDict()
 
-    async def take(self, shot: Shot) -> bytes:
-        """The picture as a PNG."""
-        html = drawing(
-            shot.tree, theme=shot.theme, locale=shot.locale, title=shot.title, fonts=FONTS
-        )
-        async with self._showing(html, shot) as page:
-            await page.wait_for_selector("html[data-ready=true]", timeout=_TIMEOUT_MS)
-            return await _screenshot(page)
+    async def take(self, shot: Shot) -> Picture:
+        """The picture.
 
-    async def sheet(self, pictures: Iterable[tuple[str, bytes]], *, width: int = 1280) -> bytes:
-        """All pictures on one, each above its name."""
+        Raises:
+            CallError: It was not drawn in time (W3202), is too large (W3203) or finds no place
+                (W3204), or its part is not there (W4201) or there are several (W4202).
+            ConfigError: Playwright or a Chromium is missing (W0011).
+        """
+        key = shot.key
+        picture = self._taken.pop(key, None)
+        if picture is None:
+            picture = await self._on_easel(shot, Easel.take)
+        self._taken[key] = picture
+        if len(self._taken) > MOST_KEPT:
+            self._taken.popitem(last=False)
+        return picture
+
+    async def violations(self, shot: Shot) -> list[dict[str, Any]]:
+        """What axe has against the drawn widget, as `axe.violations` says it.
+
+        Raises:
+            CallError: axe is missing (W3201), or as `take` does.
+            ConfigError: As `take` does.
+        """
+        return await self._on_easel(shot, Easel.violations)
+
+    async def sheet(self, pictures: Iterable[tuple[str, Picture]], *, width: int = 1280) -> Picture:
+        """All pictures on one, each above its name.
+
+        Raises:
+            CallError: As `take` does.
+            ConfigError: As `take` does.
+        """
         figures = "".join(
-            f'<figure><img alt="" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
-            f"<figcaption>{escape(name)}</figcaption></figure>"
-            for name, png in pictures
+            f'<figure><img alt="" width="{one.width}" src="data:image/{one.format};base64,'
+            f'{base64.b64encode(one.content).decode()}"><figcaption>{escape(name)}</figcaption>'
+            "</figure>"
+            for name, one in pictures
         )
-        shot = Shot(tree={}, title="Widgets", width=width, scale=1.0)
-        async with self._showing(_SHEET.format(figures=figures), shot) as page:
-            return await _screenshot(page)
 
-    @asynccontextmanager
-    async def _showing(self, html: str, shot: Shot) -> AsyncIterator[Page]:
+        async def take() -> Picture:
+            easel = await self._opened(_SHEET.format(figures=figures, fonts=FONTS), width)
+            try:
+                height = await easel.page.evaluate(
+                    "document.fonts.ready.then(() => document.documentElement.scrollHeight)"
+                )
+                return await easel.photograph(Clip(x=0, y=0, width=width, height=height))
+            finally:
+                await easel.close()
+
+        return await self._in_time(take)
+
+    async def close(self) -> None:
+        """End the pages that are kept."""
+        while self._easels:
+            await self._easels.pop().close()
+
+    async def _on_easel(self, shot: Shot, look: Callable[[Easel, Shot], Awaitable[Found]]) -> Found:
+        async def looked() -> Found:
+            easel = self._spare(shot.scale)
+            if easel is not None:
+                # A page that waited may have died meanwhile; then another one does it.
+                with suppress(*driver_errors()):
+                    return await self._used(easel, shot, look)
+            html = drawing(_BLANK, theme=shot.theme, locale=shot.locale, title="", fonts=FONTS)
+            easel = await self._opened(html, shot.width, shot.scale)
+            await easel.page.add_script_tag(content=_script())
+            return await self._used(easel, shot, look)
+
+        return await self._in_time(looked)
+
+    async def _used(
+        self, easel: Easel, shot: Shot, look: Callable[[Easel, Shot], Awaitable[Found]]
+    ) -> Found:
+        try:
+            seen = await look(easel, shot)
+        except CallError:
+            await self._keep(easel)
+            raise
+        except BaseException:
+            await easel.close()
+            raise
+        await self._keep(easel)
+        return seen
+
+    def _spare(self, scale: float) -> Easel | None:
+        """A page that nobody uses."""
+        self._easels = [one for one in self._easels if not one.page.is_closed()]
+        for easel in self._easels:
+            if easel.scale == scale:
+                self._easels.remove(easel)
+                return easel
+        return None
+
+    async def _keep(self, easel: Easel) -> None:
+        """Let the next widget have this page; as many wait as may be drawn at the same time."""
+        if not easel.is_good:
+            await easel.close()
+            return
+        self._chromium.spare.add(easel.page.context)
+        self._easels.append(easel)
+        if len(self._easels) > self._at_once:
+            await self._easels.pop(0).close()
+
+    async def _in_time(self, make: Callable[[], Awaitable[Found]]) -> Found:
+        """Find a place, and make something there."""
+        with anyio.move_on_after(DRAWN_S) as waiting:
+            await self._places.acquire()
+        if waiting.cancelled_caught:
+            problem = "all places in the browser are taken; ask again in a moment"
+            raise CallError("W3204", problem, recoverable=True, retry_after_s=1.0)
+        try:
+            with anyio.fail_after(DRAWN_S):
+                return await make()
+        except TimeoutError:
+            problem = f"it was not drawn within {DRAWN_S} seconds"
+            raise CallError("W3202", problem, recoverable=True) from None
+        except driver_errors() as error:
+            problem = f"it was not drawn: the browser says '{str(error).partition(chr(10))[0]}'"
+            raise CallError("W3202", problem, recoverable=True) from None
+        finally:
+            self._places.release()
+
+    async def _opened(self, html: str, width: int, scale: float = 1.0) -> Easel:
+        """A page that holds `html`, and reaches nothing."""
+
         async def answer(route: Route) -> None:
             if route.request.url == _URL:
                 await route.fulfill(body=html, content_type="text/html; charset=utf-8")
             else:
                 await route.abort()
 
-        context = await self._browser.new_context(
-            **context_options(
-                theme=shot.theme, width=shot.width, scale=shot.scale, locale=shot.locale
-            )
-        )
+        browser = await self._chromium.browser()
+        context = await new_context(browser, width=width, height=_HEIGHT, scale=scale)
+        easel = None
         try:
             page = await context.new_page()
+            easel = Easel(page=page, scale=scale)
+            page.on("console", partial(_heard, easel.console))
+            page.on("pageerror", lambda error: easel.console.append(str(error)))
             await page.clock.set_fixed_time(NOW)
+            # Playwright's own way to leave the background out does this, and undoes it, each time.
+            session = await context.new_cdp_session(page)
+            nothing = {"color": {"r": 0, "g": 0, "b": 0, "a": 0}}
+            await session.send("Emulation.setDefaultBackgroundColorOverride", nothing)
             await page.route("**/*", answer)
             await page.goto(_URL)
-            yield page
-        finally:
-            await context.close()
+        except BaseException:
+            with anyio.CancelScope(shield=True), suppress(Exception):  # of a browser that died
+                await context.close()
+            raise
+        return easel
 
 
-async def _screenshot(page: Page) -> bytes:
-    """The whole page as a PNG."""
-    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+def _heard(console: list[str], message: ConsoleMessage) -> None:
+    # That nothing is loaded from elsewhere is ours, and no fault of the widget.
+    if message.type == "error" and not message.text.startswith("Failed to load resource"):
+        console.append(message.text)
 
-    async def take() -> bytes:
-        return await page.screenshot(full_page=True, animations="disabled", caret="hide")
 
-    try:
-        return await take()
-    except Error:
-        # "Unable to capture screenshot": a browser that gets no time has no frame to give yet.
-        return await take()
+def _too_large(why: str) -> CallError:
+    advice = "ask for a part of it, a smaller scale, or fewer widgets"
+    return CallError("W3203", f"the picture is too large: {why}; {advice}")
+
+
+@cache
+def _script() -> str:
+    return (files("widgetd.browser") / "draw.js").read_text(encoding="utf-8")
 
 
 @asynccontextmanager
@@ -140,7 +365,8 @@ async def camera() -> AsyncIterator[Camera]:
     """
     chromium = Chromium()
     try:
-        yield Camera(await chromium.browser())
+        await chromium.browser()
+        yield Camera(chromium)
     finally:
         await chromium.close()
 
@@ -161,14 +387,14 @@ def sample_shots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, S
     }
 
 
-def take_picture(shot: Shot) -> bytes:
-    """One picture as a PNG.
+def take_picture(shot: Shot) -> Picture:
+    """One picture, in a browser of its own.
 
     Raises:
         ConfigError: Playwright or a Chromium is missing (W0011).
     """
 
-    async def take() -> bytes:
+    async def take() -> Picture:
         async with camera() as opened:
             return await opened.take(shot)
 
@@ -185,14 +411,14 @@ def take_pictures(shots: Mapping[str, Shot], folder: Path) -> list[Path]:
         ConfigError: Playwright or a Chromium is missing (W0011).
     """
 
-    async def take() -> dict[str, bytes]:
+    async def take() -> dict[str, Picture]:
         async with camera() as opened:
             taken = {name: await opened.take(shot) for name, shot in shots.items()}
             return {**taken, "sheet": await opened.sheet(taken.items())}
 
     pictures = anyio.run(take)
     folder.mkdir(parents=True, exist_ok=True)
-    files = {folder / f"{name}.png": png for name, png in pictures.items()}
-    for file, png in files.items():
-        file.write_bytes(png)
-    return list(files)
+    written = {folder / f"{name}.png": one for name, one in pictures.items()}
+    for file, one in written.items():
+        file.write_bytes(one.content)
+    return list(written)

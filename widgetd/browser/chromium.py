@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any, Literal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
+from widgetd.browser.face import face_script
 from widgetd.errors import ConfigError
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Playwright
+    from playwright.async_api import Browser, BrowserContext, Playwright
 
 Theme = Literal["light", "dark"]
 
@@ -35,8 +40,14 @@ FLAGS = (
     "--no-first-run",
 )
 
-FONTS = '"Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
-"""Fonts of equal widths, of which nearly every machine has one."""
+IDLE_S = 60
+"""After which nobody waits for a browser that nobody used."""
+
+LOOK_S = 5
+"""How often it is looked for that."""
+
+NICENESS = 10
+"""Of a daemon's browser: whoever calls a widget comes first."""
 
 NOW = "2026-01-26T12:00:00Z"
 """What a page takes for now, so that a calendar marks the same day on every run."""
@@ -68,31 +79,62 @@ def demand_browser(what: str = "pictures") -> str:
     return program
 
 
-def context_options(
+def driver_errors() -> tuple[type[Exception], ...]:
+    """What Playwright raises; nothing where it is not installed."""
+    try:
+        from playwright.async_api import Error  # noqa: PLC0415 - an extra
+    except ImportError:
+        return ()
+    return (Error,)
+
+
+async def new_context(
+    browser: Browser,
     *,
     theme: Theme = "light",
     width: int = 400,
     height: int = 16,
     scale: float = 1,
     locale: str = "en-US",
-) -> dict[str, Any]:
-    """What a context is made with, so that the same page looks the same in each."""
-    return {
-        "viewport": {"width": width, "height": height},
-        "device_scale_factor": scale,
-        "color_scheme": theme,
-        "reduced_motion": "reduce",
-        "locale": locale,
-        "timezone_id": "UTC",
-        "service_workers": "block",
-    }
+) -> BrowserContext:
+    """A context in which the same page looks the same each time, in the face of ours."""
+    context = await browser.new_context(
+        viewport={"width": width, "height": height},
+        device_scale_factor=scale,
+        color_scheme=theme,
+        reduced_motion="reduce",
+        locale=locale,
+        timezone_id="UTC",
+        service_workers="block",
+    )
+    await context.add_init_script(face_script())
+    return context
 
 
 class Chromium:
-    """One browser for whoever asks, started by the first of them."""
+    """One browser for whoever asks, started by the first of them.
 
-    def __init__(self, flags: tuple[str, ...] = FLAGS) -> None:
+    Args:
+        flags: What it is started with.
+        niceness: How far it stands behind other programs of this machine.
+        clock: Tells the time, in seconds.
+
+    Attributes:
+        spare: The contexts that are kept only so that the next use is quick.
+    """
+
+    def __init__(
+        self,
+        flags: tuple[str, ...] = FLAGS,
+        *,
+        niceness: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.spare: set[BrowserContext] = set()
         self._flags = flags
+        self._niceness = niceness
+        self._clock = clock
+        self._asked = clock()
         self._starting = anyio.Lock()
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
@@ -101,30 +143,65 @@ class Chromium:
         """The browser that runs; started, or started anew, where none does.
 
         Raises:
-            ConfigError: Playwright or a Chromium is missing (W0011).
+            ConfigError: Playwright or a Chromium is missing, or does not start (W0011).
         """
+        self._asked = self._clock()
         async with self._starting:
             if self._browser is not None and self._browser.is_connected():
                 return self._browser
             program = demand_browser()
-            from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
-
             # Root in a container has no user namespace to build a sandbox from.
             unsandboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
             if self._playwright is None:
-                self._playwright = await async_playwright().start()
-            self._browser = await self._playwright.chromium.launch(
-                executable_path=program,
-                args=[*self._flags, *unsandboxed],
-                handle_sigint=False,
-                handle_sigterm=False,
-                handle_sighup=False,
-            )
+                self._playwright = await self._driver()
+            self.spare.clear()
+            try:
+                self._browser = await self._playwright.chromium.launch(
+                    executable_path=program,
+                    args=[*self._flags, *unsandboxed],
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                )
+            except driver_errors() as error:
+                first = str(error).partition("\n")[0]
+                problem = f"the Chromium at {program} does not start ({first})"
+                advice = f"start it by hand to see why, or name another in {PROGRAM_VARIABLE}"
+                raise ConfigError("W0011", problem, advice, exit_code=3) from None
             return self._browser
+
+    async def _driver(self) -> Playwright:
+        from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
+
+        before = _children()
+        playwright = await async_playwright().start()
+        if self._niceness:
+            # Whatever the driver starts is as nice as it is.
+            for pid in _children() - before:
+                with suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, pid, self._niceness)
+        return playwright
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody asked for it lately, and nobody has anything open in it."""
+        if self._browser is None or self._clock() - self._asked < IDLE_S:
+            return False
+        return set(self._browser.contexts) <= self.spare
+
+    async def run(self) -> None:
+        """End the browser whenever nobody uses it any more, until this is cancelled."""
+        try:
+            while True:
+                await anyio.sleep(LOOK_S)
+                if self.is_idle:
+                    await self.close()
+        finally:
+            await self.close()
 
     async def close(self) -> None:
         """End the browser; whoever asks again gets another one."""
-        with anyio.CancelScope(shield=True):
+        with anyio.CancelScope(shield=True), suppress(Exception):  # one that died is ended
             async with self._starting:
                 browser, self._browser = self._browser, None
                 playwright, self._playwright = self._playwright, None
@@ -132,3 +209,12 @@ class Chromium:
                     await browser.close()
                 if playwright is not None:
                     await playwright.stop()
+
+
+def _children() -> set[int]:
+    """The processes that this one started; none where the system does not tell."""
+    found: set[int] = set()
+    for file in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            found.update(map(int, file.read_text().split()))
+    return found

@@ -10,6 +10,9 @@ async function pixelsOf(base64) {
   await image.decode();
   const { naturalWidth: width, naturalHeight: height } = image;
   const context = new OffscreenCanvas(width, height).getContext("2d");
+  // What is transparent is seen on white.
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, width, height);
   context.drawImage(image, 0, 0);
   return context.getImageData(0, 0, width, height);
 }

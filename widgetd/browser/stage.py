@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from widgetd.browser.chromium import FONTS, NOW, Theme, context_options
+from widgetd.browser.chromium import NOW, Theme, new_context
+from widgetd.browser.face import FONTS
 from widgetd.browser.targets import NOWHERE, Target, found, locators
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.principal import CALLER, Caller
@@ -161,9 +162,7 @@ class Stage:
         locale: str = "en-US",
     ) -> Stage:
         """An empty stage in a context of its own, which is closed with it."""
-        context = await browser.new_context(
-            **context_options(theme=theme, width=width, height=HEIGHT, locale=locale)
-        )
+        context = await new_context(browser, theme=theme, width=width, height=HEIGHT, locale=locale)
         try:
             page = await context.new_page()
             stage = cls(page=page, server=server, caller=caller, theme=theme, locale=locale)

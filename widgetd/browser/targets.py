@@ -23,7 +23,7 @@ from pydantic_core import CoreSchema, core_schema
 from widgetd.errors import CallError, nearest
 
 if TYPE_CHECKING:
-    from playwright.async_api import FrameLocator, Locator, Page
+    from playwright.async_api import Frame, FrameLocator, Locator, Page
 
 POLL_S = 0.03
 """How often it is looked again for what is not there yet."""
@@ -190,12 +190,12 @@ NOWHERE = Target()
 NOWHERE.rungs = ()
 
 
-def locators(target: Target, page: Page, frame: FrameLocator) -> tuple[Locator, ...]:
+def locators(target: Target, page: Page, frame: FrameLocator | Frame) -> tuple[Locator, ...]:
     """Where each rung leads."""
     return tuple(_locator(parts, page, frame) for parts in target.rungs)
 
 
-def _locator(parts: tuple[Part, ...], page: Page, frame: FrameLocator) -> Locator:
+def _locator(parts: tuple[Part, ...], page: Page, frame: FrameLocator | Frame) -> Locator:
     at: Any = frame
     for engine, value, attributes, nth in parts:
         if engine == "ref":
@@ -215,7 +215,9 @@ def _locator(parts: tuple[Part, ...], page: Page, frame: FrameLocator) -> Locato
     return located
 
 
-async def found(target: Target, page: Page, frame: FrameLocator, timeout_s: float) -> Locator:
+async def found(
+    target: Target, page: Page, frame: FrameLocator | Frame, timeout_s: float
+) -> Locator:
     """The one element that the first rung that holds leads to, waited for.
 
     Raises:

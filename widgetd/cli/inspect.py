@@ -120,11 +120,12 @@ def shot(
         scale: Pixels of the picture for each CSS pixel.
     """
     from widgetd.browser import camera
+    from widgetd.browser.picture import Shot
     from widgetd.widget.states import Shown, shown
 
     widget = widget_of(snapshot_of(dir), name)
     given = Shown(arguments=arguments_from(arguments)) if arguments else shown(widget, state)
-    taken = camera.Shot(
+    taken = Shot(
         tree=given.tree(widget),
         title=widget.definition.title,
         theme=theme,
@@ -133,7 +134,7 @@ def shot(
         locale="ar" if state == "rtl" else "en-US",
     )
     file = output or Path(f"{name}.png")
-    file.write_bytes(camera.take_picture(taken))
+    file.write_bytes(camera.take_picture(taken).content)
     print(file)
     return 0
 

@@ -15,4 +15,9 @@ CODES = (
     Code("W3101", "fault", "a pattern cannot be matched in linear time"),
     Code("W3102", "fault", "a cursor is unknown"),
     Code("W3103", "fault", "nothing is recorded"),
+    # W32xx: pictures
+    Code("W3201", "fault", "there is no browser to draw in"),
+    Code("W3202", "fault", "a picture was not drawn in time"),
+    Code("W3203", "fault", "a picture is too large"),
+    Code("W3204", "fault", "all places in the browser are taken"),
 )

@@ -7,8 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import orjson
-
+from widgetd.schema.json_values import to_json
 from widgetd.widget.components.lucide import icons_in
 
 FRAME_POLICY = "; ".join(
@@ -30,6 +29,9 @@ FRAME_POLICY = "; ".join(
 Source: MCP Apps 2026-01-26, "Host Behavior", the default policy.
 """
 
+INLINE_ID = "widgetd-tree"
+"""Of the element that holds what the page draws."""
+
 
 @cache
 def view_html() -> str:
@@ -50,7 +52,14 @@ def frame_headers(image_origins: Iterable[str]) -> dict[str, str]:
 def drawing(
     tree: Mapping[str, Any], *, theme: str, locale: str, title: str, fonts: str = ""
 ) -> str:
-    """The page with one widget in it, which it draws without a host.
+    """The page with one widget in it, which it draws without a host; see `inline`."""
+    json = inline(tree, theme=theme, locale=locale, title=title, fonts=fonts)
+    block = f'<script type="application/json" id="{INLINE_ID}">{json}</script>'
+    return view_html().replace("<head>", f"<head>{block}", 1)
+
+
+def inline(tree: Mapping[str, Any], *, theme: str, locale: str, title: str, fonts: str = "") -> str:
+    """What a page that draws one widget without a host holds, as JSON that no element ends.
 
     Args:
         tree: The widget root.
@@ -63,7 +72,4 @@ def drawing(
     told["icons"] = icons_in(tree)
     if fonts:
         told["styles"] = {"variables": {"--font-sans": fonts}}
-    # Nothing in the JSON may end the element that it stands in.
-    json = orjson.dumps(told, default=dict).decode().replace("<", "\\u003c")
-    block = f'<script type="application/json" id="widgetd-tree">{json}</script>'
-    return view_html().replace("<head>", f"<head>{block}", 1)
+    return to_json(told).decode().replace("<", "\\u003c")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.field.browser.killing import kill_browsers
 from tests.field.browser.staging import controls_file, controls_server
 from tests.field.web.browsing import needs_browser
 from tests.serving import Connection, connected, serving
@@ -184,22 +183,6 @@ async def test_a_browser_that_is_killed_is_said_and_the_next_start_works(tmp_pat
 
     assert error is not None
     assert error.code == "W4003"
-
-
-def kill_browsers() -> None:
-    for child in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
-        for pid in descendants(child.read_text().split()):
-            if b"--remote-debugging" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGKILL)
-
-
-def descendants(pids: list[str]) -> list[int]:
-    found: list[int] = []
-    for pid in pids:
-        found.append(int(pid))
-        for child in Path(f"/proc/{pid}/task").glob("*/children"):
-            found += descendants(child.read_text().split())
-    return found
 
 
 async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:

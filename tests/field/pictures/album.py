@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from widgetd.browser.camera import Shot
 from widgetd.browser.chromium import Theme
+from widgetd.browser.picture import Shot
 from widgetd.catalog.loader import discover_widgets
 from widgetd.settings import bundled
 from widgetd.widget.states import SAMPLE, shown

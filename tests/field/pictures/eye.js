@@ -26,13 +26,3 @@ async function reduced(base64) {
   }
   return { width, height, palette, indices: Array.from(colors, (color) => places.get(color)) };
 }
-
-/** Tells whether letters are drawn in a font of that name, by their width. */
-function hasFont(name) {
-  const context = new OffscreenCanvas(1, 1).getContext("2d");
-  const width = (font) => {
-    context.font = `72px ${font}`;
-    return context.measureText("Hamburgefonstiv 0123456789").width;
-  };
-  return width(`"${name}", monospace`) !== width("monospace");
-}

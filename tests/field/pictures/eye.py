@@ -15,9 +15,6 @@ from widgetd.browser.picture_diff import difference_in, script
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-FONTS = ("Liberation Sans", "Arimo")
-"""Of the same widths and nearly the same shapes; the committed pictures are in the first."""
-
 
 class Eye:
     """Looks at pictures in a browser, which knows how to read them.
@@ -28,11 +25,6 @@ class Eye:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-
-    async def knows_font(self) -> bool:
-        """Whether letters are drawn as in the committed pictures."""
-        found: bool = await self._page.evaluate("names => names.some(hasFont)", FONTS)
-        return found
 
     async def difference(self, before: bytes, after: bytes) -> str:
         """What is different in `after`, in a few words; empty where a person would see nothing."""

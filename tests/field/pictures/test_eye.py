@@ -10,7 +10,8 @@ import pytest
 from tests.field.pictures.eye import Eye, eye
 from tests.field.pictures.png import png
 from tests.field.web.browsing import needs_browser
-from widgetd.browser.camera import Shot, camera
+from widgetd.browser.camera import camera
+from widgetd.browser.picture import Shot
 
 pytestmark = needs_browser
 
@@ -73,7 +74,8 @@ def card(**changes: Any) -> Shot:
 )
 async def test_what_a_change_of_ours_does_to_a_widget_is_seen(looking: Eye, changed: Shot) -> None:
     async with camera() as taking:
-        before = await looking.reduced(await taking.take(card()))
+        first, other = await taking.take(card()), await taking.take(changed)
+        before = await looking.reduced(first.content)
 
-        assert await looking.difference(before, await taking.take(card())) == ""
-        assert await looking.difference(before, await taking.take(changed)) != ""
+        assert await looking.difference(before, first.content) == ""
+        assert await looking.difference(before, other.content) != ""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.field.pictures.album import THEMES, place, places, shots
-from tests.field.pictures.eye import FONTS, Eye, eye
+from tests.field.pictures.eye import Eye, eye
 from tests.field.web.browsing import needs_browser
 from widgetd.browser.camera import camera
 from widgetd.browser.chromium import Theme
@@ -20,8 +20,6 @@ pytestmark = needs_browser
 @pytest.fixture
 async def looking() -> AsyncIterator[Eye]:
     async with eye() as opened:
-        if not await opened.knows_font():
-            pytest.skip(f"the pictures are drawn in {FONTS[0]}, which is not here")
         yield opened
 
 
@@ -32,7 +30,7 @@ async def test_every_bundled_widget_looks_as_it_did(looking: Eye, theme: Theme) 
     async with camera() as taking:
         for tool, shot in shots(theme).items():
             before, after = place(tool, theme).read_bytes(), await taking.take(shot)
-            if said := await looking.difference(before, after):
+            if said := await looking.difference(before, after.content):
                 different[tool] = said
 
     assert different == {}, (

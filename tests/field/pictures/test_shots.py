@@ -11,8 +11,9 @@ import pytest
 
 from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
-from widgetd.browser.camera import Shot, take_picture
+from widgetd.browser.camera import take_picture
 from widgetd.browser.chromium import PROGRAM_VARIABLE
+from widgetd.browser.picture import Shot
 from widgetd.cli import main
 
 TREE: dict[str, Any] = {
@@ -35,18 +36,6 @@ def test_the_same_input_gives_the_same_bytes() -> None:
     shot = Shot(tree=TREE, title="Boats")
 
     assert take_picture(shot) == take_picture(shot)
-
-
-@needs_browser
-def test_a_picture_is_as_wide_as_it_is_asked_to_be() -> None:
-    narrow = take_picture(Shot(tree=TREE, title="Boats", width=320, scale=1))
-    sharp = take_picture(Shot(tree=TREE, title="Boats", width=320, scale=2))
-    dark = take_picture(Shot(tree=TREE, title="Boats", width=320, scale=1, theme="dark"))
-
-    assert size(narrow)[0] == 320
-    assert size(sharp) == (640, size(narrow)[1] * 2)
-    assert size(dark) == size(narrow)
-    assert dark != narrow
 
 
 @needs_browser

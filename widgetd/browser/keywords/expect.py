@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from importlib.resources import files
 from typing import Annotated, Any
 
 import anyio
 import orjson
 from pydantic import AfterValidator, Field
 
+from widgetd.browser import axe
 from widgetd.browser.picture_diff import difference
 from widgetd.browser.stage import Stage
 from widgetd.browser.targets import NOWHERE, POLL_S, Target, Text
@@ -198,42 +198,16 @@ async def expect_picture(stage: Stage, name: str = "", target: Target = NOWHERE)
 
 async def expect_accessible(stage: Stage) -> None:
     """Expect that axe finds nothing against it, and that nothing is wider than its room."""
-    try:
-        source = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
-    except ModuleNotFoundError:
-        problem = 'Expect Accessible needs axe; run `pip install "widgetd[test]"`'
-        raise CallError("W4203", problem) from None
     await stage.settle()
     frame = await stage.inner()
-    await frame.evaluate(f"window.axe || (() => {{ {source} }})()")
-    found = await frame.evaluate(
-        """async background => {
-          // What is behind the frame is the host's, and axe does not see it.
-          const { style } = document.documentElement;
-          style.background = background;
-          try {
-            const found = await axe.run(document, {iframes: false, resultTypes: ["violations"]});
-            return found.violations.map(one => [one.id, one.nodes[0].html.slice(0, 160)]);
-          } finally {
-            style.background = "";
-          }
-        }""",
-        _BEHIND[stage.theme],
-    )
-    # A fragment of a page has no landmarks and no heading of the first level.
-    found = [one for one in found if one[0] not in _OF_PAGES]
+    found = await axe.violations(frame, code="W4203")
     if found:
-        named = [f"{rule} at {html}" for rule, html in found[:_MOST_NAMED]]
+        named = [f"{one['rule']} at {one['element'][:160]}" for one in found[:_MOST_NAMED]]
         raise UnexpectedError("axe", expected="nothing", got="; ".join(named))
     wide = await frame.evaluate(_WIDER)
     if wide:
         raise UnexpectedError("the width", expected="nothing wider than the frame", got=wide)
 
-
-_BEHIND = {"light": "#ffffff", "dark": "#212121"}
-"""What hosts have behind the frame."""
-
-_OF_PAGES = frozenset({"landmark-one-main", "page-has-heading-one", "region", "document-title"})
 
 _WIDER = """() => {
   const room = document.documentElement;

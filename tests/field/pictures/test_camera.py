@@ -1,0 +1,251 @@
+"""Pictures: the same input, the same bytes, the widget and nothing else, and no way out."""
+
+from __future__ import annotations
+
+import struct
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.field.browser.killing import kill_browsers, niceness_of_drivers
+from tests.field.web.browsing import needs_browser
+from widgetd.browser.camera import LONGEST_PX, Camera
+from widgetd.browser.chromium import Chromium
+from widgetd.browser.picture import Picture, Shot
+from widgetd.browser.targets import read_target
+from widgetd.errors import CallError
+
+TREE: dict[str, Any] = {
+    "type": "Card",
+    "children": [
+        {"type": "Title", "value": "Early boats"},
+        {"type": "Text", "value": "</script><script>document.body.remove()</script>"},
+        {"type": "Image", "src": "https://images.example/a.png", "alt": "A boat"},
+    ],
+}
+
+
+pytestmark = needs_browser
+
+CHILDREN = TREE["children"][:1]
+
+
+def shot(*children: dict[str, Any], root: str = "Card", **how: Any) -> Shot:
+    tree = {"type": root, "children": list(children) or CHILDREN}
+    return Shot(tree={**tree, **how.pop("tree", {})}, title="Boats", **{"scale": 1, **how})
+
+
+def size(png: bytes) -> tuple[int, int]:
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
+
+
+@pytest.fixture(scope="module")
+async def chromium() -> AsyncIterator[Chromium]:
+    """One browser for all tests of this module."""
+    running = Chromium()
+    yield running
+    await running.close()
+
+
+@pytest.fixture
+async def camera(chromium: Chromium) -> AsyncIterator[Camera]:
+    taking = Camera(chromium)
+    yield taking
+    await taking.close()
+    assert (await chromium.browser()).contexts == []
+
+
+async def pixels(chromium: Chromium, picture: Picture, *at: tuple[int, int]) -> list[list[int]]:
+    """Red, green, blue and alpha of the picture at some places; negative ones from its end."""
+    page = await (await chromium.browser()).new_page()
+    content = f"data:image/{picture.format};base64,{b64encode(picture.content).decode()}"
+    try:
+        found: list[list[int]] = await page.evaluate(
+            """async ([content, at]) => {
+              const image = Object.assign(new Image(), { src: content });
+              await image.decode();
+              const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight);
+              const context = canvas.getContext("2d");
+              context.drawImage(image, 0, 0);
+              return at.map(([x, y]) => [...context.getImageData(
+                (x + canvas.width) % canvas.width, (y + canvas.height) % canvas.height, 1, 1,
+              ).data]);
+            }""",
+            [content, at],
+        )
+    finally:
+        await page.context.close()
+    return found
+
+
+async def test_the_same_input_gives_the_same_bytes_whatever_was_drawn_before(
+    chromium: Chromium,
+) -> None:
+    form = {"type": "Input", "name": "who", "defaultValue": "Ada"}
+    with anyio.fail_after(60):
+        one, other = Camera(chromium), Camera(chromium)
+        first = await one.take(Shot(tree=TREE, title="Boats"))
+        await other.take(shot(form, theme="dark", scale=2, locale="ar"))
+        again = await other.take(Shot(tree=TREE, title="Boats"))
+        await one.close()
+        await other.close()
+
+    assert first == again
+
+
+async def test_a_picture_is_as_wide_as_it_is_asked_to_be(camera: Camera) -> None:
+    with anyio.fail_after(60):
+        narrow = await camera.take(Shot(tree=TREE, title="Boats", width=320, scale=1))
+        sharp = await camera.take(Shot(tree=TREE, title="Boats", width=320, scale=2))
+        dark = await camera.take(Shot(tree=TREE, title="Boats", width=320, scale=1, theme="dark"))
+
+    assert size(narrow.content) == (narrow.width, narrow.height)
+    assert size(narrow.content)[0] == 320
+    assert size(sharp.content) == (640, narrow.height * 2)
+    assert size(dark.content) == size(narrow.content)
+    assert dark != narrow
+
+
+async def test_a_picture_ends_where_the_widget_ends_and_has_nothing_of_the_page(
+    camera: Camera, chromium: Chromium
+) -> None:
+    with anyio.fail_after(60):
+        small = await camera.take(shot(width=600, tree={"size": "sm"}))
+        dark = await camera.take(shot(theme="dark"))
+        corner, middle = await pixels(chromium, small, (0, 0), (small.width // 2, 2))
+        dark_corner, dark_middle = await pixels(chromium, dark, (-1, -1), (200, 2))
+
+    assert small.width == 360
+    assert (corner[3], middle) == (0, [255, 255, 255, 255])
+    assert dark_corner[3] == 0
+    assert max(dark_middle[:3]) < 80
+
+
+async def test_what_stands_on_no_card_stands_on_what_is_behind_a_chat_unless_it_is_asked_not_to(
+    camera: Camera, chromium: Chromium
+) -> None:
+    with anyio.fail_after(60):
+        bare = await camera.take(shot(root="Basic"))
+        clear = await camera.take(shot(root="Basic", transparent=True))
+        paper = await camera.take(shot(format="jpeg"))
+        ((*_, on_paper), (*_, on_nothing)) = [
+            (await pixels(chromium, one, (-1, 0)))[0] for one in (bare, clear)
+        ]
+        (corner,) = await pixels(chromium, paper, (0, 0))
+
+    assert (on_paper, on_nothing) == (255, 0)
+    assert paper.content.startswith(b"\xff\xd8")
+    assert min(corner) > 240
+
+
+async def test_letters_are_those_of_the_bundled_face_and_are_loaded_from_nowhere(
+    camera: Camera,
+) -> None:
+    with anyio.fail_after(60):
+        await camera.take(shot())
+        page = camera._easels[0].page
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        await camera.take(shot({"type": "Text", "value": "Ærø, Łódź, Київ, Ἀθῆναι"}))
+        faces = await page.evaluate(
+            "[...document.fonts].map(one => [one.family, one.status]).join(' ')"
+        )
+        width = await page.evaluate(
+            """() => {
+              const context = new OffscreenCanvas(1, 1).getContext("2d");
+              context.font = "100px Inter, monospace";
+              return Math.round(context.measureText("Hamburgefonstiv").width);
+            }"""
+        )
+
+    assert asked == []
+    assert faces.split() == ["Inter,loaded"] * 7
+    assert width == 813
+
+
+async def test_a_part_of_a_widget_is_taken_by_its_target(camera: Camera) -> None:
+    badge = {"type": "Badge", "label": "New"}
+    with anyio.fail_after(60):
+        whole = await camera.take(shot(*CHILDREN, badge))
+        part = await camera.take(shot(*CHILDREN, badge, part=read_target("component=Badge")))
+        with pytest.raises(CallError) as raised:
+            await camera.take(shot(part=read_target("component=Badge")))
+        after = await camera.take(shot(*CHILDREN, badge))
+
+    assert part.width < 80
+    assert part.height < whole.height / 2
+    assert raised.value.code == "W4201"
+    assert after == whole
+
+
+async def test_what_is_wider_than_the_widget_is_named(camera: Camera) -> None:
+    box = {"type": "Box", "size": 150, "children": [{"type": "Text", "value": "Far and wide"}]}
+    wide = {"type": "Row", "children": [box] * 3}
+    with anyio.fail_after(60):
+        good, bad = await camera.take(shot()), await camera.take(shot(wide))
+
+    assert (good.overflow, good.console) == ((), ())
+    assert bad.overflow == ('Box "Far and wide" by 83 px',)
+
+
+async def test_a_picture_that_no_browser_could_draw_is_refused(camera: Camera) -> None:
+    with anyio.fail_after(60):
+        with pytest.raises(CallError) as raised:
+            await camera.take(shot({"type": "Box", "height": LONGEST_PX, "children": []}))
+
+    assert raised.value.code == "W3203"
+    assert "ask for a part of it" in str(raised.value)
+
+
+async def test_who_finds_no_place_is_told_when_to_come_again(
+    chromium: Chromium, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taking = Camera(chromium, at_once=1)
+    monkeypatch.setattr("widgetd.browser.camera.DRAWN_S", 0.05)
+    await taking._places.acquire()
+    with anyio.fail_after(60):
+        with pytest.raises(CallError) as raised:
+            await taking.take(shot())
+
+    assert (raised.value.code, raised.value.retry_after_s) == ("W3204", 1.0)
+
+
+async def test_a_browser_that_is_killed_is_said_and_the_next_picture_is_right() -> None:
+    chromium = Chromium(niceness=10)
+    taking = Camera(chromium)
+    with anyio.fail_after(90):
+        before = await taking.take(shot())
+        nice = niceness_of_drivers()
+        kill_browsers()
+        with suppress(CallError):
+            await taking.take(shot(theme="dark"))
+        taking._taken.clear()
+        after = await taking.take(shot())
+        await chromium.close()
+
+    assert 10 in nice, "a daemon's browser stands behind its calls"
+    assert after == before
+
+
+async def test_a_browser_that_nobody_uses_ends_though_pages_wait_in_it() -> None:
+    now = [0.0]
+    chromium = Chromium(clock=lambda: now[0])
+    taking = Camera(chromium)
+    with anyio.fail_after(90):
+        await taking.take(shot())
+        assert not chromium.is_idle
+        now[0] += 61
+        assert chromium.is_idle
+        other = await (await chromium.browser()).new_context()
+        now[0] += 61
+        assert not chromium.is_idle, "somebody has a session there"
+        await other.close()
+        assert chromium.is_idle
+        await chromium.close()
+        assert (await taking.take(shot(width=300))).width == 300
+        await chromium.close()

@@ -1,0 +1,64 @@
+"""What axe has against what is drawn: the library comes with the extra `test`."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from widgetd.errors import CallError
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, Page
+
+_OF_PAGES = ("landmark-one-main", "page-has-heading-one", "region", "document-title")
+"""Rules for whole pages: a widget is a fragment of one."""
+
+_RUN = """async ([without, background]) => {
+  // What is behind the widget is the host's, and axe does not see it.
+  const { style } = document.documentElement;
+  const before = style.background;
+  style.background = background;
+  try {
+    const rules = Object.fromEntries(without.map(rule => [rule, { enabled: false }]));
+    const found = await axe.run(document, { iframes: false, resultTypes: ["violations"], rules });
+    return found.violations.flatMap(one => one.nodes.map(node => ({
+      rule: one.id,
+      impact: one.impact ?? "",
+      problem: one.help,
+      advice: (node.failureSummary ?? "").split("\\n").slice(1).map(line => line.trim()).join("; "),
+      element: node.html.slice(0, 400),
+      at: node.target.flat().join(" "),
+      more: one.helpUrl,
+    })));
+  } finally {
+    style.background = before;
+  }
+}"""
+
+
+@cache
+def _source() -> str:
+    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+async def violations(page: Page | Frame, *, code: str = "W3201") -> list[dict[str, Any]]:
+    """What axe has against what `page` shows, an element at a time.
+
+    Args:
+        page: Where to look.
+        code: Of the error where axe is missing.
+
+    Returns:
+        `[{"rule", "impact", "problem", "advice", "element", "at", "more"}]`.
+
+    Raises:
+        CallError: axe is not installed.
+    """
+    try:
+        source = _source()
+    except ModuleNotFoundError:
+        problem = 'this needs axe, which is not installed; run `pip install "widgetd[test]"`'
+        raise CallError(code, problem) from None
+    await page.evaluate(f"window.axe || (() => {{ {source} }})()")
+    return await page.evaluate(_RUN, [_OF_PAGES, "var(--color-surface)"])  # type: ignore[no-any-return]
