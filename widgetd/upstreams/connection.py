@@ -110,6 +110,8 @@ class Upstream:
         self._client: Client[Any] | None = None
         self._wire: wire.Wire | None = None
         self._settled = anyio.Event()
+        self._tried = anyio.Event()
+        self._hurried = anyio.Event()
         self._stirred = anyio.Event()
         self._relist = False
         self._lost = False
@@ -163,7 +165,11 @@ class Upstream:
             self._retry_at = self._clock() + pause_s
             self._turn("failed", self._why(error, began))
             self._settled.set()
-            await anyio.sleep(pause_s)
+            self._tried.set()
+            self._tried = anyio.Event()
+            with anyio.move_on_after(pause_s):
+                await self._hurried.wait()
+            self._hurried = anyio.Event()
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Client[Any]]:
@@ -186,6 +192,7 @@ class Upstream:
                 self._client = client
                 self.protocol = client.protocol_version or "" if self.has_session else ""
                 self._settled.set()
+                self._tried.set()
                 yield client
             finally:
                 self._client = None
@@ -319,6 +326,13 @@ class Upstream:
     async def settled(self) -> None:
         """Wait until the first try to connect has come to something."""
         await self._settled.wait()
+
+    async def retried(self) -> None:
+        """Wait for a try to connect that begins now, where it is not connected: somebody asks."""
+        await self._settled.wait()
+        if self.state == "failed":
+            self._hurried.set()
+            await self._tried.wait()
 
     async def idle(self) -> None:
         """Wait until no call is running."""

@@ -178,6 +178,9 @@ async def test_axe_finds_nothing_against_the_page(theme: Any, width: int) -> Non
         await opened(page, url)
         before = await violations(page)
         await asked(page, "Where is NF 221?")
+        await page.locator("#items summary").first.press("Enter")
 
         assert before == []
         assert await violations(page) == []
+        assert await page.locator("#items details").first.get_attribute("open") == ""
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width

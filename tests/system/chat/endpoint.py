@@ -118,6 +118,22 @@ def cuts(*deltas: Mapping[str, Any]) -> Answer:
     return answer
 
 
+def sends(kind: str, body: str) -> Answer:
+    """It answers 200 with whatever this is."""
+    return partial(_send, "200 OK", kind, body, "")
+
+
+def halts(text: str) -> Answer:
+    """It says `text`, and nothing more for as long as anybody waits."""
+    part = cuts({"content": text})
+
+    async def answer(asked: Asked, stream: SocketStream) -> None:
+        await part(asked, stream)
+        await stream.receive()
+
+    return answer
+
+
 def stays_silent() -> Answer:
     """It takes the question and says nothing, for as long as anybody waits."""
 

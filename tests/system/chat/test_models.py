@@ -5,23 +5,40 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import httpx2
+import openai
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from tests.serving import serving, widget_file
-from tests.system.chat.endpoint import Answer, calls, cuts, endpoint, refuses, says, stays_silent
+from tests.system.chat.endpoint import (
+    Answer,
+    calls,
+    cuts,
+    endpoint,
+    halts,
+    refuses,
+    says,
+    sends,
+    stays_silent,
+)
 from tests.system.chat.talking import Talker, problems, said, widgets
 from widgetd.chat.backend import model as models
+from widgetd.chat.backend.script import ScriptedModel
 from widgetd.chat.opening import demand_address
 from widgetd.errors import ConfigError
 
-KEY = "sk-not-to-be-seen-0123456789"
+KEY = "sk-q7Zp-Xw3vTn9Lb2RmK8yHd4"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "Greeting.widget").write_text(widget_file())
-    return tmp_path
+    served = tmp_path / "served"
+    served.mkdir()
+    (served / "Greeting.widget").write_text(widget_file())
+    return served
 
 
 def named(url: str) -> dict[str, Any]:
@@ -46,10 +63,13 @@ async def test_an_agent_of_an_endpoint_shows_a_widget_and_speaks(folder: Path) -
     assert '"Card"' not in str(second.body["messages"])
 
 
+NOTHING = "W2502: the model m1 gave no answer; does URL/ speak OpenAI's protocol?"
+STUCK = "The model m1 called tools again and again, and said nothing; ask otherwise"
+
 FAULTS: dict[str, tuple[Answer, str]] = {
     "key": (
         refuses(401, f"Incorrect API key provided: {KEY}"),
-        "W0012: the model m1 cannot be used; URL/ answered 401 (Incorrect API key provided: …)",
+        "W0012: the model m1 cannot be used; URL/ answered 401 (Incorrect API key provided: …",
     ),
     "name": (
         refuses(404, "model 'm1' not found"),
@@ -72,6 +92,14 @@ FAULTS: dict[str, tuple[Answer, str]] = {
         "W2502: the model m1 does not answer at URL/; try again",
     ),
     "silent": (stays_silent(), "W2502: the model m1 does not answer at URL/; try again"),
+    "silent in a sentence": (
+        halts("Half "),
+        "W2502: the model m1 does not answer at URL/; try again",
+    ),
+    "no endpoint": (sends("text/html", "<h1>Hello</h1>"), NOTHING),
+    "no JSON": (sends("text/event-stream", "data: {no\n\n"), NOTHING),
+    "half a call": (calls("greeting", '{"who": "A'), STUCK),
+    "again and again": (calls("greeting", {"who": "Ada"}), STUCK),
     "invents": (
         calls("no_such_tool", {}),
         (
@@ -93,19 +121,27 @@ async def test_what_an_endpoint_does_wrong_is_one_sentence_and_the_thread_goes_o
     caplog.set_level("DEBUG")
     monkeypatch.setattr(models, "SILENCE_S", 0.3)
     answer, sentence = FAULTS[fault]
-    async with endpoint(answer) as there, serving(folder, **named(there.url)) as url:
+    kept = folder.parent / "state"
+    kept.mkdir()
+    async with (
+        endpoint(answer) as there,
+        serving(folder, state_dir=kept, **named(there.url)) as url,
+    ):
         talker = Talker(url)
         events = await talker.say("Greet Ada")
         there.script[:] = [says("I am back.")]
         again = await talker.say("And now?")
-        items = str(await talker.items())
         state = (await talker.get("/chat/state")).text
+        saw = (await talker.get(f"/chat/seen/{talker.thread}")).text
+        threads = b"".join(file.read_bytes() for file in kept.rglob("*") if file.is_file())
 
     assert problems(events) == [sentence.replace("URL", there.url)]
     assert said(events) == []
     assert said(again) == ["I am back."]
-    seen = "".join([str(events), items, state, caplog.text, *capfd.readouterr()])
-    assert KEY not in seen
+    assert b"I am back." in threads
+    written = (str(events), state, saw, caplog.text, repr(threads), *capfd.readouterr())
+    found = "".join(written)
+    assert [KEY[at : at + 6] for at in range(len(KEY) - 5) if KEY[at : at + 6] in found] == []
 
 
 async def test_a_call_that_does_not_fit_is_told_to_the_model_which_mends_it(folder: Path) -> None:
@@ -136,3 +172,21 @@ def test_a_model_without_an_address_or_a_key_is_refused_at_the_start() -> None:
         "W0012",
         "nobody knows where the model m1 is; name its --chat-url, or set WIDGETD_CHAT_KEY",
     )
+
+
+@given(st.text("abcdefghij0123456789-_", min_size=8, max_size=60), st.data())
+def test_no_sentence_holds_a_piece_of_the_key(key: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(key) - 6))
+    piece = key[start : start + data.draw(st.integers(6, len(key)))]
+    around = st.text("*.,:;()' xyz", max_size=9)
+    said = f"The key {data.draw(around)}{piece}{data.draw(around)} is not good"
+    request = httpx2.Request("POST", "http://127.0.0.1:1/v1")
+    response = httpx2.Response(401, request=request)
+    error = openai.AuthenticationError("no", response=response, body={"message": said})
+    model = models.ChatModel(model=ScriptedModel(), name="m1", url="http://h/v1", key=key)
+
+    sentence = model.sentence(error)
+
+    assert sentence is not None
+    assert sentence.startswith("W0012: the model m1 cannot be used")
+    assert [key[at : at + 6] for at in range(len(key) - 5) if key[at : at + 6] in sentence] == []

@@ -7,6 +7,7 @@ does wrong becomes one sentence for the thread, without the key.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from json import JSONDecodeError
 
 import openai
 from agents import (
@@ -14,6 +15,7 @@ from agents import (
     Model,
     ModelBehaviorError,
     OpenAIChatCompletionsModel,
+    RunResultStreaming,
     set_tracing_disabled,
 )
 from httpx2 import Timeout, TransportError
@@ -29,7 +31,14 @@ SILENCE_S = 50.0
 LONGEST_ANSWER = 300
 """Characters of what an endpoint says of itself that are passed on."""
 
+PIECE = 6
+"""Letters of a key that must not stand together."""
+
 SILENT = "W2502"
+
+
+class NoAnswerError(Exception):
+    """A model neither said anything nor called a tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +69,8 @@ class ChatModel:
                 said = f"{SILENT}: {where} does not answer; {self.url} said {status}, so try again"
             case openai.APITimeoutError() | openai.APIConnectionError() | TransportError():
                 said = f"{SILENT}: {where} does not answer at {self.url}; try again"
+            case NoAnswerError() | JSONDecodeError():
+                said = f"{SILENT}: {where} gave no answer; does {self.url} speak OpenAI's protocol?"
             case openai.OpenAIError():
                 said = f"{SILENT}: {where} stopped in the middle of its answer; try again"
             case ModelBehaviorError():
@@ -68,8 +79,18 @@ class ChatModel:
                 said = f"{where} called tools again and again, and said nothing; ask otherwise"
             case _:
                 return None
-        said = said.replace(self.key, "…") if self.key else said
-        return said if said[0] == "W" else said[0].upper() + said[1:]
+        said = said if said[0] == "W" else said[0].upper() + said[1:]
+        return _without(self.key, said)
+
+
+def demand_answer(run: RunResultStreaming) -> None:
+    """Return if something came of asking the model.
+
+    Raises:
+        NoAnswerError: Nothing did, as where a page on the web is asked.
+    """
+    if not run.final_output and len(run.raw_responses) == 1:
+        raise NoAnswerError
 
 
 def chat_model(name: str, url: str | None, key: SecretStr | None) -> ChatModel:
@@ -98,3 +119,10 @@ def _reason(error: openai.APIStatusError) -> str:
     body = error.body
     said = body.get("message") if isinstance(body, dict) else body
     return " ".join(str(said or "").split())[:LONGEST_ANSWER]
+
+
+def _without(key: str, said: str) -> str:
+    """`said` without words that hold a piece of the key, which some endpoints repeat in part."""
+    pieces = {key[at : at + PIECE] for at in range(max(len(key) - PIECE, 0) + 1)} - {""}
+    words = said.split(" ")
+    return " ".join("…" if any(one in word for one in pieces) else word for word in words)

@@ -47,7 +47,7 @@ from chatkit.types import (
 from pydantic import ValidationError
 from typing_extensions import override
 
-from widgetd.chat.backend.model import ChatModel
+from widgetd.chat.backend.model import ChatModel, demand_answer
 from widgetd.chat.backend.script import ACTION, text_of
 from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools, UpstreamTools, short
@@ -272,6 +272,7 @@ class ChatServer(ChatKitServer[Principal]):
                     if event is None:
                         break
                     yield pending.named(event)
+                demand_answer(run)
                 yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
             except Exception as error:  # noqa: BLE001 - whatever fails is said in the thread
                 for item_id in pending.left:

@@ -10,6 +10,7 @@ from mcp_types import CallToolResult, TextContent
 from mcp_types import Tool as McpTool
 from typing_extensions import override
 
+from widgetd.errors import CallError
 from widgetd.upstreams.connection import Upstream
 
 CALL_S = 75.0
@@ -56,6 +57,7 @@ class UpstreamTools(MCPServer):
     def __init__(self, upstream: Upstream) -> None:
         super().__init__(failure_error_function=_said)
         self._upstream = upstream
+        self._failed = ""
 
     @property
     @override
@@ -64,13 +66,13 @@ class UpstreamTools(MCPServer):
 
     @property
     def problem(self) -> str:
-        """Why it cannot be called now, in one word; empty where it can."""
+        """Why it cannot be called now, or could not be in this turn; empty where it can."""
         one = self._upstream
-        return "" if one.state in {"ready", "empty"} else one.reason or one.state
+        return self._failed if one.state in {"ready", "empty"} else one.reason or one.state
 
     @override
     async def connect(self) -> None:
-        await self._upstream.settled()
+        await self._upstream.retried()
         if self.problem:
             raise self._upstream.unavailable()
 
@@ -89,7 +91,12 @@ class UpstreamTools(MCPServer):
     async def call_tool(
         self, tool_name: str, arguments: dict[str, Any] | None, meta: dict[str, Any] | None = None
     ) -> CallToolResult:
-        answer = await self._upstream.call(tool_name, arguments or {})
+        try:
+            answer = await self._upstream.call(tool_name, arguments or {})
+        except CallError as error:
+            # What is wrong with it now; all else is wrong with the call.
+            self._failed = error.message if error.recoverable else self._failed
+            raise
         text = f"({len(answer.content)} bytes of {answer.mime_type})"
         if answer.kind != "binary":
             text = answer.content.decode()
