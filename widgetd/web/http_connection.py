@@ -28,6 +28,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 MOST_HEAD_BYTES = 64 * 1024
 """Of a header, beside what is read at once; and of what is in a body and none: trailers, chunks."""
 
+_COPIED_BYTES = 16 * 1024
+"""What is longer is sent by itself: a copy of it would cost more than a second packet."""
+
 TELL_S = 60.0
 """How often what goes on all the time is logged."""
 
@@ -143,7 +146,8 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """Give it a place, and a time to say what it wants."""
-        super().connection_made(cast("asyncio.Transport", _Lingering(transport, self.linger)))
+        ours = _Transport(transport, self.loop, self.linger)
+        super().connection_made(cast("asyncio.Transport", ours))
         self._admitted = self._door.enter(self, len(self.connections))
         if not self._admitted:
             self.app = cast("Any", partial(self._door.answer_probes, cast("ASGIApp", self.app)))
@@ -307,23 +311,51 @@ class Connection(HttpToolsProtocol):
         self._timer = self.loop.call_later(self._limits.linger_s, transport.abort)
 
 
-class _Lingering:
-    """A transport whose end is decided elsewhere."""
+class _Transport:
+    """A transport that sends a header with what follows it, and whose end is decided elsewhere.
 
-    def __init__(self, transport: asyncio.Transport, linger: Any) -> None:
+    Two packets of one answer wake its reader twice.
+    """
+
+    def __init__(
+        self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, end: Any
+    ) -> None:
         self._transport = transport
-        self._linger = linger
+        self._loop = loop
+        self._end = end
         self._left = False
-        self.write = transport.write
+        self._header = b""
+        self._flushing: asyncio.Handle | None = None
         self.abort = transport.abort
         self.pause_reading = transport.pause_reading
         self.resume_reading = transport.resume_reading
         self.get_extra_info = transport.get_extra_info
 
+    def write(self, data: bytes | memoryview) -> None:
+        """Send it; a header may wait until whoever writes it lets others go on."""
+        if len(data) > _COPIED_BYTES:
+            self._flush()
+        if self._flushing is not None:
+            self._flushing.cancel()
+            self._flushing = None
+            self._transport.write(self._header + data)
+        elif data[:5] == b"HTTP/":
+            self._header = bytes(data)
+            self._flushing = self._loop.call_soon(self._flush)
+        else:
+            self._transport.write(data)
+
+    def _flush(self) -> None:
+        if self._flushing is not None:
+            self._flushing.cancel()
+            self._flushing = None
+            self._transport.write(self._header)
+
     def close(self) -> None:
         """End it when its client has read the rest."""
+        self._flush()
         self._left = True
-        self._linger(self._transport)
+        self._end(self._transport)
 
     def is_closing(self) -> bool:
         """Whether nothing more is said on it."""

@@ -6,6 +6,7 @@ import contextlib
 import os
 import resource
 import socket
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -441,3 +442,31 @@ def test_there_are_fewer_places_than_descriptors() -> None:
             assert 0 < most_connections() <= descriptors - 32
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("size", [1, 100, 1_000_000])
+async def test_a_header_is_read_before_there_is_a_body_and_the_body_after_it(size: int) -> None:
+    header_read = anyio.Event()
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        length = [(b"content-length", b"%d" % size)]
+        await send({"type": "http.response.start", "status": 200, "headers": length})
+        await header_read.wait()
+        await send({"type": "http.response.body", "body": b"x" * size})
+
+    server = HttpServer(Starlette(routes=[Mount("/", app)]), limits=HttpLimits(), probes=())
+    listener = bind("127.0.0.1", 0)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(server.serve, sockets=[listener]))
+        async with await connect(url_of(listener)) as stream:
+            await stream.send(ALIVE.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n"))
+            header = b""
+            with anyio.fail_after(PATIENCE_S):
+                while not header.endswith(b"\r\n\r\n"):
+                    header += await stream.receive()
+            header_read.set()
+            body = await rest(stream)
+        server.end()
+
+    assert header.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert body == b"x" * size
