@@ -166,10 +166,13 @@ def guessed(widget: Widget) -> Iterator[Finding]:
     if widget.definition.schema is None:
         names = ", ".join(sorted(widget.schema.advertised["properties"])[:_MOST_NAMED])
         of = f" from what the {name_of(widget.drawing_at)} reads: {names}" if names else ""
+        what, write = "jsonSchema", "export the widget again, or write one"
+        if widget.definition.is_jsx:
+            what, write = "schema", "write `const schema = {…};` before the JSX"
         yield Finding(
             code="W1215",
-            problem=f"there is no jsonSchema, so the arguments are guessed{of}",
-            advice="export the widget again, or write one: whoever calls it is told no types",
+            problem=f"there is no {what}, so the arguments are guessed{of}",
+            advice=f"{write}: whoever calls it is told no types",
         )
 
 

@@ -227,7 +227,7 @@ def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
     from widgetd.widget.sidecar import SUFFIX
 
     with opened(folder) as root:
-        paths = sorted(walk(root, "", (SUFFIX, ".json")).files)
+        paths = sorted(walk(root, "", (SUFFIX, ".json", ".jsx")).files)
     for path in paths:
         stem = path.rpartition(".")[0]
         widget = stem.removesuffix(WIDGET_SUFFIX) + WIDGET_SUFFIX
@@ -247,27 +247,35 @@ def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
                 problem=f"'{widget}' does not read this",
                 advice=f"name it '{widget}{SUFFIX}'",
             )
-        elif path.endswith(".json") and _is_widget(folder / path):
+        elif path not in widgets and (suffix := _widget_suffix(folder / path)):
+            name = stem.removesuffix(WIDGET_SUFFIX) + suffix
+            taken = f"'{name}' is there: give it another name in '{suffix}', or remove it"
             yield Finding(
                 code="W1121",
                 path=path,
                 problem="this is a widget, and is not served under this name",
-                advice=f"name it '{widget}'",
+                advice=taken if name in widgets else f"name it '{name}'",
             )
 
 
-def _is_widget(file: Path) -> bool:
-    """Whether `file` holds what a `.widget` file does."""
+def _widget_suffix(file: Path) -> str:
+    """How the name of `file` would end if it was served; empty where it holds no widget."""
     from widgetd.limits import Limits
     from widgetd.schema.json_text import parse
+    from widgetd.widget.components.tree import ROOTS
+    from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 
     limits = Limits()
     try:
-        with file.open("rb") as content:
-            said = parse(content.read(limits.file_bytes + 1), limits)
+        with file.open("rb") as opened:
+            content = opened.read(limits.file_bytes + 1)
+        if file.suffix == ".jsx":
+            roots = tuple(f"<{root}".encode() for root in ROOTS)
+            return JSX_SUFFIX if content.lstrip().startswith(roots) else ""
+        said = parse(content, limits) if file.suffix == ".json" else {}
     except (OSError, WidgetError):
-        return False
-    return {"template", "version", "name"} <= said.keys()
+        return ""
+    return WIDGET_SUFFIX if {"template", "version", "name"} <= said.keys() else ""
 
 
 def _breaking(

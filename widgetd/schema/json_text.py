@@ -27,7 +27,7 @@ _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re
 
 _EXPORT = "export the widget from ChatKit Studio again"
 
-FROM_JSX = "paste it into ChatKit Studio, and export the widget from there"
+FROM_JSX = "save it alone as '….widget.jsx', or paste it into ChatKit Studio and export that"
 
 _PROBLEMS = (
     ("Expecting property name", "a key in double quotes is missing", "write it"),

@@ -110,12 +110,19 @@ def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) ->
     (below / "Nothing.widget.toml").write_text("")
     (below / "Flight.widget.json").write_text(widget_file("Flight"))
     (below / "Ship.json").write_text(widget_file("Ship"))
+    (below / "Team.jsx").write_text("\n<Card><Text value={name} /></Card>")
+    (below / "App.jsx").write_text("import React from 'react';")
+    (folder / "Parcel.json").write_text(widget_file("Parcel"))
     (below / "package.json").write_text('{"name": "a", "version": "1.0"}')
     (below / "broken.json").write_text("{")
 
     told = [line for line in said(folder) if line.startswith("W112")]
 
     assert told == [
+        (
+            "W1121 Parcel.json: this is a widget, and is not served under this name; "
+            "'Parcel.widget' is there: give it another name in '.widget', or remove it"
+        ),
         "W1120 Parcel.toml: 'Parcel.widget' does not read this; name it 'Parcel.widget.toml'",
         (
             "W1120 Parcle.widget.toml: there is no widget 'Parcle.widget' that this could be "
@@ -132,6 +139,10 @@ def test_files_that_were_meant_to_be_read_and_are_not_are_named(folder: Path) ->
         (
             "W1121 below/Ship.json: this is a widget, and is not served under this name; "
             "name it 'below/Ship.widget'"
+        ),
+        (
+            "W1121 below/Team.jsx: this is a widget, and is not served under this name; "
+            "name it 'below/Team.widget.jsx'"
         ),
     ]
     assert not any(line.startswith("W112") for line in said(folder, "Greeting.widget"))

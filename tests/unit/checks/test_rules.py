@@ -424,3 +424,16 @@ def test_arguments_that_are_guessed_are_said_to_be(template: str, of: str) -> No
             "export the widget again, or write one: whoever calls it is told no types"
         )
     ]
+
+
+def test_jsx_without_a_schema_is_told_where_to_write_one() -> None:
+    content = b"<Card><Text value={town} /></Card>"
+    made = compile_widget(define(Source(path="parcel.widget.jsx", content=content, digest="")))
+
+    assert [one for one in said(made) if one.startswith("W1215")] == [
+        (
+            "W1215 parcel.widget.jsx: there is no schema, so the arguments are guessed from what "
+            "the JSX reads: town; write `const schema = {…};` before the JSX: whoever calls it is "
+            "told no types"
+        )
+    ]
