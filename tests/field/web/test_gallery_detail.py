@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -63,6 +65,24 @@ async def test_on_a_phone_the_page_fits_and_the_stage_scrolls_by_itself(width: s
 
     assert beyond <= 0
     assert (wide, shown) == ((True, "768") if width else (False, "320"))
+
+
+async def test_every_tab_is_seen_whole_beside_the_number_of_problems(tmp_path: Path) -> None:
+    card = '{"type":"Card","children":[{"type":"Text","valu":"a"}]}'
+    (tmp_path / "Note.widget").write_text(
+        json.dumps({"version": "1.0", "name": "Note", "template": card})
+    )
+    ends: dict[int, list[float]] = {}
+    async with serving(tmp_path, gallery=True) as url, browsing() as page:
+        for width in (390, 1280, 1440):
+            await page.set_viewport_size({"width": width, "height": 900})
+            await page.goto(f"{url.removesuffix('/mcp')}/w/note")
+            await page.locator("[data-count=problems]:visible").wait_for()
+            ends[width] = await page.get_by_role("tab").evaluate_all(
+                "all => all.map(one => one.getBoundingClientRect().right)"
+            )
+
+    assert all(len(found) == 7 and max(found) <= width for width, found in ends.items())
 
 
 async def test_both_themes_stand_side_by_side() -> None:
