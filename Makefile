@@ -102,7 +102,7 @@ systemd-test: ## boot the systemd unit in a container, where systemd-nspawn is
 	@systemd/boot-test
 
 # The view needs Node; what it builds is committed, so that nothing else does.
-VIEW_BUILT := view.html view.json NOTICES.txt
+VIEW_BUILT := view.html view.json icons.txt NOTICES.txt
 
 view/node_modules/.installed: view/package-lock.json view/.npmrc
 	cd view && npm ci --ignore-scripts
@@ -117,6 +117,7 @@ view-check: view/node_modules/.installed ## lint and test the view, and compare 
 	cd view && npm run --silent check && npm run --silent build && npm test --silent
 	cmp view/dist/view.html widgetd/view/view.html
 	cmp view/dist/NOTICES.txt widgetd/view/NOTICES.txt
+	cmp view/dist/icons.txt widgetd/view/icons.txt
 
 LUCIDE := 1.62.0
 

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
+import { iconShapes, type Shape } from "./icons.ts";
 
 const SEALED = ["plugins", "src"];
 const SEALED_FILES = [
@@ -19,7 +20,7 @@ const SEALED_FILES = [
 /** Its tokens and icons are in the page, though none of its modules is. */
 const GENERATED_FROM = "@openai/apps-sdk-ui";
 
-/** Writes `view.json` and `NOTICES.txt` beside the built `view.html`. */
+/** Writes `view.json`, `icons.txt` and `NOTICES.txt` beside the built `view.html`. */
 export function seal(root: string, out: string): Plugin {
   const bundled = new Set([GENERATED_FROM]);
   return {
@@ -37,6 +38,7 @@ export function seal(root: string, out: string): Plugin {
         `${out}/view.json`,
         `${JSON.stringify(checksum(page, sourceHash(root)), null, 2)}\n`,
       );
+      writeFileSync(`${out}/icons.txt`, icons(root));
       writeFileSync(`${out}/NOTICES.txt`, notices(root, [...bundled].sort()));
     },
   };
@@ -73,6 +75,17 @@ function sourceHash(root: string): string {
     .sort()
     .map((path) => `${sha256(readFileSync(`${root}/${path}`))}  ${path}\n`);
   return sha256(Buffer.from(lines.join("")));
+}
+
+/** The icons that ChatKit names, for whoever draws them elsewhere; in the form of `lucide.txt`. */
+function icons(root: string): string {
+  const { icons } = JSON.parse(readFileSync(`${root}/vocabulary.json`, "utf8"));
+  const named = Object.entries(iconShapes(root, [...icons].sort()));
+  const short = ([tag, attributes]: Shape) => {
+    const { d, ...rest } = attributes;
+    return tag === "path" && Object.keys(rest).length === 0 ? d : [tag, attributes];
+  };
+  return named.map(([name, shapes]) => `${name}\t${JSON.stringify(shapes.map(short))}\n`).join("");
 }
 
 function packageOf(id: string): string | undefined {

@@ -9,7 +9,7 @@ repeat arguments in HTTP headers: the rules for those are the SDK's.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -53,6 +53,7 @@ def entry(
     description: str,
     input_schema: Mapping[str, Any],
     annotations: Mapping[str, bool] = READ_ONLY,
+    icons: Sequence[Mapping[str, Any]] = (),
     meta: Mapping[str, Any] = MappingProxyType({}),
 ) -> bytes:
     """The entry of any tool: `{"name": ..., "title": ..., "inputSchema": {...}, ...}`."""
@@ -60,6 +61,7 @@ def entry(
         "_meta": dict(meta),
         "annotations": dict(annotations),
         "description": description,
+        **({"icons": list(icons)} if icons else {}),
         "inputSchema": {key: value for key, value in input_schema.items() if value is not None},
         "name": name,
         "title": title,
@@ -112,6 +114,7 @@ def tool_entry(
         description=widget.description,
         input_schema=schema,
         annotations=READ_ONLY if definition.sidecar.feed is None else FED,
+        icons=icons_of(widget),
         meta={"ui": {"resourceUri": view_uri(definition.tool)}} if has_view else {},
     )
     if HEADER_ANNOTATION in made:
@@ -134,6 +137,12 @@ def listed_schema(widget: Widget, *, formats: bool = True) -> Mapping[str, Any]:
     if ASSUMED in str(schema.get("$schema")):
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     return schema if formats else without(schema, frozenset({"format"}), Limits().json_depth)
+
+
+def icons_of(widget: Widget) -> list[Mapping[str, Any]]:
+    """The icon of a widget's tool, where it names one; it takes no room in a model's context."""
+    image = widget.icon
+    return [{"mimeType": "image/svg+xml", "sizes": ["any"], "src": image}] if image else []
 
 
 def view_uri(tool: str) -> str:

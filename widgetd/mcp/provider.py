@@ -30,7 +30,7 @@ from pydantic import PrivateAttr
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
-from widgetd.mcp.entry import READ_ONLY, view_uri
+from widgetd.mcp.entry import READ_ONLY, icons_of, view_uri
 from widgetd.mcp.principal import Caller, placed
 from widgetd.mcp.prompts import show_data_prompt
 from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
@@ -101,6 +101,7 @@ class WidgetProvider(sdk.Reached):
                 description=widget.description,
                 parameters=self._server.listed_schema(widget),
                 annotations=READ_ONLY,
+                icons=icons_of(widget) or None,
                 meta={"ui": {"resourceUri": view_uri(widget.tool)}} if has_view else {},
             )
         return tool

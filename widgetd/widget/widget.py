@@ -30,6 +30,7 @@ from widgetd.schema.validator import Checked, Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
 from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
+from widgetd.widget.components.tool_icon import tool_icon
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
@@ -199,6 +200,12 @@ class Widget:
         return self.prove().description
 
     @property
+    def icon(self) -> str:
+        """The icon of the tool, as a data URI; empty where what is drawn names none."""
+        definition = self.definition
+        return tool_icon(definition.view if self.source == "view" else definition.template)
+
+    @property
     def listing(self) -> str:
         """Identifies what a list of tools says of this widget."""
         return self.prove().listing
@@ -219,7 +226,8 @@ class Widget:
             definition, schema = self.definition, self.schema
             schema = self.feed.asked if self.feed is not None else schema
             description = describe(definition, schema)
-            listed = (self.tool, definition.title, description, schema.advertised, definition.tags)
+            said = (definition.title, description, schema.advertised, definition.tags)
+            listed = (self.tool, *said, self.icon)
             listing = blake2b(orjson.dumps(listed), digest_size=8).hexdigest()
             self._proof = Proof(
                 names=definition.names,

@@ -17,6 +17,8 @@ from widgetd.mcp.principal import Audience, SnapshotViews
 from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 
+WITH_ICON = '{"type": "Card", "children": [{"type": "Icon", "name": "calendar"}]}'
+
 
 def listings(
     page_size: int = 0, expose: Expose = "tools", list_tokens: int = LIST_TOKENS
@@ -80,6 +82,17 @@ def test_the_authors_schema_is_listed_verbatim() -> None:
     assert listing.page()["tools"][0]["inputSchema"] == schema
 
 
+def test_a_tool_has_the_icon_that_its_widget_names_first() -> None:
+    plain, iconic = (
+        listings().of(snapshot_of(one)) for one in (widget(), widget(template=WITH_ICON))
+    )
+
+    assert "icons" not in plain.page()["tools"][0]
+    (icon,) = iconic.page()["tools"][0]["icons"]
+    assert icon["src"].startswith("data:image/svg+xml;base64,")
+    assert len(icon["src"]) <= 1024
+
+
 def test_the_draft_that_a_client_assumes_is_not_listed() -> None:
     schema = {"type": "object", "properties": {"$schema": {"type": "string"}}}
     written = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
@@ -131,6 +144,7 @@ def test_auto_lists_the_bundled_widgets() -> None:
     [
         ("tools", widget(), widget(text="Bye"), False),
         ("tools", widget(), widget(sidecar='description = "Greet."'), True),
+        ("tools", widget(), widget(template=WITH_ICON), True),
         ("search", widget(), widget(sidecar='description = "Greet."'), False),
         ("search", widget(), widget(sidecar='tags = ["pinned"]'), True),
         ("search", widget(sidecar='tags = ["pinned"]'), widget(), True),

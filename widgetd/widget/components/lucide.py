@@ -1,9 +1,10 @@
-"""The shapes of Lucide's icons, which whoever draws a tree needs and ChatKit's names do not cover.
+"""The shapes of icons: Lucide's, which ChatKit's names do not cover, and those that these name.
 
-They stand in a file that is looked into, never loaded: what a widget uses is a handful of two
-thousand. Whoever sends a tree along sends their shapes beside it.
+They stand in files that are looked into, never loaded: what a widget uses is a handful of two
+thousand. Whoever sends a tree along sends Lucide's shapes beside it; the view has the others.
 
-Source: npm's lucide-static; `make icons` writes the file.
+Source: npm's lucide-static, for which `make icons` writes the file; @openai/apps-sdk-ui, of which
+`make view` does.
 """
 
 from __future__ import annotations
@@ -45,6 +46,13 @@ def icons_in(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
     return {name: shapes for name, shapes in found.items() if shapes}
 
 
+def shapes_of(name: str) -> tuple[Shape, ...]:
+    """The shapes of an icon as a tree names it, `calendar` or `lucide:car`; none of an unknown."""
+    if name.startswith(PREFIX):
+        return _shapes(name.removeprefix(PREFIX).encode())
+    return _shapes(name.encode(), "icons.txt")
+
+
 def is_icon(name: str) -> bool:
     """Whether Lucide has an icon of that name, as `cloud-rain`."""
     return bool(_shapes(name.encode()))
@@ -53,13 +61,13 @@ def is_icon(name: str) -> bool:
 @cache
 def names() -> tuple[str, ...]:
     """Every icon's name, those of former releases too."""
-    return tuple(line.partition(b"\t")[0].decode() for line in _table()[:].splitlines())
+    return tuple(line.partition(b"\t")[0].decode() for line in _table("lucide.txt")[:].splitlines())
 
 
 @lru_cache(maxsize=256)
-def _shapes(name: bytes) -> tuple[Shape, ...]:
+def _shapes(name: bytes, file: str = "lucide.txt") -> tuple[Shape, ...]:
     """The shapes of the icon of that name; none where there is no such icon."""
-    table = _table()
+    table = _table(file)
     low, high = 0, len(table)
     while low < high:
         middle = (low + high) // 2
@@ -67,7 +75,7 @@ def _shapes(name: bytes) -> tuple[Shape, ...]:
         found, _, drawn = table[start:end].partition(b"\t")
         if found == name:
             if drawn.startswith(b"="):
-                return _shapes(drawn[1:])
+                return _shapes(drawn[1:], file)
             shapes = orjson.loads(drawn)
             return tuple(("path", {"d": one}) if isinstance(one, str) else one for one in shapes)
         if found < name:
@@ -78,10 +86,10 @@ def _shapes(name: bytes) -> tuple[Shape, ...]:
 
 
 @cache
-def _table() -> mmap.mmap:
+def _table(file: str) -> mmap.mmap:
     """A line for each icon in the order of their names: name, tab, shapes, or `=` and another name.
 
     A path is its `d` alone.
     """
-    with as_file(files("widgetd.view") / "lucide.txt") as path, path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    with as_file(files("widgetd.view") / file) as path, path.open("rb") as opened:
+        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)

@@ -1,0 +1,52 @@
+"""A tool's icon is the first that its widget names, small, and an image that stands by itself."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from widgetd.widget.components.lucide import shapes_of
+from widgetd.widget.components.tool_icon import LONGEST, PREFIX, tool_icon
+from widgetd.widget.components.vocabulary import vocabulary
+
+
+def drawn(source: str) -> ET.Element:
+    image = tool_icon(source)
+    assert image.startswith(PREFIX)
+    return ET.fromstring(b64decode(image.removeprefix(PREFIX)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '{"type": "Input", "name": "who"}, {"type": "Icon", "name": "calendar"}, "name": "mail"',
+        '<Input name="who" /><Button iconStart="calendar" iconEnd="mail" />',
+        "<Icon name={'calendar'} />",
+    ],
+)
+def test_the_first_name_of_an_icon_is_drawn(source: str) -> None:
+    paths = [path.attrib["d"] for path in drawn(source)]
+
+    assert paths == [attributes["d"] for _, attributes in shapes_of("calendar")]
+
+
+def test_icons_of_lucide_are_drawn_in_strokes() -> None:
+    assert drawn('"icon": "lucide:car"').attrib["fill"] == "none"
+
+
+def test_one_that_takes_too_much_room_gives_way_to_the_next() -> None:
+    assert tool_icon('"name": "globe", "icon": "info"') == tool_icon('"icon": "info"') != ""
+
+
+def test_no_icon_is_longer_than_a_list_can_carry_and_where_there_is_none_nothing_is_said() -> None:
+    images = [tool_icon(f'"icon": "{name}"') for name in vocabulary().icons]
+
+    assert max(map(len, images)) <= LONGEST
+    assert sum(map(bool, images)) > len(images) / 2
+    assert tool_icon('"name": "nobody", "icon": "lucide:nothing"') == ""
+
+
+def test_every_icon_of_chatkit_has_shapes() -> None:
+    assert [name for name in vocabulary().icons if not shapes_of(name)] == []
