@@ -159,6 +159,15 @@ class Settings(BaseModel):
     toolset: Toolsets = Field(
         default=(), description="further built-in tools: author, operate, pictures, ..."
     )
+    keyword_tools: Words = Field(
+        default=(), description="keywords that are tools of their own: all, or names, or -names"
+    )
+    session_most: int = Field(
+        default=8, ge=1, description="sessions in the browser at the same time"
+    )
+    session_idle_s: float = Field(
+        default=300, gt=0, le=3600, description="seconds until one that nobody uses ends"
+    )
     upstreams: Path | None = Field(
         default=None, description="a file of other servers, which fill widgets"
     )

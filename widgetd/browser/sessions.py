@@ -2,6 +2,8 @@
 
 A call that is cancelled lets its step end, and then the session is over: nobody could say in
 which state it was left. Whoever does not own a session is told that there is none.
+
+A session stays with the version of its widget that it began with, unless it follows.
 """
 
 from __future__ import annotations
@@ -10,25 +12,33 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 import anyio.lowlevel
+from anyio.abc import TaskGroup
 
 from widgetd.browser.chromium import Chromium, Theme
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.stage import Stage
-from widgetd.browser.steps import browser_ended, is_gone, perform
+from widgetd.browser.steps import browser_ended, followed, is_gone, perform, traced
+from widgetd.catalog.change import difference
 from widgetd.errors import CallError
-from widgetd.mcp.principal import Caller
+from widgetd.mcp.notifications import INTERVAL_S
+from widgetd.mcp.observer import Notice
+from widgetd.mcp.principal import Audience, Caller
 from widgetd.mcp.server import Server
 
-MOST = 8
-IDLE_S = 300
 HARD_S = 3_600
 LOOK_S = 5
 """How often it is looked for sessions that nobody uses any more."""
+
+URI = "widgetd://sessions/"
+"""Before the id of a session, and the part of it that is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +68,10 @@ class Session:
         stage: What is shown.
         started: When, by the clock of its sessions.
         used: When it was used last.
+        follow: Whether it goes on with each new version of what it shows.
+        traced: Whether what is done in it is recorded.
         turn: Whose turn it is: one call at a time, in the order in which they came.
-        ended: Why it is over; None while it is not.
+        stale: Whether it is yet to be told of a new version.
     """
 
     id: str
@@ -67,8 +79,30 @@ class Session:
     stage: Stage
     started: float
     used: float
+    follow: bool = False
+    traced: bool = False
     turn: anyio.Lock = field(default_factory=anyio.Lock)
-    ended: CallError | None = None
+    stale: bool = False
+
+    @property
+    def uri(self) -> str:
+        """Where what is seen of it is read."""
+        return URI + self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """What was done in a session that is over, as `playwright show-trace` reads it.
+
+    Attributes:
+        owner: Whose session it was.
+        until: How long it is kept, by the clock of the sessions.
+        content: A ZIP file.
+    """
+
+    owner: str
+    until: float
+    content: bytes
 
 
 class Sessions:
@@ -77,6 +111,7 @@ class Sessions:
     Args:
         server: Whose widgets are shown.
         most: Sessions at the same time.
+        idle_s: How long one stays that nobody uses.
         clock: Tells the time, in seconds.
     """
 
@@ -84,8 +119,8 @@ class Sessions:
         self,
         server: Server,
         *,
-        most: int = MOST,
-        idle_s: float = IDLE_S,
+        most: int = 8,
+        idle_s: float = 300,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._server = server
@@ -94,7 +129,10 @@ class Sessions:
         self._clock = clock
         self._chromium = Chromium()
         self._open: dict[str, Session] = {}
+        self._traces: dict[str, Trace] = {}
         self._starting = 0
+        self._eventful: dict[str, Audience] = {}
+        self._happened = anyio.Event()
 
     async def start(
         self,
@@ -104,8 +142,19 @@ class Sessions:
         theme: Theme,
         width: int,
         locale: str,
+        follow: bool = False,
+        trace: bool = False,
     ) -> Session:
         """A session in which the step `first` was done.
+
+        Args:
+            caller: Whose it is.
+            first: Shows something.
+            theme: Light or dark.
+            width: Of the room that the widget has, in CSS pixels.
+            locale: The language that it is shown in.
+            follow: Go on with each new version of what it shows.
+            trace: Record what is done.
 
         Raises:
             CallError: There are too many (W4002), or the step cannot be done.
@@ -126,6 +175,8 @@ class Sessions:
                 browser, self._server, caller, theme=theme, width=width, locale=locale
             )
             try:
+                if trace:
+                    await stage.page.context.tracing.start(snapshots=True)
                 keyword, arguments = first
                 await perform(stage, keyword, dict(arguments), timeout_s=10)
             except BaseException:
@@ -135,7 +186,16 @@ class Sessions:
             self._starting -= 1
         now = self._clock()
         owner = caller.principal.name
-        session = Session(id=f"s_{token_hex(16)}", owner=owner, stage=stage, started=now, used=now)
+        session = Session(
+            id=f"s_{token_hex(16)}",
+            owner=owner,
+            stage=stage,
+            started=now,
+            used=now,
+            follow=follow,
+            traced=trace,
+        )
+        stage.told = partial(self._tell, session.uri, caller.principal.audience)
         self._open[session.id] = session
         return session
 
@@ -171,9 +231,7 @@ class Sessions:
                     row: dict[str, Any] = {}
                     with anyio.CancelScope(shield=True):
                         try:
-                            row["result"] = await perform(
-                                session.stage, keyword, arguments, timeout_s=timeout_s
-                            )
+                            row["result"] = await self._step(session, keyword, arguments, timeout_s)
                         except CallError as error:
                             row["error"] = error
                     ms = round((time.perf_counter() - started) * 1000, 1)
@@ -189,11 +247,40 @@ class Sessions:
             await self.end(session)
         return tuple(rows)
 
-    async def end(self, session: Session) -> None:
-        """Close its page; nothing of it is left."""
-        self._open.pop(session.id, None)
+    async def _step(
+        self, session: Session, keyword: Keyword, arguments: dict[str, Any], timeout_s: float
+    ) -> Any:
+        if not session.traced:
+            return await perform(session.stage, keyword, arguments, timeout_s=timeout_s)
+        async with traced(session.stage, keyword.name):
+            return await perform(session.stage, keyword, arguments, timeout_s=timeout_s)
+
+    async def end(self, session: Session) -> bool:
+        """Close its page, and say whether a trace of it can be read for a while."""
+        if self._open.pop(session.id, None) is None:
+            return False
         with suppress(Exception):  # a browser that ended has nothing to be closed
-            await session.stage.close()
+            try:
+                if session.traced and not session.stage.secret:
+                    await self._keep_trace(session)
+            finally:
+                await session.stage.close()
+        return session.id in self._traces
+
+    async def _keep_trace(self, session: Session) -> None:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "trace.zip"
+            await session.stage.page.context.tracing.stop(path=path)
+            content = await anyio.Path(path).read_bytes()
+        until = self._clock() + self._idle_s
+        self._traces[session.id] = Trace(owner=session.owner, until=until, content=content)
+        while len(self._traces) > self._most:
+            self._traces.pop(next(iter(self._traces)))
+
+    def trace(self, session_id: str, owner: str) -> bytes | None:
+        """The trace of a session that is over, as long as it is kept, for whose it was."""
+        kept = self._traces.get(session_id)
+        return kept.content if kept is not None and kept.owner == owner else None
 
     def expires_in_s(self, session: Session) -> float:
         """How long it stays when nobody uses it."""
@@ -209,13 +296,66 @@ class Sessions:
             if self._left_s(session) > 0 or session.turn.statistics().locked:
                 continue
             await self.end(session)
+        for session_id, trace in tuple(self._traces.items()):
+            if trace.until <= self._clock():
+                del self._traces[session_id]
 
     async def run(self) -> None:
-        """Keep house until this is cancelled, and end the browser then."""
+        """Keep house and tell what happens until this is cancelled, and end the browser then."""
         try:
-            while True:
-                await anyio.sleep(LOOK_S)
-                await self.expire()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._notify, tasks)
+                tasks.start_soon(self._follow, tasks)
+                while True:
+                    await anyio.sleep(LOOK_S)
+                    await self.expire()
         finally:
             with anyio.CancelScope(shield=True), suppress(Exception):
                 await self._chromium.close()
+
+    def _tell(self, uri: str, audience: Audience) -> None:
+        self._eventful[f"{uri}/events"] = audience
+        self._happened.set()
+
+    async def _notify(self, tasks: TaskGroup) -> None:
+        """Tell whoever subscribed to the events of a session that there are new ones."""
+        while True:
+            await self._happened.wait()
+            self._happened = anyio.Event()
+            due, self._eventful = self._eventful, {}
+
+            def notice_for(audience: Audience, due: Mapping[str, Audience] = due) -> Notice:
+                return Notice(updated=tuple(uri for uri, one in due.items() if one == audience))
+
+            for root in tuple(self._server.roots):
+                await root.tell(notice_for, tasks)
+            await anyio.sleep(INTERVAL_S)
+
+    async def _follow(self, tasks: TaskGroup) -> None:
+        """Tell each session of new versions of what it shows."""
+        registry = self._server.registry
+        served = registry.current
+        while True:
+            before, served = served, await registry.newer_than(served)
+            changed = difference(before, served).tools
+            for session in self._open.values():
+                if session.stage.subject in changed and not session.stale:
+                    session.stale = True
+                    tasks.start_soon(self._take_over, session)
+
+    async def _take_over(self, session: Session) -> None:
+        stage = session.stage
+        async with session.turn:
+            session.stale = False
+            if session.id not in self._open or is_gone(stage):
+                return
+            audience = stage.caller.principal.audience
+            snapshot = self._server.views.of(self._server.registry.current, audience)
+            facts = {"widget": stage.subject, "generation": snapshot.generation}
+            stage.happen("widget.changed", **facts)
+            if not session.follow:
+                return
+            try:
+                await followed(stage, snapshot)
+            except CallError as error:
+                stage.happen("widget.refused", **facts, code=error.code, message=error.message)

@@ -10,7 +10,7 @@ may load is a grey one.
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from math import inf
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Route,
     )
 
+    from widgetd.catalog.snapshot import Snapshot
     from widgetd.mcp.server import Server
     from widgetd.store.contract import StoredRender
 
@@ -103,12 +104,14 @@ class Scene:
         given: What the widget was called with.
         root: The widget root, as JSON.
         render_id: By which what is done in it is known; empty where nothing can be.
+        state: Of the gallery, which it was called with; empty where it was called otherwise.
     """
 
     widget: Widget | None
     given: Shown
     root: dict[str, Any]
     render_id: str = ""
+    state: str = ""
 
 
 @dataclass
@@ -131,6 +134,8 @@ class Stage:
         crashed: Whether the page ended by itself.
         consumed: The events that were expected already, by their numbers.
         seq: The number of the last event.
+        secret: Whether anything was shown whose values are told to nobody.
+        told: Called at each event.
     """
 
     page: Page
@@ -148,6 +153,8 @@ class Stage:
     crashed: bool = False
     consumed: set[int] = field(default_factory=set)
     seq: int = 0
+    secret: bool = False
+    told: Callable[[], None] = field(default=lambda: None)
     _happened: anyio.Event = field(default_factory=anyio.Event)
 
     @classmethod
@@ -286,12 +293,15 @@ class Stage:
             raise CallError("W2001", problem, path="widget", suggestions=(near,) if near else ())
         return widgets[name]
 
-    async def show(self, widget: Widget, given: Shown, *, inside: bool = False) -> None:
+    async def show(
+        self, widget: Widget, given: Shown, *, state: str = "", inside: bool = False
+    ) -> None:
         """Render `widget` and show it.
 
         Args:
             widget: The widget.
             given: What it is called with, or what was made already.
+            state: Of the gallery, in which that is it; empty where it is of none.
             inside: Redraw what is shown, so that what was typed stays.
 
         Raises:
@@ -301,16 +311,38 @@ class Stage:
         generation = self.caller.snapshot.generation
         render = rendering.make(widget, given.arguments, generation, owner=owner, made=given.render)
         await self.server.store.renders.put(render)
-        await self.show_render(widget, given, render, inside=inside)
+        await self.show_render(widget, given, render, state=state, inside=inside)
+
+    async def follow(self, snapshot: Snapshot) -> None:
+        """Redraw what is shown as `snapshot` has it; what was typed stays.
+
+        Raises:
+            CallError: It is served no more (W2001), or what it was called with does not fit.
+        """
+        scene = self.shown
+        if scene.widget is None or not (scene.state or scene.given.arguments):
+            return  # a tree, or somebody's render: there is nothing to make anew
+        self.caller = replace(self.caller, snapshot=snapshot)
+        widget = self.widget(scene.widget.tool)
+        given = self.state(widget, scene.state) if scene.state else scene.given
+        await self.show(widget, given, state=scene.state, inside=True)
 
     async def show_render(
-        self, widget: Widget | None, given: Shown, render: StoredRender, *, inside: bool = False
+        self,
+        widget: Widget | None,
+        given: Shown,
+        render: StoredRender,
+        *,
+        state: str = "",
+        inside: bool = False,
     ) -> None:
         """Show a render that is kept."""
+        # A field whose input is hidden from people is hidden from records, too.
+        self.secret = self.secret or render.secret or b'"password"' in render.tree
         policy = Policy(inline_max_bytes=len(render.tree))
         result = tool_result(render, "chatkit", policy=policy, protocol="").values()
         root = result["structuredContent"]
-        self.scene = Scene(widget=widget, given=given, root=root, render_id=render.id)
+        self.scene = Scene(widget=widget, given=given, root=root, render_id=render.id, state=state)
         self.subject = render.tool
         await self._draw(result, inside=inside)
         self.happen("shown", widget=render.tool, renderId=render.id)
@@ -377,6 +409,7 @@ class Stage:
         del self.events[:-MOST_EVENTS]
         happened, self._happened = self._happened, anyio.Event()
         happened.set()
+        self.told()
 
     async def event_within(self, timeout_s: float) -> bool:
         """Wait for the next event, and say whether there was one."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.stage import Stage
 from widgetd.errors import CallError
+
+if TYPE_CHECKING:
+    from widgetd.catalog.snapshot import Snapshot
 
 _REASONS = re.compile(
     r"- +(?:element is (not \w+)|(.* intercepts pointer events)"
@@ -30,18 +35,44 @@ async def perform(
         CallError: It could not be done, or something was not as expected; or the browser ended
             (W4003), which is never taken for something that is not there.
     """
+    return await _within(stage, keyword.name, keyword.function(stage, **arguments), timeout_s)
+
+
+async def followed(stage: Stage, snapshot: Snapshot) -> None:
+    """Redraw what is shown as `snapshot` has it.
+
+    Raises:
+        CallError: It is served no more, or what it was called with does not fit any more.
+    """
+    await _within(stage, "Following", stage.follow(snapshot), GRACE_S)
+
+
+async def _within(stage: Stage, what: str, doing: Awaitable[Any], timeout_s: float) -> Any:
     from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
     stage.deadline = anyio.current_time() + timeout_s
     try:
         with anyio.fail_after(timeout_s + GRACE_S):
-            return await keyword.function(stage, **arguments)
+            return await doing
     except Error as error:
-        raise _cannot(stage, keyword, error) from None
+        raise _cannot(stage, what, error) from None
     except TimeoutError:
-        raise CallError("W4203", f"{keyword.name}: the page does not answer") from None
+        raise CallError("W4203", f"{what}: the page does not answer") from None
     finally:
         stage.deadline = 0
+
+
+@asynccontextmanager
+async def traced(stage: Stage, name: str, file: str = "", line: int = 0) -> AsyncIterator[None]:
+    """Whatever is done within stands in the trace under `name`, with where it was written."""
+    tracing = stage.page.context.tracing
+    location: Any = {"file": file, "line": line} if file else None
+    await tracing.group(name, location=location)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # what ends a step is never that its trace has no end
+            await tracing.group_end()
 
 
 def browser_ended() -> CallError:
@@ -56,7 +87,7 @@ def is_gone(stage: Stage) -> bool:
     return stage.crashed or stage.page.is_closed() or not (browser and browser.is_connected())
 
 
-def _cannot(stage: Stage, keyword: Keyword, error: Exception) -> CallError:
+def _cannot(stage: Stage, what: str, error: Exception) -> CallError:
     text = str(error)
     # The connection may still be told of it when the call that died with it is.
     if is_gone(stage) or "has been closed" in text or "Target crashed" in text:
@@ -64,4 +95,4 @@ def _cannot(stage: Stage, keyword: Keyword, error: Exception) -> CallError:
     reasons = [next(filter(None, one)) for one in _REASONS.findall(text)]
     why = f"it is {reasons[-1]}" if reasons and reasons[-1].startswith(("not", "out")) else ""
     why = why or (reasons[-1] if reasons else text.partition("Call log:")[0].strip())
-    return CallError("W4203", f"{keyword.name} cannot be done in time: {' '.join(why.split())}")
+    return CallError("W4203", f"{what} cannot be done in time: {' '.join(why.split())}")

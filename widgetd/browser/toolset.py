@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from widgetd.browser.keywords import KEYWORDS, keyword
-from widgetd.errors import CallError
+from widgetd.browser.keywords import KEYWORDS, Keyword, keyword
+from widgetd.errors import CallError, ConfigError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
 from widgetd.mcp.principal import AUTHOR
 from widgetd.mcp.result import Result, error_result, structured_result, text_block
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from widgetd.browser.sessions import Done, Session, Sessions
 
 MOST_STEPS = 50
-_URI = "widgetd://sessions/"
+STEP_S = 5
+KEYWORD_PREFIX = "kw_"
+"""Before the slug of a keyword that is a tool of its own."""
+
+NAMES = frozenset(KEYWORD_PREFIX + slug for slug in KEYWORDS)
+"""Of the tools that keywords may be."""
 
 
 def _sessions(context: ToolContext) -> Sessions:
@@ -46,6 +51,8 @@ async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
         theme=arguments["theme"],
         width=arguments["width"],
         locale=arguments["locale"],
+        follow=arguments["follow"],
+        trace=arguments["trace"],
     )
     stage = session.stage
     return structured_result(
@@ -55,14 +62,14 @@ async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
             "generation": stage.caller.snapshot.generation,
             "screen": await stage.screen(),
             "expiresInS": sessions.expires_in_s(session),
-            "uris": [f"{_URI}{session.id}/{part}" for part in _PARTS],
+            "uris": [f"{session.uri}/{part}" for part in _PARTS],
         }
     )
 
 
 async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"status", "steps", "failed"?, "screen", "events"}`, and a picture of a failure."""
-    sessions, session = _sessions(context), _session(context, arguments["session_id"])
+    session = _session(context, arguments["session_id"])
     ready = []
     for at, step in enumerate(arguments["steps"]):
         given = dict(step)
@@ -77,8 +84,17 @@ async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
                 suggestions=error.suggestions,
                 invalid_arguments=error.invalid_arguments,
             ) from None
+    return await _done(context, session, ready, arguments["timeout_s"])
+
+
+async def _done(
+    context: ToolContext,
+    session: Session,
+    steps: Sequence[tuple[Keyword, dict[str, Any]]],
+    timeout_s: float,
+) -> Result:
     stage, before = session.stage, session.stage.seq
-    done = await sessions.do(session, ready, arguments["timeout_s"])
+    done = await _sessions(context).do(session, steps, timeout_s)
     answer: dict[str, Any] = {"status": "done", "steps": [_row(one) for one in done]}
     failed = next((one for one in done if one.error is not None), None)
     pictures = [one.result for one in done if isinstance(one.result, bytes)]
@@ -123,10 +139,11 @@ def _row(done: Done) -> dict[str, Any]:
 
 
 async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"events"}`: all that happened in it."""
+    """`{"events", "trace"?}`: all that happened in it, and where the trace of it is."""
     session = _session(context, arguments["session_id"])
-    await _sessions(context).end(session)
-    return structured_result({"events": session.stage.events})
+    traced = await _sessions(context).end(session)
+    trace = {"trace": f"{session.uri}/trace.zip"} if traced else {}
+    return structured_result({"events": session.stage.events, **trace})
 
 
 async def list_sessions(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
@@ -149,6 +166,8 @@ _PARTS = ("screen", "picture.png", "events", "console")
 
 async def _read(context: ToolContext, value: str) -> str | bytes | None:
     session_id, _, part = value.partition("/")
+    if part == "trace.zip":
+        return _sessions(context).trace(session_id, context.caller.principal.name)
     try:
         stage = _session(context, session_id).stage
     except CallError:
@@ -182,7 +201,8 @@ RESOURCES = (
     BuiltinResource(
         uri="widgetd://sessions/{id}",
         name="session",
-        description="ID/screen, ID/picture.png, ID/events or ID/console of a session of yours.",
+        description="ID/screen, ID/picture.png, ID/events or ID/console of a session of yours; "
+        "ID/trace.zip of one that is over and was traced.",
         mime_type="text/plain",
         read=_read,
         scope=AUTHOR,
@@ -191,6 +211,48 @@ RESOURCES = (
 )
 
 _ID = {"type": "string", "description": "As start_session answered it."}
+
+
+def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
+    """A tool for each keyword that is chosen: `all`, or by name; all but those with a `-`.
+
+    Raises:
+        ConfigError: There is no such keyword (W0002).
+    """
+    named = {name.removeprefix("-"): name.startswith("-") for name in chosen if name != "all"}
+    try:
+        left_out = {keyword(name).slug for name, is_out in named.items() if is_out}
+        taken = {keyword(name).slug for name, is_out in named.items() if not is_out}
+    except CallError as error:
+        problem, _, advice = error.message.partition("; ")
+        raise ConfigError("W0002", f"keyword_tools: {problem}", advice) from None
+    if "all" in chosen or not taken:
+        taken = {*KEYWORDS} if chosen else set()
+    return tuple(_keyword_tool(row) for row in KEYWORDS.values() if row.slug in taken - left_out)
+
+
+def _keyword_tool(row: Keyword) -> BuiltinTool:
+    async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+        given = dict(arguments)
+        session = _session(context, given.pop("session_id"))
+        return await _done(context, session, [(row, row.arguments(given))], STEP_S)
+
+    schema = row.schema
+    return BuiltinTool(
+        name=KEYWORD_PREFIX + row.slug,
+        description=row.says,
+        input_schema={
+            **schema,
+            "properties": {"session_id": _ID, **schema["properties"]},
+            "required": ["session_id", *schema.get("required", ())],
+        },
+        handler=answer,
+        scope=AUTHOR,
+        cost=2,
+        toolset="sessions",
+        read_only=row.kind in ("expect", "read"),
+    )
+
 
 TOOLS = (
     BuiltinTool(
@@ -206,6 +268,16 @@ TOOLS = (
                 "theme": {"type": "string", "enum": ["light", "dark"], "default": "light"},
                 "width": {"type": "integer", "minimum": 200, "maximum": 1600, "default": 400},
                 "locale": {"type": "string", "default": "en-US"},
+                "follow": {
+                    "type": "boolean",
+                    "default": False,
+                    "description": "Go on with each new version of the widget.",
+                },
+                "trace": {
+                    "type": "boolean",
+                    "default": False,
+                    "description": "Record all, for playwright show-trace.",
+                },
             },
             "additionalProperties": False,
         },
@@ -233,7 +305,7 @@ TOOLS = (
                         "required": ["keyword"],
                     },
                 },
-                "timeout_s": {"type": "number", "minimum": 0, "maximum": 30, "default": 5},
+                "timeout_s": {"type": "number", "minimum": 0, "maximum": 30, "default": STEP_S},
             },
             "required": ["session_id", "steps"],
             "additionalProperties": False,

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio import CapacityLimiter
 
+from widgetd.browser.toolset import keyword_tools
 from widgetd.catalog.changes import History
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.registry import Registry
@@ -30,7 +31,8 @@ from widgetd.daemon.access_policy import AccessPolicy, access_policy
 from widgetd.daemon.loading import Loading
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
-from widgetd.daemon.toolsets import READABLE, ROWS
+from widgetd.daemon.toolsets import NAMES, READABLE, ROWS
+from widgetd.errors import ConfigError
 from widgetd.files.folder import opened
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
@@ -38,6 +40,7 @@ from widgetd.limits import Limits
 from widgetd.mcp.audit import Audit
 from widgetd.mcp.blocked_images import BlockedImages
 from widgetd.mcp.builtin.operate import Operations
+from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.log_ring import LogRing
 from widgetd.mcp.principal import OPERATE, PerAudience, Principal
@@ -195,7 +198,8 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         otherwise=runtime.access_policy.otherwise,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
         draws=runtime.loading.draws,
-        builtin=ROWS,
+        builtin=(*ROWS, *keyword_tools_of(settings)),
+        reserved=NAMES,
         readable=READABLE,
         toolsets=settings.toolset,
         unlisted=() if settings.allow_upload else ("save_widget",),
@@ -203,6 +207,18 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         traced=is_wanted(os.environ),
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
+
+
+def keyword_tools_of(settings: Settings) -> tuple[BuiltinTool, ...]:
+    """The keywords of sessions that are tools of their own.
+
+    Raises:
+        ConfigError: There is no such keyword, or there are no sessions.
+    """
+    if settings.keyword_tools and "sessions" not in settings.toolset:
+        problem = "keyword_tools needs the toolset sessions, which is not switched on"
+        raise ConfigError("W0002", problem, "add --toolset sessions")
+    return keyword_tools(settings.keyword_tools)
 
 
 def operations_of(runtime: Runtime) -> Operations:
@@ -287,13 +303,14 @@ def sessions_of(runtime: Runtime, server: Server) -> Sessions | None:
     Raises:
         ConfigError: Playwright or a Chromium is missing (W0011).
     """
-    if "sessions" not in runtime.settings.toolset:
+    settings = runtime.settings
+    if "sessions" not in settings.toolset:
         return None
     from widgetd.browser.chromium import demand_browser  # noqa: PLC0415 - most daemons have none
     from widgetd.browser.sessions import Sessions  # noqa: PLC0415
 
     demand_browser("sessions")
-    return Sessions(server)
+    return Sessions(server, most=settings.session_most, idle_s=settings.session_idle_s)
 
 
 def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:

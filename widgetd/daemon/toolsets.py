@@ -17,5 +17,5 @@ ROWS = (*CORE_TOOLS, *OPERATE_TOOLS, *guide.TOOLS, *browser.TOOLS, *upstreams.TO
 READABLE = (*guide.RESOURCES, *browser.RESOURCES)
 """What they have to read, of all of them."""
 
-NAMES = frozenset(row.name for row in ROWS)
+NAMES = frozenset(row.name for row in ROWS) | browser.NAMES
 """What no widget may be called."""

@@ -68,6 +68,7 @@ class ServerOptions:
         sessions: How many legacy sessions may be open over HTTP.
         draws: What is being drawn.
         builtin: The rows of the table of built-in tools, of all toolsets.
+        reserved: What else no widget may be called.
         toolsets: Those that are switched on besides `core`.
         unlisted: Tools that would only say why they cannot be used here.
         readable: What the toolsets have to read, of all of them.
@@ -86,6 +87,7 @@ class ServerOptions:
     sessions: SessionBounds = field(default_factory=SessionBounds)
     draws: Draws | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
+    reserved: frozenset[str] = frozenset()
     toolsets: Sequence[str] = ()
     unlisted: Sequence[str] = ()
     readable: Sequence[BuiltinResource] = ()
@@ -139,7 +141,7 @@ class Server:
             tool_entry,
             has_view=resources.has_view,
             formats=options.formats,
-            reserved=builtin.reserved,
+            reserved=builtin.reserved | options.reserved,
         )
         self.listed_schema: Callable[[Widget], Mapping[str, Any]] = partial(
             listed_schema, formats=options.formats

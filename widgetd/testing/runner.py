@@ -6,7 +6,7 @@ pytest is synchronous, and the loop lives in a thread beside it; a case is one c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from widgetd.browser.chromium import FLAGS, Chromium
 from widgetd.browser.keywords import keyword
 from widgetd.browser.stage import Pictures, Stage
-from widgetd.browser.steps import is_gone, perform
+from widgetd.browser.steps import is_gone, perform, traced
 from widgetd.errors import CallError
 from widgetd.mcp.principal import Caller
 from widgetd.mcp.server import Server
@@ -116,19 +116,16 @@ class Runner:
         return await Stage.open(await self._chromium.browser(), server, caller)
 
     async def _step(self, stage: Stage, step: Step, evidence: Path | None) -> None:
-        tracing = stage.page.context.tracing
-        location: Any = {"file": str(self._here / step.place.file), "line": step.place.line}
-        if evidence is not None:
-            await tracing.group(step.keyword.name, location=location)
+        file, line = str(self._here / step.place.file), step.place.line
+        name = step.keyword.name
         try:
-            await perform(stage, step.keyword, dict(step.arguments), timeout_s=STEP_S)
+            async with nullcontext() if evidence is None else traced(stage, name, file, line):
+                await perform(stage, step.keyword, dict(step.arguments), timeout_s=STEP_S)
         except CallError as error:
             failed = FailedStepError(step=step, error=error)
             if not is_gone(stage):
                 failed = await self._evidence(stage, failed, evidence)
             raise failed from None
-        if evidence is not None:
-            await tracing.group_end()
 
     async def _evidence(
         self, stage: Stage, failed: FailedStepError, folder: Path | None
@@ -142,9 +139,10 @@ class Runner:
                 await picture.parent.mkdir(parents=True, exist_ok=True)
                 seen = stage.seen or await stage.page.screenshot(full_page=True)
                 await picture.write_bytes(seen)
-                await stage.page.context.tracing.group_end()
-                await stage.page.context.tracing.stop(path=trace)
-                files = (Path(picture), trace)
+                files = (Path(picture),)
+                if not stage.secret:
+                    await stage.page.context.tracing.stop(path=trace)
+                    files = (Path(picture), trace)
         return FailedStepError(step=failed.step, error=failed.error, screen=screen, evidence=files)
 
 

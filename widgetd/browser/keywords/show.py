@@ -8,7 +8,7 @@ from pydantic import Field
 
 from widgetd.browser.stage import HEIGHT, Stage
 from widgetd.errors import CallError, WidgetError
-from widgetd.widget.states import Shown
+from widgetd.widget.states import SAMPLE, Shown
 
 Width = Annotated[int, Field(ge=200, le=1600, description="In CSS pixels.")]
 
@@ -34,8 +34,9 @@ async def show_widget(
         await stage.show_render(made, Shown(arguments={}), render)
         return {"widget": render.tool, "renderId": render_id}
     chosen = stage.widget(widget or stage.subject)
-    given = Shown(arguments=arguments) if arguments else stage.state(chosen, state)
-    await stage.show(chosen, given)
+    state = "" if arguments else state or SAMPLE
+    given = stage.state(chosen, state) if state else Shown(arguments=arguments)
+    await stage.show(chosen, given, state=state)
     return {"widget": chosen.tool, "renderId": stage.shown.render_id}
 
 
@@ -74,7 +75,7 @@ async def reload(stage: Stage) -> None:
     if scene.widget is None:
         await stage.show_tree(scene.root)
     else:
-        await stage.show(stage.widget(scene.widget.tool), scene.given)
+        await stage.show(stage.widget(scene.widget.tool), scene.given, state=scene.state)
 
 
 KEYWORDS = (show_widget, show_tree, set_theme, set_width, set_locale, reload)
