@@ -12,7 +12,7 @@ install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
   $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 UV := $(shell uv --version 2>/dev/null)
 
-.PHONY: help serve chat test check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz image-test systemd-test view view-check view-browser bench-view bench-redraw icons face clean
+.PHONY: help serve chat test check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz stage tested image-test systemd-test view view-check view-browser bench-view bench-redraw icons face clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -84,6 +84,12 @@ soak: $(VENV)/.dev ## swap 50,000 times and rest, and see what is held and used 
 
 fuzz: $(VENV)/.dev ## judge spoilt files for a minute (SCALE=…); one that fails is kept in build/fuzz
 	$(BIN)/python -m storms fuzz --scale $(SCALE)
+
+stage: $(VENV)/.dev ## end, crowd, kill and reload sessions in a browser; spoil what is tested (SCALE=…)
+	$(BIN)/python -m storms stage --scale $(SCALE)
+
+tested: $(VENV)/.dev ## test the bundled widgets and those of ../shared/corpus in a browser, in both themes
+	$(BIN)/python -m benchmarks.tested
 
 EXAMPLES := example-mcp-client example-fastmcp-client example-chatkit-server example-langgraph-agent example-await-action
 .PHONY: $(EXAMPLES)

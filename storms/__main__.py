@@ -1,6 +1,7 @@
 """Try what widgetd is made to withstand: `python -m storms FAMILY [--scale X] [TRIAL …]`.
 
-A family is storm, chaos, soak or fuzz. Prints one table, and exits with 1 if a bar was missed.
+A family is storm, chaos, soak, fuzz or stage. Prints one table, and exits with 1 if a bar was
+missed.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from storms import (
     fuzz,
     idle,
     kills,
+    mutants,
     overflow,
     saves,
+    sessions,
     swaps,
 )
 from storms.table import Row, heading, written
@@ -59,6 +62,15 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
     },
     "fuzz": {
         "files": lambda _, some: to_thread.run_sync(partial(fuzz.rows, seconds=some(60))),
+    },
+    "stage": {
+        "mutants": lambda at, some: to_thread.run_sync(
+            partial(mutants.rows, at, mutants=some(len(mutants.MUTANTS)))
+        ),
+        "ended": lambda at, some: sessions.ended_rows(at, sessions=some(300)),
+        "crowd": lambda at, some: sessions.crowd_rows(at, seconds=some(60)),
+        "killed": lambda at, some: sessions.killed_rows(at, kills=some(10)),
+        "saved": lambda at, some: sessions.saved_rows(at, saves=some(200)),
     },
 }
 

@@ -1,0 +1,316 @@
+"""Many sessions in a browser: ended, abandoned, crowded, killed, and under changing files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import anyio
+
+from storms.processes import Holdings, holdings
+from storms.table import Row, at_most, none_of, told
+from tests.process import Served, daemon_process
+from tests.serving import Connection, connected, widget_file
+
+MOST = 8
+_PATIENCE_S = 60
+_WARM_UP = 24
+_DAEMON_MB = 5.0
+_BROWSER_SHARE = 1.10
+_DESCRIPTORS = 5
+_TOLD_S = 5.0
+_STARTED_S = 3.0
+
+
+def form(number: int = 0) -> str:
+    """A widget with a field and a button; it says its number, and fails where nobody is named."""
+    tree = {
+        "type": "Card",
+        "children": [
+            {"type": "Title", "value": f"Form {number}"},
+            {"type": "Input", "name": "note"},
+            {"type": "Button", "label": "Send", "onClickAction": {"type": "form.send"}},
+        ],
+    }
+    template = json.dumps(tree).replace('"Form', '"{{ who if 9 // (who | length) >= 0 }} Form')
+    return widget_file("Form", template=template)
+
+
+async def asked(client: Connection, name: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool answers: its data, or its error."""
+    with anyio.fail_after(_PATIENCE_S):
+        result = await client.client.call_tool(name, arguments)
+    said: dict[str, Any] = result.structured_content or (result.meta or {})["widgetd/error"]
+    return said
+
+
+async def started(client: Connection, **more: Any) -> str:
+    """The id of a new session; waited for, where there are too many."""
+    while True:
+        begun = await asked(
+            client, "start_session", **{"widget": "form", "arguments": {"who": "Ada"}, **more}
+        )
+        if begun.get("code") != "W4002":
+            return str(begun.get("sessionId", ""))
+        await anyio.sleep(min(begun["retryAfterS"], 0.5))
+
+
+async def done(client: Connection, session: str, *steps: dict[str, Any]) -> dict[str, Any]:
+    """What a call of some steps answers."""
+    return await asked(client, "do_in_session", session_id=session, steps=list(steps))
+
+
+@asynccontextmanager
+async def serving_sessions(folder: Path, *, idle_s: float = 300) -> AsyncIterator[Served]:
+    """A daemon with sessions over the one widget `form`."""
+    (folder / "Form.widget").write_text(form())
+    flags = ("--toolset", "sessions", "--session-idle-s", str(idle_s), "--log-level", "error")
+    async with daemon_process(folder, *flags) as served:
+        yield served
+
+
+def browser_pids(pid: int) -> list[int]:
+    """The processes of the browser that the process `pid` started."""
+    found, waiting = [], [pid]
+    while waiting:
+        for children in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
+            waiting += map(int, children.read_text().split())
+            found += [one for one in waiting if b"--type=" in _command(one) or _is_browser(one)]
+    return sorted(set(found))
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _is_browser(pid: int) -> bool:
+    return b"--remote-debugging" in _command(pid)
+
+
+def _renderers(pid: int) -> int:
+    return sum(b"--type=renderer" in _command(one) for one in browser_pids(pid))
+
+
+def _browser_bytes(pid: int) -> int:
+    return sum(holdings(one).rss_bytes for one in browser_pids(pid))
+
+
+async def _idle(served: Served, idle_s: float) -> tuple[Holdings, int, int]:
+    """What is held once nobody has used anything for a while."""
+    await anyio.sleep(idle_s + 8)  # it is looked for those that nobody uses every five seconds
+    pid = served.process.pid
+    return holdings(pid), _browser_bytes(pid), _renderers(pid)
+
+
+async def ended_rows(folder: Path, *, sessions: int, idle_s: float = 3.0) -> list[Row]:
+    """Start and end sessions; a sixth of them fail at the start, a sixth are abandoned."""
+    async with (
+        serving_sessions(folder, idle_s=idle_s) as served,
+        connected(served.url, "modern") as client,
+    ):
+        await _many(client, _WARM_UP)
+        before, browser, idling = await _idle(served, idle_s)
+        tally = await _many(client, sessions)
+        after, browser_after, left = await _idle(served, idle_s)
+        listed = await asked(client, "list_sessions")
+    grown_mb = max(after.rss_bytes - before.rss_bytes, 0) / 1e6
+    said = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
+    grown = after.descriptors - before.descriptors
+    return [
+        told(f"{sessions:,} sessions", said),
+        none_of("  sessions left after the idle time", len(listed["items"])),
+        none_of("  pages left in the browser", max(left - idling, 0)),
+        at_most("  memory of the daemon grown", grown_mb, _DAEMON_MB, "MB"),
+        at_most("  memory of the browser, to before", browser_after / browser, _BROWSER_SHARE, ""),
+        at_most("  descriptors more than before", grown, _DESCRIPTORS, ""),
+    ]
+
+
+async def _many(client: Connection, sessions: int) -> Counter[str]:
+    tally: Counter[str] = Counter()
+    for number in range(sessions):
+        if number % 6 == 1:
+            await started(client)
+            tally["abandoned"] += 1
+        elif number % 6:
+            session = await started(client)
+            answer = await done(client, session, {"keyword": "Press", "target": "text=Send"})
+            tally[answer["status"]] += 1
+            await asked(client, "end_session", session_id=session)
+        elif number % 18 == 0:
+            tally["unlike the schema"] += not await started(client, arguments={"who": 5, "x": 1})
+        elif number % 18 == 6:
+            tally["failed in the template"] += not await started(client, arguments={"who": ""})
+        else:
+            with anyio.move_on_after(0.05) as scope:
+                await started(client)
+            tally["cancelled"] += scope.cancelled_caught
+    return tally
+
+
+async def crowd_rows(folder: Path, *, seconds: float) -> list[Row]:
+    """Eight sessions at once, two clients in one of them, calls cancelled at random."""
+    tally: Counter[str] = Counter()
+    async with (
+        serving_sessions(folder) as served,
+        connected(served.url, "modern") as first,
+        connected(served.url, "modern") as second,
+    ):
+        sessions = [await started(first) for _ in range(MOST)]
+        ninth = await asked(first, "start_session", widget="form", arguments={"who": "Ada"})
+        act = partial(_act, over=time.monotonic() + seconds, tally=tally)
+        async with anyio.create_task_group() as tasks:
+            for at in range(MOST):
+                tasks.start_soon(act, first, sessions, at, f"first {at}")
+            tasks.start_soon(act, second, sessions, 0, "second")
+    said = ", ".join(f"{count:,} {what}" for what, count in sorted(tally.items()))
+    bad = sum(count for what, count in tally.items() if what.startswith("W4") and what != "W4001")
+    return [
+        told(f"{MOST} sessions and 9 callers for {seconds:.0f} s", said),
+        none_of("  steps between those of another call", tally["W4301"], f"{tally['done']:,}"),
+        none_of("  calls that failed otherwise", bad - tally["W4301"]),
+        none_of(
+            "  ninth session not told when to come again",
+            not (ninth.get("code") == "W4002" and ninth["retryAfterS"] > 0),
+        ),
+    ]
+
+
+async def _act(
+    client: Connection, sessions: list[str], at: int, who: str, *, over: float, tally: Counter[str]
+) -> None:
+    """Type and read, in one call; whoever else typed between would be read."""
+    random, number = Random(who), 0
+    while time.monotonic() < over:
+        number += 1
+        text = f"{who}, {number}"
+        typing = {"keyword": "Enter Text", "target": "field=note", "text": text}
+        reading = {"keyword": "Expect Value", "target": "field=note", "equals": text}
+        patience_s = random.uniform(0.05, 0.5) if random.random() < 0.05 else _PATIENCE_S
+        session, answer = sessions[at], {"code": "cancelled"}
+        with anyio.move_on_after(patience_s):
+            answer = await done(client, session, typing, reading, typing, reading)
+        tally[_outcome(answer)] += 1
+        if answer.get("code") in ("W4001", "cancelled") and sessions[at] == session:
+            sessions[at] = ""
+            sessions[at] = await started(client)
+        while not sessions[at]:  # noqa: ASYNC110 - whoever shares it starts another one
+            await anyio.sleep(0.05)
+
+
+def _outcome(answer: dict[str, Any]) -> str:
+    failed = answer.get("failed", {})
+    return str(answer.get("code") or failed.get("code") or answer["status"])
+
+
+async def killed_rows(folder: Path, *, kills: int) -> list[Row]:
+    """Kill the browser under four sessions, while others call widgets."""
+    told_s, again_s = [0.0], [0.0]
+    tally: Counter[str] = Counter()
+    over = anyio.Event()
+    async with (
+        serving_sessions(folder) as served,
+        connected(served.url, "modern") as client,
+        connected(served.url, "modern") as other,
+    ):
+
+        async def keep_calling() -> None:
+            while not over.is_set():
+                result = await other.call("form", who="Ada")
+                tally["failed calls"] += bool(result.is_error)
+                tally["calls"] += 1
+                await anyio.sleep(0.01)
+
+        async def wait_for_it(session: str) -> None:
+            waiting = {"keyword": "Expect Visible", "target": "text=Nobody"}
+            begun = time.monotonic()
+            answer = await asked(
+                client, "do_in_session", session_id=session, steps=[waiting], timeout_s=30
+            )
+            told_s.append(time.monotonic() - begun - 0.5)
+            tally[_outcome(answer)] += 1
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(keep_calling)
+            for _ in range(kills):
+                sessions = [await started(client) for _ in range(4)]
+                async with anyio.create_task_group() as waiting:
+                    for session in sessions:
+                        waiting.start_soon(wait_for_it, session)
+                    await anyio.sleep(0.5)
+                    for pid in filter(_is_browser, browser_pids(served.process.pid)):
+                        os.kill(pid, signal.SIGKILL)
+                begun = time.monotonic()
+                session = await started(client)
+                again_s.append(time.monotonic() - begun)
+                await asked(client, "end_session", session_id=session)
+            over.set()
+    waited = 4 * kills
+    return [
+        none_of(
+            f"browser killed {kills} times: told otherwise", waited - tally["W4003"], f"{waited}"
+        ),
+        at_most("  told after", max(told_s), _TOLD_S, "s"),
+        at_most("  the next start", max(again_s), _STARTED_S, "s"),
+        none_of("  other calls failed", tally["failed calls"], f"{tally['calls']:,}"),
+    ]
+
+
+async def saved_rows(folder: Path, *, saves: int) -> list[Row]:
+    """Save the widget while two sessions stay with their version and two follow."""
+    file, over = folder / "Form.widget", anyio.Event()
+    tally: Counter[str] = Counter()
+    async with serving_sessions(folder) as served, connected(served.url, "modern") as client:
+        sessions = [await started(client, follow=follow) for follow in (False, False, True, True)]
+        typing = {"keyword": "Enter Text", "target": "field=note", "text": "typed before"}
+        for session in sessions:
+            await done(client, session, typing)
+
+        async def act(session: str) -> None:
+            pressing = {"keyword": "Press", "target": "action=form.send"}
+            expecting = {"keyword": "Expect Action", "type": "form.send"}
+            while not over.is_set():
+                tally[_outcome(await done(client, session, pressing, expecting))] += 1
+
+        async with anyio.create_task_group() as tasks:
+            for session in sessions:
+                tasks.start_soon(act, session)
+            for number in range(1, saves + 1):
+                file.write_text(form(number))
+                await anyio.sleep(0.1)
+            over.set()
+        shown = []
+        for session, last in zip(sessions, (0, 0, saves, saves), strict=True):
+            title = {
+                "keyword": "Expect Text",
+                "target": "component=Title",
+                "equals": f"Ada Form {last}",
+            }
+            value = {"keyword": "Expect Value", "target": "field=note", "equals": "typed before"}
+            shown.append(_outcome(await done(client, session, title, value)))
+        ended = await asked(client, "end_session", session_id=sessions[-1])
+    events = ended.get("events", [])
+    order = [one["seq"] for one in events]
+    changes = sum(one["kind"] == "widget.changed" for one in events)
+    failed = tally.total() - tally["done"]
+    return [
+        none_of(f"{saves} saves: steps failed", failed, f"{tally.total():,} pairs of steps"),
+        none_of("  sessions that show another version, or lost what was typed", _not_done(shown)),
+        none_of("  events out of order", order != sorted(order), f"{changes} changes told"),
+    ]
+
+
+def _not_done(outcomes: Sequence[str]) -> int:
+    return sum(one != "done" for one in outcomes)
