@@ -199,6 +199,10 @@ class Chromium:
         finally:
             await self.close()
 
+    def forget(self) -> None:
+        """Somebody saw that the browser ended; whoever asks next gets another one."""
+        self._browser = None
+
     async def close(self) -> None:
         """End the browser; whoever asks again gets another one."""
         with anyio.CancelScope(shield=True), suppress(Exception):  # one that died is ended

@@ -25,7 +25,7 @@ from anyio.abc import TaskGroup
 from widgetd.browser.chromium import Chromium, Theme
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.stage import Stage
-from widgetd.browser.steps import browser_ended, followed, is_gone, perform, traced
+from widgetd.browser.steps import browser_ended, followed, has_ended, is_gone, perform, traced
 from widgetd.catalog.change import difference
 from widgetd.errors import CallError
 from widgetd.mcp.notifications import INTERVAL_S
@@ -170,18 +170,17 @@ class Sessions:
             )
         self._starting += 1
         try:
-            browser = await self._chromium.browser()
-            stage = await Stage.open(
-                browser, self._server, caller, theme=theme, width=width, locale=locale
+            opened = partial(
+                self._opened, caller, first, theme=theme, width=width, locale=locale, trace=trace
             )
             try:
-                if trace:
-                    await stage.page.context.tracing.start(snapshots=True)
-                keyword, arguments = first
-                await perform(stage, keyword, dict(arguments), timeout_s=10)
-            except BaseException:
-                await stage.close()
-                raise
+                stage = await opened()
+            except Exception as error:
+                # Of a browser that ended it may be heard only when something is asked of it.
+                if not has_ended(error):
+                    raise
+                self._chromium.forget()
+                stage = await opened()
         finally:
             self._starting -= 1
         now = self._clock()
@@ -198,6 +197,26 @@ class Sessions:
         stage.told = partial(self._tell, session.uri, caller.principal.audience)
         self._open[session.id] = session
         return session
+
+    async def _opened(
+        self,
+        caller: Caller,
+        first: tuple[Keyword, Mapping[str, Any]],
+        *,
+        trace: bool,
+        **options: Any,
+    ) -> Stage:
+        keyword, arguments = first
+        stage = await Stage.open(await self._chromium.browser(), self._server, caller, **options)
+        try:
+            if trace:
+                await stage.page.context.tracing.start(snapshots=True)
+            await perform(stage, keyword, dict(arguments), timeout_s=10)
+        except BaseException:
+            with suppress(Exception):  # a browser that ended has nothing to be closed
+                await stage.close()
+            raise
+        return stage
 
     def get(self, session_id: str, owner: str) -> Session:
         """The session of that id, if it is the owner's.

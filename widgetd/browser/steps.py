@@ -81,6 +81,13 @@ def browser_ended() -> CallError:
     return CallError("W4003", problem, recoverable=True)
 
 
+def has_ended(error: Exception) -> bool:
+    """Whether `error` says that the browser ended, or the page by itself."""
+    if isinstance(error, CallError):
+        return error.code == "W4003"
+    return any(said in str(error) for said in ("has been closed", "Target crashed"))
+
+
 def is_gone(stage: Stage) -> bool:
     """Whether there is no page any more to do anything on."""
     browser = stage.page.context.browser
@@ -88,10 +95,10 @@ def is_gone(stage: Stage) -> bool:
 
 
 def _cannot(stage: Stage, what: str, error: Exception) -> CallError:
-    text = str(error)
     # The connection may still be told of it when the call that died with it is.
-    if is_gone(stage) or "has been closed" in text or "Target crashed" in text:
+    if is_gone(stage) or has_ended(error):
         return browser_ended()
+    text = str(error)
     reasons = [next(filter(None, one)) for one in _REASONS.findall(text)]
     why = f"it is {reasons[-1]}" if reasons and reasons[-1].startswith(("not", "out")) else ""
     why = why or (reasons[-1] if reasons else text.partition("Call log:")[0].strip())
