@@ -10,7 +10,10 @@ from types import MappingProxyType
 
 from widgetd.errors import CallError, nearest
 
-ORDER = ("start", "template", "schema", "components", "sidecar", "feeds", "actions", "operating")
+ORDER = (
+    *("start", "template", "schema", "components", "sidecar"),
+    *("feeds", "actions", "testing", "operating"),
+)
 """In which somebody new reads them."""
 
 KINDS = ("guide", "component", "example", "setting", "code", "test")

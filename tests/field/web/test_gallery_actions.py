@@ -14,6 +14,12 @@ from tests.field.web.browsing import browsing, needs_browser
 from tests.serving import PATIENCE_S, connected, serving, widget_file
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.system.web.asking import ask
+from widgetd.browser.stage import Stage
+from widgetd.browser.steps import perform
+from widgetd.mcp.principal import Caller
+from widgetd.testing.suite import cases
+from widgetd.testing.widgets import server_over
+from widgetd.testing.yaml_file import read_suite
 
 if TYPE_CHECKING:
     from playwright.async_api import FrameLocator, Page
@@ -90,6 +96,42 @@ async def test_an_action_that_is_refused_says_so_in_the_widget_and_in_the_log(fo
     assert (kind, logged) == ("Refused", refusal)
     reason = "it is no longer available, so ask for it again"
     assert shown == f"“Send” did not go through: {reason}."
+
+
+@needs_browser
+async def test_what_was_done_in_the_gallery_is_copied_as_a_test_that_does_it_again(
+    folder: Path,
+) -> None:
+    async with serving(folder, gallery=True) as url, browsing() as page:
+        await opened(page, url)
+        await drawn(page).locator("input[name='buyer.email']").fill("ada${x}@ada.example")
+        await drawn(page).locator("input[name='buyer.pin']").fill("0471")
+        await drawn(page).locator("select").select_option("M")
+        await drawn(page).get_by_role("button", name="Send").click()
+        sent = await copied(page, "order.send")
+        await drawn(page).get_by_role("button", name="cake").click()
+        dropped = await copied(page, "line.drop")
+
+        assert "0471" not in sent
+        assert 'Press: "action=line.drop [2]"' in dropped
+        server = server_over(folder)
+        caller = Caller(snapshot=server.registry.current, registry=server.registry)
+        browser = page.context.browser
+        assert browser is not None
+        for text in (sent, dropped):
+            (folder / "Order.test.yaml").write_text(text)
+            (case,) = cases(read_suite(folder / "Order.test.yaml"))
+            stage = await Stage.open(browser, server, caller)
+            stage.subject = case.widget
+            for step in case.steps:
+                await perform(stage, step.keyword, dict(step.arguments), timeout_s=PATIENCE_S)
+            await stage.close()
+
+
+async def copied(page: Page, action: str) -> str:
+    entry = page.locator("#log li:has(button.copy)", has_text=action).first
+    await entry.wait_for()
+    return await entry.locator("button.copy").get_attribute("data-copy") or ""
 
 
 INCOMPLETE = {"order": "o1", "buyer": {"email": ""}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from widgetd.guide.drafts import Drafts
 from widgetd.guide.guide import ORDER, page, pages
 from widgetd.schema.validator import compile_schema
 from widgetd.settings import Settings
+from widgetd.testing.suite import cases
+from widgetd.testing.yaml_file import read_suite
 from widgetd.widget.components import check_tree, vocabulary
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -41,7 +44,7 @@ def tried(widget: dict[str, Any], sidecar: str = "") -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("kind", "text", "beside"), list(blocks()))
-def test_every_block_of_the_guide_holds(kind: str, text: str, beside: str) -> None:
+def test_every_block_of_the_guide_holds(kind: str, text: str, beside: str, tmp_path: Path) -> None:
     match kind:
         case "widget":
             assert tried(json.loads(text), beside) == []
@@ -63,6 +66,10 @@ def test_every_block_of_the_guide_holds(kind: str, text: str, beside: str) -> No
             assert list(check_tree(drawn.widget.tree(arguments))) == []
         case "arguments":
             assert isinstance(json.loads(text), dict)
+        case "test":
+            (tmp_path / "a.test.yaml").write_text(text)
+            light, dark = cases(read_suite(tmp_path / "a.test.yaml"))
+            assert len(light.steps) == len(dark.steps) == text.count("      - ")
         case _:
             pytest.fail(f"a block of {kind} is held to nothing")
 
@@ -72,7 +79,7 @@ def test_whatever_a_page_names_exists() -> None:
     prose = _BLOCK.sub("", text)
     commands = set(re.findall(r"`widgetd ([a-z-]+)", prose))
     tools = set(re.findall(r"`([a-z]+_[a-z_]+)`", prose)) - _WORDS
-    flags = set(re.findall(r"`--([a-z-]+)", prose)) - {"tokens"}
+    flags = set(re.findall(r"`--([a-z-]+)", prose)) - {"tokens", "update"}
 
     assert set(re.findall(r"\bW\d{4}\b", text)) <= CODES.keys()
     assert commands <= set(app)

@@ -23,10 +23,11 @@ const head = (kind, name) =>
   );
 
 const TOLD = {
-  action: ({ action, payload, problem }) => [
+  action: ({ action, payload, problem, test }) => [
     head(problem ? "Refused" : "Queued", action),
     make("pre", { tabIndex: 0 }, make("code", { textContent: JSON.stringify(payload, null, 2) })),
     make("p", { className: problem ? "problem" : "quiet", textContent: problem || "For await_widget_action to read." }),
+    make("p", {}, make("button", { type: "button", className: "copy", "data-copy": test, textContent: "Copy as test" })),
   ],
   message: ({ text }) => [head("A turn for the model", ""), make("p", { className: "quote", textContent: text })],
   context: ({ text }) => [head("Context for the model", ""), make("p", { className: "quote", textContent: text })],

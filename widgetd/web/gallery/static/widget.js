@@ -1,5 +1,6 @@
 /** The page of one widget: frames that follow the file, the state and what is typed. */
 
+import { asTest } from "./as_test.js";
 import { Controls } from "./controls.js";
 import { Frame } from "./host.js";
 import { onChange } from "./live.js";
@@ -83,7 +84,8 @@ async function act(taken) {
   const response = await fetch(`/w/${tool}/action`, { method: "POST", body: JSON.stringify(taken) });
   const result = await response.json();
   if (!response.ok) throw new Error(result.error);
-  log({ kind: "action", ...taken, problem: result.isError ? result.content[0].text : "" });
+  const test = asTest(tool, shown, taken);
+  log({ kind: "action", ...taken, test, problem: result.isError ? result.content[0].text : "" });
   return result;
 }
 
