@@ -114,6 +114,34 @@ class Scene:
     state: str = ""
 
 
+def widget_of(snapshot: Snapshot, name: str) -> Widget:
+    """The widget of `snapshot` whose tool is called `name`.
+
+    Raises:
+        CallError: There is none (W2001).
+    """
+    if name not in snapshot.widgets:
+        near = nearest(name, tuple(snapshot.widgets))
+        hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
+        problem = f"there is no widget '{name:.60}'; {hint}"
+        raise CallError("W2001", problem, path="widget", suggestions=(near,) if near else ())
+    return snapshot.widgets[name]
+
+
+def shown_in(widget: Widget, state: str) -> Shown:
+    """What is to be seen of `widget` in one of the gallery's states; without one, its sample.
+
+    Raises:
+        CallError: It has no such state (W4402).
+    """
+    known = [one.key for one in states(widget)]
+    if state and state not in known:
+        near = nearest(state, known)
+        hint = f"did you mean '{near}'?" if near else f"it has {', '.join(known)}"
+        raise CallError("W4402", f"{widget.tool} has no state '{state:.60}'; {hint}", path="state")
+    return shown(widget, state or SAMPLE)
+
+
 @dataclass
 class Stage:
     """One page, what is shown on it, and what has happened there.
@@ -280,18 +308,8 @@ class Stage:
         return self.scene
 
     def widget(self, name: str) -> Widget:
-        """The widget whose tool is called `name`, as the caller sees it.
-
-        Raises:
-            CallError: There is none (W2001).
-        """
-        widgets = self.caller.snapshot.widgets
-        if name not in widgets:
-            near = nearest(name, tuple(widgets))
-            hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
-            problem = f"there is no widget '{name:.60}'; {hint}"
-            raise CallError("W2001", problem, path="widget", suggestions=(near,) if near else ())
-        return widgets[name]
+        """The widget whose tool is called `name`, as the caller sees it; see `widget_of`."""
+        return widget_of(self.caller.snapshot, name)
 
     async def show(
         self, widget: Widget, given: Shown, *, state: str = "", inside: bool = False
@@ -324,7 +342,7 @@ class Stage:
             return  # a tree, or somebody's render: there is nothing to make anew
         self.caller = replace(self.caller, snapshot=snapshot)
         widget = self.widget(scene.widget.tool)
-        given = self.state(widget, scene.state) if scene.state else scene.given
+        given = shown_in(widget, scene.state) if scene.state else scene.given
         await self.show(widget, given, state=scene.state, inside=True)
 
     async def show_render(
@@ -359,19 +377,6 @@ class Stage:
         icons = icons_in(made)
         await self._draw({**result, "_meta": {"widgetd/icons": icons}} if icons else result)
         self.happen("shown", widget="", renderId="")
-
-    def state(self, widget: Widget, key: str) -> Shown:
-        """What is to be seen of `widget` in one of the gallery's states.
-
-        Raises:
-            CallError: It has no such state (W4402).
-        """
-        known = [one.key for one in states(widget)]
-        if key and key not in known:
-            near = nearest(key, known)
-            hint = f"did you mean '{near}'?" if near else f"it has {', '.join(known)}"
-            raise CallError("W4402", f"{widget.tool} has no state '{key:.60}'; {hint}")
-        return shown(widget, key or SAMPLE)
 
     async def change(self, **context: str) -> None:
         """Tell the view what the host looks like now."""

@@ -21,6 +21,7 @@ from pydantic import BeforeValidator
 from pydantic_core import CoreSchema, core_schema
 
 from widgetd.errors import CallError, nearest
+from widgetd.widget.components import vocabulary
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, FrameLocator, Locator, Page
@@ -38,6 +39,18 @@ _OURS = {
     "action": '[data-action="{}"]',
     "component": '[data-component="{}"]',
 }
+_ROLES = """
+    alert alertdialog application article banner blockquote button caption cell checkbox code
+    columnheader combobox complementary contentinfo definition deletion dialog directory document
+    emphasis feed figure form generic grid gridcell group heading img insertion link list listbox
+    listitem log main marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter
+    navigation none note option paragraph presentation progressbar radio radiogroup region row
+    rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong
+    subscript superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip
+    tree treegrid treeitem
+"""
+"""Source: WAI-ARIA 1.2, "Definition of Roles"."""
+
 ENGINES = ("role", *_TEXTS, "css", "ref", *_OURS)
 
 _ATTRIBUTE = re.compile(
@@ -97,6 +110,8 @@ def read_target(value: object) -> Target:
     Raises:
         ValueError: It is no target.
     """
+    if isinstance(value, Target):
+        return value
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
         raise ValueError('a target is a text, as role=button[name="Track"], or a list of such')
@@ -130,13 +145,23 @@ def _part(text: str) -> Part:
             raise ValueError(f"'{text}' takes the element [0], and the first is [1]")
     if not value.strip():
         raise ValueError(f"'{text}' names nothing after {engine}=")
+    if engine == "component":
+        _demand_known("component", value.strip(), tuple(vocabulary().components))
     if engine == "role":
         return Part("role", *_role(value.strip()), nth)
     return Part(engine, _pattern(value) if engine in _TEXTS else value.strip(), {}, nth)
 
 
+def _demand_known(what: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        near = nearest(name, known)
+        hint = f"did you mean '{near}'?" if near else f"there are {', '.join(known)}"
+        raise ValueError(f"there is no {what} '{name:.60}'; {hint}")
+
+
 def _role(text: str) -> tuple[str, dict[str, Any]]:
     role, bracket, rest = text.partition("[")
+    _demand_known("role", role.strip(), tuple(_ROLES.split()))
     rest, attributes = bracket + rest, dict[str, Any]()
     while rest:
         found = _ATTRIBUTE.match(rest)

@@ -19,7 +19,7 @@ from widgetd.browser.steps import perform
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.testing.csv_folder import CASES, read_folder
 from widgetd.testing.runner import STEP_S, THEMES, FailedStepError, Runner, default_case, named
-from widgetd.testing.suite import Case, cases, display, sentence
+from widgetd.testing.suite import Case, cases, demand_shown, display, sentence
 from widgetd.testing.yaml_file import read_suite
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 
@@ -69,7 +69,9 @@ class TestFile(pytest.File):
         try:
             is_yaml = self.path.name.endswith(YAML)
             suite = read_suite(self.path) if is_yaml else read_folder(self.path.parent)
+            snapshot = self.config.stash[_RUNNER].server(folder).registry.current
             for case in cases(suite):
+                demand_shown(case, snapshot)
                 yield WidgetItem.from_parent(
                     self, name=case.name, case=case, folder=folder, traced=True
                 )

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from widgetd.browser.keywords import Keyword, keyword
+from widgetd.browser.stage import shown_in, widget_of
+from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, Finding, WidgetError, nearest
 
 DEEPEST = 16
@@ -173,6 +175,29 @@ def _steps(
             advice = advice or "`widgetd guide testing` says what each takes"
             raise wrong(step.place, error.code, problem, advice) from None
         yield Step(keyword=row, arguments=arguments, place=step.place)
+
+
+def demand_shown(case: Case, snapshot: Snapshot) -> None:
+    """Return if each widget that `case` shows is there, and has the state that it is shown in.
+
+    Raises:
+        WidgetError: One is not (W2001), or has not (W4402).
+    """
+    subject = case.widget
+    for step in case.steps:
+        given = step.arguments
+        if step.keyword.slug != "show_widget" or given.get("render_id"):
+            continue
+        subject = given.get("widget") or subject
+        try:
+            widget = widget_of(snapshot, subject)
+            if not given.get("arguments"):
+                shown_in(widget, given.get("state", ""))
+        except CallError as error:
+            problem, _, advice = error.message.partition("; ")
+            if snapshot.faults and error.code == "W2001":
+                advice = "`widgetd check` says why files are refused"
+            raise wrong(step.place, error.code, problem, advice) from None
 
 
 def _is_due(step: Written, known: Mapping[str, Any]) -> bool:

@@ -53,6 +53,8 @@ def test_a_list_is_a_ladder() -> None:
         ("Save", "'Save' is no target; write text=Save for what reads so, or role, text,"),
         ("txt=Save", "'txt=Save' is no target; did you mean text=?"),
         ("text=", "'text=' names nothing after text="),
+        ("role=buton", "there is no role 'buton'; did you mean 'button'?"),
+        ("component=Bagde", "there is no component 'Bagde'; did you mean 'Badge'?"),
         ("text=a [0]", "'text=a [0]' takes the element [0], and the first is [1]"),
         ("text=/(/", "/(/ is no pattern"),
         ("role=button[nam=x]", "'[nam=x]' is no attribute of a role; there are name, level,"),

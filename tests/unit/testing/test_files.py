@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.making import snapshot_of, widget
 from widgetd.errors import WidgetError
 from widgetd.testing.csv_folder import read_folder
-from widgetd.testing.suite import Suite, cases, sentence
+from widgetd.testing.suite import Suite, cases, demand_shown, sentence
 from widgetd.testing.yaml_file import read_suite
 
 HEAD = "tests:\n  - name: a\n    steps:\n      - Press: text=A\n"
@@ -105,6 +109,11 @@ def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
         ("- Press: Save", "W4102 5:9 Press, target: 'Save' is no target; write text=Save"),
         ("- Press: ${trak}", "W4402 5:9 there is no variable 'trak'; did you mean 'track'?"),
         ("- Press: {taget: text=A}", "W4102 5:9 Press needs 'target'; Press takes no 'taget'"),
+        ("- Press: role=buton", "W4102 5:9 Press, target: there is no role 'buton'; did you mean"),
+        (
+            "- Expect Text: {target: text=A, pattern: '('}",
+            "W4102 5:9 Expect Text, pattern: /(/ is no",
+        ),
         ("- Expect Count: {target: text=A, count: x}", "W4102 5:9 Expect Count, count: input"),
         ("- Expect Tree: {path: '[', equals: 1}", "W4102 5:9 Expect Tree, path: the expression"),
         ("- use: opn", "W4402 5:9 there is no module 'opn'; did you mean 'open'?"),
@@ -129,6 +138,81 @@ def test_a_name_that_is_not_there_is_found_before_anything_runs(
     said = f"{finding.code} {finding.line}:{finding.column} {finding.problem}; {finding.advice}"
     assert problem.split(" ", 2)[::2][0] == said.split(" ", 2)[0]
     assert said.split(" ", 2)[2].startswith(problem.split(" ", 2)[2])
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        (
+            "- Show Widget: {widget: greting}",
+            "W2001 4:9 there is no widget 'greting'; did you mean 'greeting'?",
+        ),
+        (
+            "- Show Widget: {widget: greeting, state: exmple-1}",
+            "W4402 4:9 greeting has no state 'exmple-1'; did you mean 'example-1'?",
+        ),
+        ("- Show Widget", "W2001 4:9 there is no widget ''; search_widgets finds what there is"),
+    ],
+)
+def test_a_widget_or_state_that_is_not_there_is_found_before_anything_runs(
+    tmp_path: Path, step: str, problem: str
+) -> None:
+    snapshot = snapshot_of(widget("Greeting", sidecar="[[examples]]\narguments = {who = 'Ada'}"))
+    (case,) = cases(suite_of(tmp_path, HEAD.replace("- Press: text=A", step)))
+    with pytest.raises(WidgetError) as raised:
+        demand_shown(case, snapshot)
+
+    finding = raised.value.finding
+    place = f"{finding.code} {finding.line}:{finding.column}"
+    assert f"{place} {finding.problem}; {finding.advice}" == problem
+
+
+TARGETS = st.sampled_from(
+    ["text=A", "role=button", "role=buton", "component=Badge", "component=Bad", "A", "${a}", "${b}"]
+)
+STEPS = st.one_of(
+    st.builds(lambda name: {name: None}, st.sampled_from(["Look", "Lok", "Submit", "Press"])),
+    st.builds(
+        lambda name, target: {name: target},
+        st.sampled_from(["Press", "Prss", "Hover", "Expect Visible", "expect_hidden"]),
+        TARGETS,
+    ),
+    st.builds(
+        lambda target, key, value: {"Expect Count": {"target": target, key: value}},
+        TARGETS,
+        st.sampled_from(["count", "cuont"]),
+        st.sampled_from([1, "2", "x", None, "${a}", [1]]),
+    ),
+    st.builds(lambda name: {"use": name}, st.sampled_from(["open", "opn"])),
+    st.builds(lambda name: {"Look": None, "when": {name: "x"}}, st.sampled_from(["a", "b"])),
+)
+
+
+@given(steps=st.lists(STEPS, min_size=1, max_size=4), value=st.sampled_from(["text=A", "A", 3]))
+def test_what_is_collected_names_nothing_that_is_not_there(
+    steps: list[dict[str, Any]], value: object, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    text = orjson.dumps(
+        {
+            "vars": {"a": value},
+            "modules": {"open": [{"Hover": "${a}"}]},
+            "tests": [{"name": "a", "steps": steps}],
+        },
+        option=orjson.OPT_INDENT_2,
+    )
+    suite = suite_of(tmp_path_factory.getbasetemp(), text)
+    finding, ready = None, list[Any]()
+    try:
+        ready = [step for case in cases(suite) for step in case.steps]
+    except WidgetError as error:
+        finding = error.finding
+    if finding is not None:
+        line = text.decode().splitlines()[finding.line - 1]
+        assert line[finding.column - 1 :].lstrip()
+        assert finding.code in {"W4101", "W4102", "W4402"}
+    for step in ready:
+        assert step.keyword.arguments(dict(step.arguments)) == step.arguments
+        assert "${" not in str(step.arguments)
 
 
 def test_rows_variables_and_conditions_make_the_cases(tmp_path: Path) -> None:

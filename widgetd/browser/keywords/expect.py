@@ -60,13 +60,27 @@ async def expect_hidden(stage: Stage, target: Target) -> None:
         await anyio.sleep(POLL_S)
 
 
+def _regex(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"/{pattern}/ is no pattern ({error})") from None
+    return pattern
+
+
 async def expect_text(
-    stage: Stage, target: Target, equals: Text = "", contains: Text = "", pattern: str = ""
+    stage: Stage,
+    target: Target,
+    equals: Text = "",
+    contains: Text = "",
+    pattern: Annotated[str, AfterValidator(_regex)] = "",
 ) -> None:
     """Expect what something says: all of it, a part of it, or what a pattern matches."""
     located = await stage.find(target)
     if pattern:
-        await _held(f"{target}", f"/{pattern}/", located, "to_have_text", stage, _regex(pattern))
+        await _held(
+            f"{target}", f"/{pattern}/", located, "to_have_text", stage, re.compile(pattern)
+        )
     elif contains:
         await _held(f"{target}", f"…{contains}…", located, "to_contain_text", stage, contains)
     else:
@@ -297,10 +311,3 @@ async def _event(
             said = [{key: value for key, value in one.items() if key != "seq"} for one in had]
             got = said[-_MOST_NAMED:] or "nothing"
             raise UnexpectedError(f"the {kinds[0]}", expected=expected, got=got)
-
-
-def _regex(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise CallError("W4102", f"/{pattern}/ is no pattern ({error})", path="pattern") from None

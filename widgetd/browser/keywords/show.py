@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from widgetd.browser.stage import HEIGHT, Stage
+from widgetd.browser.stage import HEIGHT, Stage, shown_in
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.states import SAMPLE, Shown
 
@@ -35,7 +35,7 @@ async def show_widget(
         return {"widget": render.tool, "renderId": render_id}
     chosen = stage.widget(widget or stage.subject)
     state = "" if arguments else state or SAMPLE
-    given = stage.state(chosen, state) if state else Shown(arguments=arguments)
+    given = shown_in(chosen, state) if state else Shown(arguments=arguments)
     await stage.show(chosen, given, state=state)
     return {"widget": chosen.tool, "renderId": stage.shown.render_id}
 
