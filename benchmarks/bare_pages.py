@@ -8,7 +8,8 @@ from importlib.abc import Traversable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from widgetd.browser.chromium import FLAGS, FONTS, chromium, context_options
+from widgetd.browser.chromium import FLAGS, chromium
+from widgetd.browser.face import FONTS
 from widgetd.mcp.view import frame_headers, view_html
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def run(results: Sequence[tuple[str, dict[str, Any]]], axe: Traversable) -> int:
 
 
 def _look(browser: Browser, theme: Any, result: dict[str, Any], axe: str) -> None:
-    context = browser.new_context(**context_options(theme=theme, height=800))
+    context = browser.new_context(
+        viewport={"width": 400, "height": 800}, color_scheme=theme, reduced_motion="reduce"
+    )
     page = context.new_page()
     page.route("**/*", _answer)
     page.expose_binding("stageAct", lambda *_: {})

@@ -207,8 +207,8 @@ def test_what_is_collected_names_nothing_that_is_not_there(
     except WidgetError as error:
         finding = error.finding
     if finding is not None:
-        line = text.decode().splitlines()[finding.line - 1]
-        assert line[finding.column - 1 :].lstrip()
+        line = text.decode().splitlines()[(finding.line or 0) - 1]
+        assert line[(finding.column or 0) - 1 :].lstrip()
         assert finding.code in {"W4101", "W4102", "W4402"}
     for step in ready:
         assert step.keyword.arguments(dict(step.arguments)) == step.arguments
