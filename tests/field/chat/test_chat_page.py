@@ -61,7 +61,14 @@ async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
         await asked(page, "Where is NF 221?")
         await widget(page).get_by_text("NF 221").first.wait_for()
         rows = await page.locator("#items details summary").all_inner_texts()
+        await page.get_by_role("button", name="What the model saw").click()
+        saw = await page.get_by_role("dialog").locator("pre", has_text="NF 221").inner_text()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Theme").press("Enter")
 
+        assert "search_widgets" in saw
+        assert '"Card"' not in saw
+        assert await page.locator("html").get_attribute("data-theme") == "light"
         assert head == "scripted: no model is asked"
         assert chips == ["widgetd"]
         assert await last_line(page) == (

@@ -31,7 +31,7 @@ UID = 10001
 PORT = 8787
 METRICS_PORT = 9464
 OPERATORS_OWN = {"ServiceMonitor"}
-OURS = ("widgetd", "widgetd-1", "widgetd-2", "preview")
+OURS = ("widgetd", "widgetd-1", "widgetd-2", "preview", "widgetd-fed", "chat")
 
 
 def container() -> dict[str, Any]:
@@ -122,7 +122,7 @@ def test_all_agree_on_the_port() -> None:
     assert [port["containerPort"] for port in container()["ports"]] == [PORT, METRICS_PORT]
     assert [port["port"] for port in manifest("Service")["spec"]["ports"]] == [PORT, METRICS_PORT]
     assert set(re.findall(r"server widgetd-\d:(\d+)", nginx)) == {str(PORT)}
-    for name in ("widgetd", "preview"):
+    for name in ("widgetd", "preview", "widgetd-fed", "chat"):
         [published] = compose()["services"][name]["ports"]
         assert published.startswith("127.0.0.1:")
         assert published.endswith(f":{PORT}")
@@ -215,6 +215,17 @@ def test_all_give_widgetd_time_to_end_before_they_kill_it() -> None:
 
 def variables_of_the_image() -> dict[str, str]:
     return dict(re.findall(r"(WIDGETD_\w+)=(\S+)", instruction("runtime", "ENV")))
+
+
+def test_the_chat_of_compose_needs_no_model_and_lets_in_whoever_has_its_token() -> None:
+    said = compose()["services"]["chat"]["environment"]
+    chosen = {
+        name: re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value) for name, value in said.items() if value
+    }
+    settings = settle({}, {**variables_of_the_image(), **chosen}).settings
+
+    assert (settings.chat, settings.chat_model, settings.chat_key) == (True, "scripted", None)
+    assert settings.made_token
 
 
 def variables() -> dict[str, str]:

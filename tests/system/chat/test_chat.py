@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from contextlib import nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.system.chat.talking import Talker, problems, said, widgets
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
+from widgetd.chat.backend import threads
 from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools
 from widgetd.chat.opening import SCRIPTED, database
@@ -95,6 +97,40 @@ async def test_threads_outlive_a_restart_where_there_is_a_state_folder(
         "widget",
         "assistant_message",
     ]
+
+
+async def test_the_oldest_threads_and_items_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    # By now it was imported without the warnings of its first import.
+    from chatkit.types import HiddenContextItem
+
+    monkeypatch.setattr(threads, "MOST_THREADS", 3)
+    monkeypatch.setattr(threads, "MOST_ITEMS", 9)
+    chat = chat_with()
+    for _ in range(5):
+        await turn_of(chat)
+    kept = await chat.store.load_threads(100, None, "desc", LOCAL)
+    for number in range(20):
+        item = HiddenContextItem(
+            id=f"i{number}", thread_id=kept.data[0].id, created_at=datetime.now(UTC), content=""
+        )
+        await chat.store.add_thread_item(kept.data[0].id, item, LOCAL)
+    items = await chat.store.load_thread_items(kept.data[0].id, None, 100, "asc", LOCAL)
+
+    assert len(kept.data) == 3
+    assert [item.id for item in items.data] == [f"i{number}" for number in range(11, 20)]
+
+
+async def test_conversations_that_cannot_be_read_stop_the_start(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "chat.sqlite3").write_bytes(b"no database at all" * 100)
+    with pytest.raises(BaseExceptionGroup) as refused:
+        async with serving(folder, chat=True, state_dir=tmp_path):
+            pass
+    [error] = refused.value.exceptions
+
+    assert isinstance(error, ConfigError)
+    assert (error.code, error.exit_code) == ("W0006", 3)
 
 
 def tokens_in(folder: Path) -> Path:
@@ -228,9 +264,8 @@ def chat_with(*tools: OwnTools) -> servers.ChatServer:
         return None
 
     model = models.chat_model(SCRIPTED, None, None)
-    threads = Threads(database())
     return servers.ChatServer(
-        threads, model, lambda _owner: nullcontext(list(tools)), act=act, redraw=redraw
+        Threads(database()), model, lambda _owner: nullcontext(list(tools)), act=act, redraw=redraw
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import openai
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from tests.serving import serving, widget_file
+from tests.serving import PATIENCE_S, serving, widget_file
 from tests.system.chat.endpoint import (
     Answer,
     calls,
@@ -153,6 +154,30 @@ async def test_a_call_that_does_not_fit_is_told_to_the_model_which_mends_it(fold
     assert "missing required parameters: who" in str(told)
     assert len(widgets(events)) == 1
     assert said(events) == ["Done."]
+
+
+async def test_a_widget_that_is_saved_in_a_turn_is_drawn_whole_and_listed_at_the_next(
+    folder: Path,
+) -> None:
+    calling = calls("greeting", {"who": "Ada"})
+
+    async def saves_and_calls(asked: Any, stream: Any) -> None:
+        (folder / "Greeting.widget").write_text(widget_file(text="Good day"))
+        await calling(asked, stream)
+
+    async with (
+        endpoint(saves_and_calls, says("Greeted.")) as there,
+        serving(folder, **named(there.url)) as url,
+    ):
+        talker = Talker(url)
+        [shown] = widgets(await talker.say("Greet Ada"))
+        there.script, there.asked = [calling, says("Again.")], []
+        with anyio.fail_after(PATIENCE_S):
+            while "Good day" not in str(again := widgets(await talker.say("And again"))):
+                there.asked = []
+
+    assert shown["widget"]["children"][0]["value"] in {"Hello, Ada", "Good day, Ada"}
+    assert again[0]["widget"]["children"] == [{"type": "Text", "value": "Good day, Ada"}]
 
 
 async def test_an_endpoint_that_is_down_is_one_sentence(folder: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import anyio
@@ -22,6 +23,10 @@ from tests.serving import PATIENCE_S, greeting, serving, widget_file
 from tests.system.mcp.issuing import AuthorizationServer, authorizing, code_of
 from tests.system.web.asking import ask
 
+TYPESCRIPT = (
+    Path(__file__).resolve().parents[3]
+    / "view/node_modules/@modelcontextprotocol/client/dist/index.mjs"
+)
 TOKEN = "ada-ada-ada-ada-ada"
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
@@ -103,6 +108,25 @@ async def test_a_host_that_knows_nothing_but_the_address_logs_in_and_calls(
                     result = await client.call_tool("a", {"who": "Ada"})
 
     assert result.structured_content == greeting("Hello", "Ada")
+    [claims] = server.granted
+    assert claims["aud"] == url
+    assert claims["scope"] == "widgets:call widgets:read"
+
+
+@pytest.mark.skipif(
+    which("node") is None or not TYPESCRIPT.is_file(),
+    reason="Node, or TypeScript's SDK, which comes with view/node_modules, is not here",
+)
+async def test_typescripts_host_logs_in_and_calls_as_well(tmp_path: Path) -> None:
+    async with authorizing() as server, guarded(tmp_path, server) as url:
+        host = [Path(__file__).with_name("login.mjs"), TYPESCRIPT.as_uri(), url]
+        with anyio.fail_after(3 * PATIENCE_S):
+            ended = await anyio.run_process(["node", *map(str, host)], check=False)
+
+    assert ended.returncode == 0, ended.stderr.decode()
+    said = json.loads(ended.stdout)
+    assert "a" in said["tools"]
+    assert said["result"] == greeting("Hello", "Ada")
     [claims] = server.granted
     assert claims["aud"] == url
     assert claims["scope"] == "widgets:call widgets:read"
