@@ -101,7 +101,7 @@ class Runner:
         try:
             tracing = stage.page.context.tracing
             if evidence is not None:
-                await tracing.start(snapshots=True, screenshots=False)
+                await tracing.start(snapshots=True, sources=True)
             for step in case.steps:
                 await self._step(stage, step, evidence)
             if evidence is not None:
