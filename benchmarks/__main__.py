@@ -17,6 +17,7 @@ from benchmarks import (
     memory,
     rendering,
     saving,
+    staging,
     starting,
 )
 from benchmarks.table import Row, heading, written
@@ -32,6 +33,7 @@ FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
     "start": starting.rows,
     "memory": memory.rows,
     "command": commanding.rows,
+    "stage": staging.rows,
 }
 
 

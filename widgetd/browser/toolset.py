@@ -92,6 +92,8 @@ async def _done(
     session: Session,
     steps: Sequence[tuple[Keyword, dict[str, Any]]],
     timeout_s: float,
+    *,
+    screen: bool = True,
 ) -> Result:
     stage, before = session.stage, session.stage.seq
     done = await _sessions(context).do(session, steps, timeout_s)
@@ -109,7 +111,8 @@ async def _done(
             "got": getattr(why, "got", None),
         }
     with suppress(Exception):  # of a page that is gone there is nothing to say
-        answer["screen"] = await stage.screen()
+        if screen or failed is not None:
+            answer["screen"] = await stage.screen()
         if failed is not None:
             pictures.append(await stage.page.screenshot(full_page=True))
     answer["events"] = [one for one in stage.events if one["seq"] > before]
@@ -235,7 +238,9 @@ def _keyword_tool(row: Keyword) -> BuiltinTool:
     async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
         given = dict(arguments)
         session = _session(context, given.pop("session_id"))
-        return await _done(context, session, [(row, row.arguments(given))], STEP_S)
+        steps = [(row, row.arguments(given))]
+        # Reading changes nothing, and whoever reads one thing has seen the others.
+        return await _done(context, session, steps, STEP_S, screen=row.kind != "read")
 
     schema = row.schema
     return BuiltinTool(

@@ -164,8 +164,9 @@ async def test_a_picture_is_what_a_person_sees(tmp_path: Path) -> None:
     server = server_over(tmp_path)
     unlike = [one for one in FLAGS if "hinting" not in one and "lcd" not in one]
     hinted = Chromium((*unlike, "--font-render-hinting=full", "--enable-lcd-text"))
-    async with staged(Chromium(), server) as here, staged(hinted, server) as there:
-        with anyio.fail_after(BROWSER_S):
+    plain = Chromium()
+    with anyio.fail_after(BROWSER_S):
+        async with staged(plain, server) as here, staged(hinted, server) as there:
             pictures = []
             for stage, who in ((here, "start"), (there, "start"), (here, "end")):
                 await do(stage, "show_widget", widget="icon", arguments={"who": who})
@@ -174,6 +175,8 @@ async def test_a_picture_is_what_a_person_sees(tmp_path: Path) -> None:
 
             assert await difference(here.page.context, drawn, elsewhere) == ""
             assert "differs by more than" in await difference(here.page.context, drawn, moved)
+        await plain.close()
+        await hinted.close()
 
 
 ICON = """{"type": "Card", "children": [
