@@ -13,7 +13,7 @@ from widgetd.cli.options import print_json
 from widgetd.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
-    from widgetd.widget.widget import Widget
+    pass
 
 SCHEMAS = ".schemas"
 """The folder, hidden from the scan, in which an editor finds what the files beside it may say."""
@@ -35,21 +35,16 @@ _TEMPLATE = """{
   ]
 }"""
 
-_JSX = """const schema = {schema};
-
-const sample = {sample};
-
-<Card size="sm">
-  <Title value={{title}} size="sm" />
-  {{text && <Text value={{text}} />}}
-  {{items.map((item) => (
-    <Row key={{item}} gap={{2}}>
+_JSX = """<Card size="sm">
+  <Title value={title} size="sm" />
+  {text && <Text value={text} />}
+  {items.map((item) => (
+    <Row gap={2}>
       <Icon name="check" color="success" />
-      <Text value={{item}} />
+      <Text value={item} />
     </Row>
-  ))}}
-</Card>
-"""
+  ))}
+</Card>"""
 
 _SAMPLE = {"title": "Ready for Friday", "text": "So far.", "items": ["Room booked", "Food"]}
 
@@ -91,7 +86,7 @@ def new(
     *,
     dir: Path | None = None,
     from_: Annotated[str, Parameter(name="--from")] = "",
-    jsx: bool = False,
+    jsx: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Begin a widget: write NAME.widget and its sidecar, which serve at once.
 
@@ -105,32 +100,32 @@ def new(
     """
     from widgetd.catalog.intake import is_widget_name
     from widgetd.cli.schemas import document_schema, sidecar_schema
+    from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
     from widgetd.widget.sidecar import SUFFIX
 
-    if not is_widget_name(f"{name}.widget"):
+    if not is_widget_name(f"{name}{WIDGET_SUFFIX}"):
         problem = f"'{name}' is no name for a widget"
         raise ConfigError("W0002", problem, "take letters, digits and spaces, as 'Parcel Tracker'")
     folder = dir or (Path("widgets") if Path("widgets").is_dir() else Path())
     if not folder.is_dir():
         raise ConfigError("W0003", f"there is no folder {folder}", "make it first", exit_code=3)
-    if jsx and from_:
-        problem = "a bundled widget has no JSX to begin with"
-        raise ConfigError("W0002", problem, "leave out --jsx or --from")
-    path = folder / f"{name}.widget{'.jsx' if jsx else ''}"
+    file, view, sample, sidecar = _copied(from_, name) if from_ else _begun(name)
     if jsx:
-        sidecar = _SIDECAR.format(name=name, schemas=SCHEMAS)
-        text = _JSX.format(schema=json.dumps(_SCHEMA, indent=2), sample=json.dumps(_SAMPLE))
+        said = {"schema": file["jsonSchema"], "sample": sample}
+        parts = [f"const {key} = {_pretty(value)};" for key, value in said.items()]
+        text = "\n\n".join([*parts, view]) + "\n"
     else:
-        file, sidecar = _copied(from_, name) if from_ else _begun(name)
-        text = json.dumps(file, indent=2, ensure_ascii=False) + "\n"
+        text = _pretty(file) + "\n"
+    suffix, other = (JSX_SUFFIX, WIDGET_SUFFIX) if jsx else (WIDGET_SUFFIX, JSX_SUFFIX)
+    path = folder / f"{name}{suffix}"
     written = {path: text, path.with_name(path.name + SUFFIX): sidecar}
-    for each in written:
+    for each in (*written, folder / f"{name}{other}"):
         if each.exists():
             raise ConfigError("W0002", f"{each} is there already", "take another name")
     schemas = folder / SCHEMAS
     schemas.mkdir(exist_ok=True)
-    for kind, schema in (("widget", document_schema()), ("sidecar", sidecar_schema())):
-        (schemas / f"{kind}.json").write_text(json.dumps(schema, indent=2), encoding="utf-8")
+    for kind, of in (("widget", document_schema), ("sidecar", sidecar_schema)):
+        (schemas / f"{kind}.json").write_text(_pretty(of()), encoding="utf-8")
     # The widget last: a sidecar alone is nothing yet.
     for each, text in reversed(written.items()):
         with each.open("x", encoding="utf-8") as target:
@@ -139,7 +134,15 @@ def new(
     return 0
 
 
-def _begun(name: str) -> tuple[Mapping[str, Any], str]:
+def _pretty(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+_Begun = tuple[Mapping[str, Any], str, Mapping[str, Any], str]
+"""A file, the JSX that draws what its template does, a sample, and the sidecar."""
+
+
+def _begun(name: str) -> _Begun:
     file = {
         "$schema": f"./{SCHEMAS}/widget.json",
         "version": "1.0",
@@ -147,36 +150,31 @@ def _begun(name: str) -> tuple[Mapping[str, Any], str]:
         "template": _TEMPLATE,
         "jsonSchema": _SCHEMA,
     }
-    return file, _SIDECAR.format(name=name, schemas=SCHEMAS)
+    return file, _JSX, _SAMPLE, _SIDECAR.format(name=name, schemas=SCHEMAS)
 
 
-def _copied(tool: str, name: str) -> tuple[Mapping[str, Any], str]:
-    widget = _bundled(tool)
-    from widgetd.settings import bundled
-    from widgetd.widget.sidecar import SUFFIX
-
-    beside = bundled() / f"{widget.definition.path}{SUFFIX}"
-    head, table, rest = beside.read_text(encoding="utf-8").partition("\n[")
-    # The title is the new name's, and what it was called before says nothing here.
-    lines = head.splitlines()
-    kept = [line for line in lines if not line.startswith(("title =", "ui_type =", "#:schema"))]
-    content = {"$schema": f"./{SCHEMAS}/widget.json", **widget.definition.document.content}
-    content["name"] = name
-    content.pop("encodedWidget", None)
-    said = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *kept])
-    return content, f"{said}{table}{rest}"
-
-
-def _bundled(tool: str) -> Widget:
+def _copied(tool: str, name: str) -> _Begun:
     from widgetd.cli.options import snapshot_of
     from widgetd.settings import bundled
+    from widgetd.widget.sidecar import SUFFIX
 
     widgets = snapshot_of(bundled()).widgets
     if tool not in widgets:
         near = nearest(tool, tuple(widgets))
         advice = f"did you mean '{near}'?" if near else f"there are {', '.join(widgets)}"
         raise ConfigError("W0002", f"no bundled widget is called '{tool}'", advice)
-    return widgets[tool]
+    definition = widgets[tool].definition
+    beside = bundled() / f"{definition.path}{SUFFIX}"
+    head, table, rest = beside.read_text(encoding="utf-8").partition("\n[")
+    # The title is the new name's, and what it was called before says nothing here.
+    lines = head.splitlines()
+    kept = [line for line in lines if not line.startswith(("title =", "ui_type =", "#:schema"))]
+    content = {"$schema": f"./{SCHEMAS}/widget.json", **definition.document.content}
+    content["name"] = name
+    content.pop("encodedWidget", None)
+    said = "\n".join([f"#:schema ./{SCHEMAS}/sidecar.json", *kept])
+    sample = widgets[tool].example or {}
+    return content, definition.view.strip(), sample, f"{said}{table}{rest}"
 
 
 def schema(what: Literal["widget", "sidecar", "settings", "test"]) -> int:

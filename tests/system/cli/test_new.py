@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
+from widgetd import load_widget
 from widgetd.cli import main
 from widgetd.cli.schemas import (
     SCHEMA_OF,
@@ -30,7 +31,15 @@ MISSHAPEN = [path for path in BAD if path.read_text().startswith(SHAPE)]
 
 
 @pytest.mark.parametrize(
-    "more", [[], ["--jsx"], ["--from", "flight_tracker"], ["--from", "lead_form"]], ids=" ".join
+    "more",
+    [
+        [],
+        ["--jsx"],
+        ["--from", "flight_tracker"],
+        ["--from", "lead_form"],
+        ["--jsx", "--from", "flight_tracker"],
+    ],
+    ids=" ".join,
 )
 def test_what_it_writes_is_clean_under_the_strictest_check(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
@@ -65,7 +74,21 @@ def test_it_goes_where_the_widgets_are(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "widgets" / "A.widget").exists()
 
 
-@pytest.mark.parametrize("taken", ["A.widget", "A.widget.toml"])
+def test_as_jsx_it_draws_what_the_template_draws(tmp_path: Path) -> None:
+    assert main(["new", "A", "--dir", str(tmp_path)]) == 0
+    assert main(["new", "B", "--dir", str(tmp_path), "--jsx"]) == 0
+    template, view = load_widget(tmp_path / "A.widget"), load_widget(tmp_path / "B.widget.jsx")
+
+    assert view.advertised == template.advertised
+    for arguments in (
+        template.example or {},
+        {"title": "a"},
+        {"title": "a", "text": "b", "items": []},
+    ):
+        assert view.call(arguments).tree == template.call(arguments).tree
+
+
+@pytest.mark.parametrize("taken", ["A.widget", "A.widget.toml", "A.widget.jsx"])
 def test_it_never_writes_over_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], taken: str
 ) -> None:
@@ -82,7 +105,6 @@ def test_it_never_writes_over_a_file(
     [
         (["../A"], "'../A' is no name for a widget"),
         (["A", "--dir", "nowhere"], "there is no folder nowhere"),
-        (["A", "--from", "flight_tracker", "--jsx"], "leave out --jsx or --from"),
         (["A", "--from", "flight_traker"], "did you mean 'flight_tracker'?"),
     ],
 )
