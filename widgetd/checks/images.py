@@ -38,7 +38,7 @@ def unloadable(
         advice = f"write `image_origins = [{listed}]` into {sidecar}, or send them as data: URIs"
     elif (
         not admitted
-        and not any(map(_shows_images, authored))
+        and not any(any(_sources(tree)) for tree in authored)
         and any(_is_given(src, definition.template) for _, tree in trees for src in _sources(tree))
     ):
         problem = (
@@ -61,10 +61,6 @@ def _sources(tree: Mapping[str, Any]) -> Iterator[str]:
             if part.get("type") == "Image" and isinstance(part.get("src"), str):
                 yield part["src"]
             waiting.append(part.get("children"))
-
-
-def _shows_images(tree: Mapping[str, Any]) -> bool:
-    return any(_sources(tree))
 
 
 def _is_given(src: str, template: str) -> bool:

@@ -1,13 +1,28 @@
-"""What Studio's exporter writes that Jinja does not mean, and the meaning it evidently has."""
+"""What Studio's exporter writes that Jinja does not mean, and the meaning it evidently has.
+
+Words and operators of JavaScript are read as such, commas between values are set right,
+and two losses are made good that show in the text of a template: the exporter gives a
+template literal parentheses of its own, but loses that it makes a text of whatever it
+holds; and it takes an object with a `type` for a component. No offset moves.
+
+    {x}             {{ (x) | tojson }}              {`${x}`}        {{ ((x)) | tojson }}
+    {i + 1}         {{ ((i + 1)) | tojson }}        {`${i + 1}`}    {{ (((i + 1))) | tojson }}
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
 from types import MappingProxyType
 from typing import Final
 
 import orjson
+from jinja2.lexer import Token
+
+from widgetd.template.lexer import normalised, tokens_of_tag
+
+# --- words and operators ---
 
 STRICT_OPERATORS: Final = frozenset({"eq", "ne"})
 """The tokens that a stray `=` follows where the exporter left `===` and `!==`."""
@@ -35,6 +50,116 @@ def advice(problem: str) -> str:
             return right
     return "write it as Jinja reads it"
 
+
+# --- texts that template literals made ---
+
+_DOUBLED: Final = re.compile(r"\{\{[-+]?\s*+(?=\(\s*+\()")
+_STEPS: Final = {"lparen": 1, "rparen": -1}
+
+PATH_PAIRS, OTHER_PAIRS = 2, 3
+"""So many pairs stand round a path, or an operation, that was all of a template literal."""
+
+_PATH: Final = {
+    "name": {"dot", "lbracket"},
+    "dot": {"name"},
+    "lbracket": {"name", "integer", "string"},
+    "integer": {"rbracket"},
+    "string": {"rbracket"},
+    "rbracket": {"dot", "lbracket"},
+}
+"""What may follow what in a path such as `rows[0].name`."""
+
+_NO_PATH: Final = NOTHING_NAMES | {"none", "None", "true", "True", "false", "False"}
+
+
+def converted(text: str) -> frozenset[int]:
+    """The values of a template that the JSX made a text of: the offset of the `tojson` of each."""
+    text, found, at = normalised(text), set(), 0
+    while begun := _DOUBLED.search(text, at):
+        tag = tokens_of_tag(text, begun.end())
+        at = tag[-1].lineno
+        if _is_literal(tag):
+            found.add(tag[-2].lineno)
+    return frozenset(found)
+
+
+def _is_literal(tag: Sequence[Token]) -> bool:
+    """Whether a tag writes a template literal that held a single value, and nothing else."""
+    value = tag[:-3]
+    if [token.value for token in tag[-3:-1]] != ["|", "tojson"] or tag[-1].type != "variable_end":
+        return False
+    kinds = [token.type for token in value]
+    depth = least = sum(1 for _ in takewhile("lparen".__eq__, kinds))
+    closing = sum(1 for _ in takewhile("rparen".__eq__, reversed(kinds)))
+    for kind in kinds[depth : len(kinds) - closing]:
+        depth += _STEPS.get(kind, 0)
+        least = min(least, depth)
+    inside = value[least : len(value) - least]
+    if not inside or (len(inside) == 1 and inside[0].value in _NO_PATH):
+        return False
+    is_path = inside[0].type == "name" and all(
+        after.type in _PATH.get(before.type, ()) for before, after in pairwise(inside)
+    )
+    return least >= (PATH_PAIRS if is_path else OTHER_PAIRS)
+
+
+# --- data taken for components ---
+
+_JINJA: Final = r"(?>\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)|\{#.*?(?:#\}|\Z))"
+LEXEME: Final = re.compile(
+    rf"(?P<jinja>{_JINJA})"
+    rf'|(?P<string>"(?:[^"\\{{]|\\.|{_JINJA}|\{{)*+(?:"|\Z))'
+    r"|(?P<mark>[{}\[\],:])|[^\s{}\[\],:\"]+",
+    re.DOTALL,
+)
+"""JSON with Jinja in it. Nothing is tried twice: a template may be anyone's."""
+
+WRAPPED: Final = re.compile(r'\{\s*"type"\s*:\s*"Text"\s*,\s*"value"\s*:\s*(?=\{(?![{%#]))')
+"""The beginning of an object that was taken for a component."""
+
+
+def unwrapped(text: str) -> str:
+    """`text` with blanks for each `{"type": "Text", "value": …}` round what is data.
+
+    Data is an object in a property other than `children`.
+    """
+    if not WRAPPED.search(text):
+        return text
+    parts: list[str] = []
+    at = 0
+    for start, end in sorted(_blanks(text)):
+        parts += text[at:start], re.sub(r"\S", " ", text[start:end])
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _blanks(text: str) -> Iterator[tuple[int, int]]:
+    """Where each wrapper begins and where it ends, each as a range of `text`."""
+    # Of each bracket that is open: the key that it stands under, and its wrapper's beginning.
+    around: list[tuple[str, tuple[int, int] | None]] = []
+    string = key = ""
+    for match in LEXEME.finditer(text):
+        mark, at = match["mark"], match.start()
+        if match["string"]:
+            string = match["string"]
+        elif mark == ":":
+            key = string
+        elif mark and mark in "{[":
+            wrapper = WRAPPED.match(text, at) if key not in {"", '"children"'} else None
+            around.append((key, wrapper and wrapper.span()))
+        elif mark and around:
+            key, begun = around[-1]
+            if mark == ",":
+                if begun and at > begun[1]:  # it holds more than what it wraps
+                    around[-1] = (key, None)
+                continue
+            around.pop()
+            if begun:
+                yield begun
+                yield at, at + 1
+
+
+# --- commas ---
 
 # The last alternative keeps a quotation mark that nothing closes, so that it cannot vanish.
 _PIECE: Final = re.compile(r'[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{},:]++|"', re.DOTALL)

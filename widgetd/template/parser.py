@@ -18,7 +18,6 @@ from jinja2.parser import Parser
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.template import dialect
-from widgetd.template.exported import converted, unwrapped
 from widgetd.template.lexer import Lines, tokens, tokens_by_jinja
 from widgetd.template.values import MAX_INTEGER
 
@@ -114,7 +113,8 @@ def _guarded(stream: Iterable[Token]) -> Iterator[Token]:
             elif kind in _CLOSING:
                 brackets -= 1
             elif kind == "name" and previous == "block_begin":
-                blocks += _block_step(token.value)
+                word = token.value
+                blocks += (word in _BLOCKS) - (word.startswith("end") and word != "endset")
             elif kind == "integer" and int(token.value) >= MAX_INTEGER:
                 raise Fault("W1302", token.lineno, "a number is too large", "write it as text")
             elif kind == "assign" and previous in dialect.STRICT_OPERATORS:
@@ -126,10 +126,6 @@ def _guarded(stream: Iterable[Token]) -> Iterator[Token]:
             raise Fault("W1303", token.lineno, "the template is too large", "make it shorter")
         previous = kind
         yield token
-
-
-def _block_step(word: str) -> int:
-    return 1 if word in _BLOCKS else -1 if word.startswith("end") and word != "endset" else 0
 
 
 _ENVIRONMENT: Final = _Environment()
@@ -171,10 +167,11 @@ def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
     """
     _check_size(text, limits)
     if exported:
-        text = unwrapped(text)
+        text = dialect.unwrapped(text)
     # `parser.parse()` would go through the tree once more, to tell each node its environment.
     tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=0))
-    return Parsed(tree, _checked(tree, limits), converted(text) if exported else frozenset())
+    converted = dialect.converted(text) if exported else frozenset()
+    return Parsed(tree, _checked(tree, limits), converted)
 
 
 def parse_expression(text: str, limits: Limits) -> nodes.Expr:

@@ -146,8 +146,13 @@ class Template:
             parsed = self._parsed()
             lines = Lines(self._text)
             found = reads(parsed.tree, lines)
-            said = _warnings(parsed.tree, self._context(parsed), found, lines)
-            self._explained = found, said
+            said = [
+                *_commas(self._context(parsed), lines),
+                *_indexes(found),
+                *_lost(parsed.tree.body, lines, alone=False),
+            ]
+            said.sort(key=lambda finding: (finding.line or 0, finding.code))
+            self._explained = found, tuple(said)
         return self._explained
 
     def render(self, arguments: Mapping[str, Value]) -> str:
@@ -354,14 +359,6 @@ def _joins_text(node: nodes.Add) -> bool:
 
 
 # --- what can be said of it without arguments: lost values, unbound indexes, wrong commas ---
-
-
-def _warnings(
-    tree: nodes.Template, context: JsonContext, reads: tuple[Read, ...], lines: Lines
-) -> tuple[Finding, ...]:
-    """Every warning about the template, in the order of its lines."""
-    found = [*_commas(context, lines), *_indexes(reads), *_lost(tree.body, lines, alone=False)]
-    return tuple(sorted(found, key=lambda finding: (finding.line or 0, finding.code)))
 
 
 def _commas(context: JsonContext, lines: Lines) -> Iterator[Finding]:

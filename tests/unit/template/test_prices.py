@@ -258,7 +258,7 @@ OTHER_TEXTS = {
     ("lexer", "_known_escape"),
     ("lexer", "_unescaped"),
     ("expressions", "unfit"),
-    ("exported", ""),
+    ("dialect", ""),
     ("parser", ""),
     ("parser", "_check_size"),
     ("parser", "_parsed"),
