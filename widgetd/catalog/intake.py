@@ -24,11 +24,11 @@ from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, key_
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.files.atomic_write import write_atomically
 from widgetd.files.folder import Folder, opened
 from widgetd.files.hints import Hints
 from widgetd.files.source import Source, read
 from widgetd.files.walk import walk
+from widgetd.files.write import write_atomically
 from widgetd.limits import Limits
 from widgetd.widget.definition import digest
 from widgetd.widget.sidecar import SUFFIX, read_sidecar

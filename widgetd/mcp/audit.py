@@ -27,7 +27,7 @@ import structlog
 
 from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
-from widgetd.files.line_append import append_lines
+from widgetd.files.write import append_lines
 from widgetd.mcp.observer import Called, Notice
 from widgetd.widget.widget import Widget
 

@@ -12,7 +12,7 @@ import anyio
 
 from tests.serving import PATIENCE_S, connected, serving, widget_file
 from tests.system.web.asking import ask
-from widgetd.files.line_append import append_lines
+from widgetd.files.write import append_lines
 
 FILLING = """
 import json, resource, sys

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.files.atomic_write import write_atomically
 from widgetd.files.folder import opened
+from widgetd.files.write import write_atomically
 
 
 def names(folder: Path) -> list[str]:
