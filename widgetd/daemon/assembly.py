@@ -24,7 +24,7 @@ import anyio
 from anyio import CapacityLimiter
 
 from widgetd.browser.toolset import keyword_tools
-from widgetd.catalog.changes import History
+from widgetd.catalog.history import History
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.access_policy import AccessPolicy, access_policy

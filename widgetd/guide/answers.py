@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 from anyio import CapacityLimiter, to_thread
 
-from widgetd.catalog.changes import History, changes_between
 from widgetd.catalog.draws import Draws
+from widgetd.catalog.history import History, changes_between
 from widgetd.catalog.intake import Intake, RefusedUploadError, Writer
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.making import snapshot_of, widget
-from widgetd.catalog.changes import History, changes_between
+from widgetd.catalog.history import History, changes_between
 
 REQUIRED = {
     "type": "object",

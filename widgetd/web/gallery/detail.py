@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from widgetd.catalog.changes import changes_between
+from widgetd.catalog.history import changes_between
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, nearest
 from widgetd.limits import Limits

@@ -11,7 +11,7 @@ import anyio
 import orjson
 from starlette.requests import Request
 
-from widgetd.catalog.changes import History
+from widgetd.catalog.history import History
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
