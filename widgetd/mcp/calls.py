@@ -183,7 +183,9 @@ class Rendering:
             drawn = await self._drawn(
                 widget, arguments, caller.snapshot.generation, owner=standing.owner
             )
-        said = {"state": "failed" if failed else "done", **({"note": note} if note else {})}
+        said: dict[str, Any] = {"follow": True, "state": "failed" if failed else "done"}
+        if note:
+            said["note"] = note
 
         def change(newest: StoredRender) -> StoredRender:
             version = drawn or newest
@@ -224,15 +226,31 @@ class Rendering:
         return not saw or (served and tool not in caller.snapshot.widgets)
 
     async def render(
-        self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str
+        self,
+        widget: Widget,
+        arguments: Mapping[str, Any],
+        generation: str,
+        *,
+        owner: str,
+        follow: bool = False,
     ) -> StoredRender:
         """Render `widget`, of the snapshot of this generation, and keep the render for `owner`.
+
+        Args:
+            widget: The widget.
+            arguments: What it is called with.
+            generation: Of the snapshot.
+            owner: Whose share of the room the render takes.
+            follow: Whether pages should look for newer versions even where it has no actions.
 
         Raises:
             CallError: The arguments do not fit, nothing that does can be had to fill it with, or
                 the template fails on them.
         """
         render = await self._drawn(widget, arguments, generation, owner=owner)
+        if follow and not render.has_actions:
+            mark = {**orjson.loads(render.mark), "follow": True}
+            render = replace(render, mark=to_json(mark))
         await self._store.renders.put(render)
         return render
 
@@ -324,12 +342,15 @@ class Rendering:
             mark["mended"] = made.coerced
         if widget.source:
             mark["source"] = widget.source
+        offers = has_actions(made.tree, made.json)
+        if offers:
+            mark["follow"] = True
         facts = {"uiType": definition.ui_type, "widget": widget.tool, "title": definition.title}
         return StoredRender(
             id=mark["id"],
             tool=widget.tool,
             tree=made.json,
-            has_actions=has_actions(made.tree, made.json),
+            has_actions=offers,
             secret=bool(definition.sidecar.sensitive),
             elevated=elevated,
             marks=marks,

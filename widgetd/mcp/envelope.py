@@ -51,7 +51,8 @@ class RenderMark(Part):
 
     `source` is what of the file was drawn, where that holds both a template and JSX. `version`
     counts what took the render's place, and `state` and `note` say what came of what the user did;
-    the first version, which took nobody's, says none of them.
+    the first version, which took nobody's, says none of them. With `follow`, somebody knows the id
+    and may replace it: `follow_render` waits for that.
     """
 
     id: str
@@ -61,6 +62,7 @@ class RenderMark(Part):
     ms: float
     mended: tuple[str, ...] | None = None
     source: Literal["template", "view"] | None = None
+    follow: bool | None = None
     version: int | None = None
     state: Literal["done", "failed"] | None = None
     note: str | None = None

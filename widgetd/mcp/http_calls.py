@@ -51,7 +51,11 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
                 raise unknown_widget(name, snapshot.widgets)
             params["arguments"] = arguments = await read()
             render = await server.rendering.render(
-                snapshot.widgets[name], arguments, snapshot.generation, owner=principal.name
+                snapshot.widgets[name],
+                arguments,
+                snapshot.generation,
+                owner=principal.name,
+                follow=True,
             )
         return {"renderId": render.id, "uri": render_uri(render.id), "summary": render.text}
 

@@ -87,6 +87,8 @@ export class Frame {
           },
         };
       case "tools/call":
+        // Of newer versions the page hears by itself, once for all frames.
+        if (!params.name.endsWith("widget_action")) return { error: { code: METHOD_NOT_FOUND, message: `the gallery has no ${params.name}` } };
         return { result: await this.#told.act(params.arguments) };
       case "ui/message":
         this.#told.sent({ kind: "message", text: textOf(params.content) });

@@ -11,7 +11,8 @@ import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
 from tests.field.web.test_accessibility import AXE, violations
-from tests.serving import serving, widget_file
+from tests.serving import connected, serving, widget_file
+from tests.system.mcp.acting import order_file
 from widgetd.settings import bundled
 
 if TYPE_CHECKING:
@@ -158,6 +159,36 @@ async def test_a_widget_that_is_saved_is_redrawn_in_the_thread(tmp_path: Path) -
         await widget(page).get_by_text("Hello, Ada").wait_for()
         (tmp_path / "Greeting.widget").write_text(widget_file(text="Good day"))
         await widget(page).get_by_text("Good day, Ada").wait_for()
+
+
+async def test_what_an_agent_makes_of_it_is_redrawn_in_the_thread(tmp_path: Path) -> None:
+    (tmp_path / "Order.widget").write_text(order_file())
+    (tmp_path / "Order.widget.toml").write_text(
+        'description = "Order."\n[[examples]]\nname = "one"\n[examples.arguments]\n'
+        'order = "o1"\nlines = ["tea"]\n'
+    )
+    asks = """async () => {
+        const params = {thread_id: location.hash.slice(1), order: "desc", limit: 20};
+        const body = JSON.stringify({type: "items.list", params});
+        const answer = await fetch("/chatkit", {method: "POST", body});
+        const {data} = await answer.json();
+        return data.find(({type}) => type === "widget").copy_text.split("Render: ")[1];
+    }"""
+    async with (
+        serving(tmp_path, chat=True) as url,
+        connected(url, "modern") as agent,
+        browsing() as page,
+    ):
+        await opened(page, url)
+        await asked(page, "order")
+        await widget(page).get_by_role("button", name="tea").wait_for()
+        given = {"order": "o1", "lines": ["jam"]}
+        render_id = await page.evaluate(asks)
+        await agent.call("update_render", render_id=render_id, arguments=given, note="Jam, then.")
+        await widget(page).get_by_role("button", name="jam").wait_for()
+        await widget(page).get_by_text("Jam, then.").wait_for()
+        await page.reload()
+        await widget(page).get_by_role("button", name="jam").wait_for()
 
 
 async def test_a_widget_that_is_dropped_is_there_at_the_next_turn(tmp_path: Path) -> None:

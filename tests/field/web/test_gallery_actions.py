@@ -11,15 +11,20 @@ import httpx2
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser
+from tests.making import snapshot_of
 from tests.serving import PATIENCE_S, connected, serving, widget_file
-from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
+from tests.system.mcp.acting import ARGUMENTS, GIVEN, order, order_file
+from tests.system.store.replicas import render
 from tests.system.web.asking import ask
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
+from widgetd.catalog.registry import Registry
 from widgetd.mcp.principal import Caller
+from widgetd.store.factory import local_store
 from widgetd.testing.suite import cases
 from widgetd.testing.widgets import server_over
 from widgetd.testing.yaml_file import read_suite
+from widgetd.web.gallery.live import events
 
 if TYPE_CHECKING:
     from playwright.async_api import FrameLocator, Page
@@ -74,6 +79,57 @@ async def test_an_agent_that_waits_is_told_what_was_done_in_the_gallery(folder: 
     assert done["payload"]["buyer"] == {"email": "ada@example.com", "pin": ""}
     assert json.loads(logged)["buyer"]["email"] == "ada@example.com"
     assert kind == "Queued"
+
+
+@needs_browser
+async def test_what_an_agent_makes_of_it_is_redrawn_in_every_window_that_shows_it(
+    folder: Path,
+) -> None:
+    fewer = {**ARGUMENTS, "lines": ["jam"]}
+    async with (
+        serving(folder, gallery=True) as url,
+        connected(url, "modern") as agent,
+        browsing() as page,
+    ):
+        await opened(page, url)
+        render_id = await page.locator("#render-id").inner_text()
+        shown = drawn(page)
+        await shown.locator("input[name='buyer.email']").fill("ada@example.com")
+        await shown.get_by_role("button", name="Send").click()
+        await shown.get_by_role("status").get_by_text("“Send” was sent.").wait_for()
+
+        said = "Jam is all there is."
+        told = await agent.call("update_render", render_id=render_id, arguments=fewer, note=said)
+        await shown.get_by_role("button", name="jam").wait_for()
+        await shown.get_by_role("status").get_by_text(said).wait_for()
+        typed = await shown.locator("input[name='buyer.email']").input_value()
+        tea = await shown.get_by_role("button", name="tea").count()
+
+    assert (told.structured_content or {})["version"] == 2
+    assert (typed, tea) == ("ada@example.com", 0)
+
+
+async def test_only_whoever_made_a_render_hears_in_the_gallery_that_it_was_replaced() -> None:
+    registry, stop = Registry(snapshot_of(order())), anyio.Event()
+    renders = local_store().renders
+    for owner in ("ann", "bob"):
+        await renders.put(render(f"r_{owner}", owner=owner))
+    heard = events(registry, lambda now: now, stop, renders, "ann")
+    with anyio.fail_after(PATIENCE_S):
+        await anext(heard)
+        async with anyio.create_task_group() as tasks:
+            told: list[bytes] = []
+
+            async def hear() -> None:
+                told.append(await anext(heard))
+
+            tasks.start_soon(hear)
+            await anyio.wait_all_tasks_blocked()
+            for owner in ("bob", "ann"):
+                await renders.replace(f"r_{owner}", lambda newest: newest)
+        stop.set()
+
+    assert told == [b'event: render\ndata: {"id":"r_ann","version":2}\n\n']
 
 
 @needs_browser

@@ -86,7 +86,7 @@ export class Dispatcher {
     try {
       const outcome = await this.#take(route, request, deed);
       if (Object.keys(outcome.problems).length) this.#fail(request, MISFIT);
-      else if (!quiet) this.#surface.say({ kind: "sent", text: `${quoted(request)} was sent.` });
+      else if (!quiet && route !== "tool") this.#confirm(request);
       return outcome;
     } catch (error) {
       const known = error instanceof Failure;
@@ -95,6 +95,10 @@ export class Dispatcher {
       this.#fail(request, known ? error.message : "");
       return NO_PROBLEMS;
     }
+  }
+
+  #confirm(request: ActionRequest): void {
+    this.#surface.say({ kind: "sent", text: `${quoted(request)} was sent.` });
   }
 
   #fail(request: ActionRequest, reason: string): void {
@@ -123,6 +127,8 @@ export class Dispatcher {
     const { problems } = result;
     if (Object.keys(problems).length > 0) return { problems };
     if (result.isError) throw new Failure(result.reason, { cause: result.text });
+    // At once: how long the host takes to tell the model is not the user's business.
+    if (!request.isChange) this.#confirm(request);
     if (!deed.told) await this.#tell(request);
     deed.told = true;
     return NO_PROBLEMS;

@@ -3,6 +3,7 @@
 import { actionsIn } from "../actions/action";
 import { Dispatcher, type Surface } from "../actions/dispatch";
 import type { HostContext } from "../host/context";
+import { Follower } from "../host/follow";
 import type { Host, HostEvents } from "../host/host";
 import type { Rendered } from "../host/result";
 import { openWindow } from "./link";
@@ -15,12 +16,16 @@ export class Embedded implements HostEvents, Surface {
   readonly #host: Host;
   readonly #dispatcher: Dispatcher;
   readonly #screen: Screen;
+  readonly #follower: Follower;
   #connected = false;
+  /** The version that was shown when the action was taken that is under way. */
+  #actedOn = 1;
   #size: SizeWatch | undefined;
 
   constructor(element: HTMLElement, host: Host) {
     this.#host = host;
     this.#dispatcher = new Dispatcher(host, this);
+    this.#follower = new Follower(host, (result) => this.show(result));
     this.#screen = new Screen(element, {
       can: (action) => this.#dispatcher.can(action),
       act: (request) => this.#dispatcher.send(request),
@@ -57,6 +62,7 @@ export class Embedded implements HostEvents, Surface {
 
   tornDown(): void {
     this.#size?.stop();
+    this.#follower.stop();
     this.#screen.clear();
   }
 
@@ -65,24 +71,35 @@ export class Embedded implements HostEvents, Surface {
   }
 
   show(result: Rendered): void {
+    const { renderId, version } = this.#screen.view;
+    // What was on its way while something newer came.
+    if (result.renderId && result.renderId === renderId && result.version < version) return;
+    const actions = [...actionsIn(result.tree)];
     this.#screen.update({
       tree: result.tree,
       icons: result.icons,
-      renderId: result.renderId ?? this.renderId(),
+      renderId: result.renderId ?? renderId,
+      version: result.version,
       loading: false,
-      notice: result.tree ? undefined : emptiness(result),
+      notice: result.tree ? outcome(result) : emptiness(result),
+      room: actions.some((action) => this.#dispatcher.can(action)),
     });
     this.#explainInertness();
     void announceReady();
+    if (result.follow && result.renderId) this.#follower.follow(result.renderId, result.version);
   }
 
   say(notice: Notice): void {
+    const { version, notice: shown } = this.#screen.view;
+    if (notice.kind === "busy") this.#actedOn = version;
+    // What came of it was quicker than the word that it was sent.
+    else if (notice.kind === "sent" && shown && version > this.#actedOn) return;
     this.#screen.update({ notice });
   }
 
   picture(): string {
-    const { renderId, tree } = this.#screen.view;
-    return JSON.stringify([renderId, tree]);
+    const { renderId, version, tree } = this.#screen.view;
+    return JSON.stringify([renderId, version, tree]);
   }
 
   /** Says nothing of the size before there is something to see: a host would fold the frame. */
@@ -115,6 +132,11 @@ const INERT: Notice = {
   kind: "info",
   text: "This host cannot take the actions of this widget, so those controls are off.",
 };
+
+/** What came of what the user did, where whoever drew it said so. */
+function outcome({ note, failed }: Rendered): Notice | undefined {
+  return note ? { kind: failed ? "problem" : "sent", text: note } : undefined;
+}
 
 /** What went wrong is for the model, which reads it and calls again; people read that it did. */
 function emptiness({ isError, reason, text }: Rendered): Notice {

@@ -27,8 +27,10 @@ export class Screen {
       tree: undefined,
       icons: {},
       renderId: undefined,
+      version: 1,
       loading: false,
       notice: undefined,
+      room: false,
       theme: this.#systemTheme(),
       context: NO_CONTEXT,
     };

@@ -16,9 +16,13 @@ export interface View {
   readonly tree: WidgetNode | undefined;
   readonly icons: IconSet;
   readonly renderId: string | undefined;
+  /** Of the render; a lower one never takes the place of a higher. */
+  readonly version: number;
   /** The arguments are coming, the result is not there yet. */
   readonly loading: boolean;
   readonly notice: Notice | undefined;
+  /** A notice may come, and moves nothing when it does. */
+  readonly room: boolean;
   readonly theme: Theme;
   readonly context: HostContext;
 }

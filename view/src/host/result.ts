@@ -10,7 +10,17 @@ export interface Rendered {
   readonly icons: IconSet;
   /** By which an action names what it came from. */
   readonly renderId: string | undefined;
+  /** Counts what took the render's place; 1 is the first. */
+  readonly version: number;
+  /** Newer versions may come, and `follow_render` waits for them. */
+  readonly follow: boolean;
+  /** What came of what the user did, in a sentence for them. */
+  readonly note: string;
+  /** It was not done; the note says why. */
+  readonly failed: boolean;
   readonly isError: boolean;
+  /** How a wait ended that brought nothing. */
+  readonly status: string | undefined;
   /** What the result says in words. */
   readonly text: string;
   /** The server's own name for the tool whose widget it is. */
@@ -28,6 +38,11 @@ export function readResult(result: JsonObject): Rendered {
     tree: [at(meta, "widgetd/widget"), data, at(data, "widget")].find(isRoot),
     icons: readIcons(at(meta, "widgetd/icons")),
     renderId: name(at(meta, "widgetd/render", "id")),
+    version: count(at(meta, "widgetd/render", "version")),
+    follow: at(meta, "widgetd/render", "follow") === true,
+    note: name(at(meta, "widgetd/render", "note")) ?? "",
+    failed: at(meta, "widgetd/render", "state") === "failed",
+    status: name(at(data, "status")),
     widget: name(at(meta, "widgetd/render", "widget")),
     isError: result.isError === true,
     text: textOf(result.content),
@@ -37,6 +52,8 @@ export function readResult(result: JsonObject): Rendered {
 }
 
 const name = (value: unknown) => (typeof value === "string" ? value : undefined);
+
+const count = (value: unknown) => (typeof value === "number" ? value : 1);
 
 const REASONS: Readonly<Record<string, string>> = {
   W2007: "it is no longer available, so ask for it again",

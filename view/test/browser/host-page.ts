@@ -15,6 +15,8 @@ type Recorded = { readonly kind: string; readonly params: unknown };
 class FakeHost {
   readonly recorded: Recorded[] = [];
   answer: CallToolResult = { content: [] };
+  /** Whoever waits for a newer version; each is for the test to answer. */
+  readonly following: ((result: CallToolResult) => void)[] = [];
   /** Holds every tool call until it is released. */
   gate: Promise<void> = Promise.resolve();
   open = (): void => undefined;
@@ -34,6 +36,10 @@ class FakeHost {
       return {};
     };
     bridge.oncalltool = async (params) => {
+      if (params.name === "follow_render") {
+        await record("follow")(params);
+        return new Promise((resolve) => this.following.push(resolve));
+      }
       await record("tool")(params);
       await this.gate;
       return this.answer;

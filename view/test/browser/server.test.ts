@@ -63,4 +63,28 @@ describe.skipIf(!hasBrowser || !hasDaemon)("a host with a real server behind it"
     await client.close();
     await page.close();
   });
+
+  test("what an agent makes of it is drawn in place, with a word on what came of it", async () => {
+    const { page, errors } = await hostPage();
+    const renderId = await page.evaluate(
+      (url) => window.serverHost.show(url, "create_task"),
+      daemon.url,
+    );
+    const view = page.frameLocator("iframe");
+    await view.getByPlaceholder("What needs doing?").fill("Order glass");
+    await view.getByRole("button", { name: "Add task" }).click();
+    await view.getByRole("status").getByText("“Add task” was sent.").waitFor();
+
+    const client = await agent();
+    const note = "Glass is on its way.";
+    await client.callTool({ name: "update_render", arguments: { render_id: renderId, note } });
+    await view.getByRole("status").getByText(note).waitFor();
+    const why = "There is no glass left.";
+    const failed = { render_id: renderId, note: why, failed: true, after: 2 };
+    await client.callTool({ name: "update_render", arguments: failed });
+    await view.getByRole("alert").getByText(why).waitFor();
+    expect(errors).toEqual([]);
+    await client.close();
+    await page.close();
+  });
 });

@@ -137,7 +137,20 @@ class Rows(RunHooks[AgentContext[Principal]]):
         )
         await context.context.add_workflow_task(task)
         if answer is not None and not failed:
+            if answer.tool_name == "update_render":
+                await self._remember(context.context, dict(answer.arguments))
             await self._show(context.context, answer, text)
+
+    async def _remember(self, context: AgentContext[Principal], given: dict[str, Any]) -> None:
+        """What a widget of the thread is drawn with from now on; the page hears of it by itself."""
+        threads: Any = context.store
+        thread, owner = context.thread.id, context.request_context
+        items = await threads.load_thread_items(thread, None, REMEMBERED, "desc", owner)
+        for item in items.data:
+            facts = await threads.noted(thread, item.id, owner)
+            if facts.get("render") == given["render_id"] and "arguments" in given:
+                facts["arguments"] = _object(given["arguments"])
+                await threads.note(thread, item.id, facts, owner)
 
     async def _show(
         self, context: AgentContext[Principal], call: MCPToolCustomDataContext, text: str

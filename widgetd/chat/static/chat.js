@@ -345,15 +345,17 @@ $("saw").addEventListener("click", async () => {
 systemDark.addEventListener("change", () => dress(document.documentElement.dataset.theme ?? ""));
 
 const news = new EventSource("/chat/live");
-news.addEventListener("swap", ({ data }) => {
-  const { added, changed, removed } = JSON.parse(data);
-  const touched = new Set([...added, ...changed, ...removed]);
-  for (const one of shown.values()) {
-    if (!one.now || !touched.has(one.now.tool)) continue;
-    forget(one.item.id);
-    void draw(one);
-  }
-});
+const redrawn = (event, touches) =>
+  news.addEventListener(event, ({ data }) => {
+    const told = JSON.parse(data);
+    for (const one of shown.values()) {
+      if (!one.now || !touches(told, one.now)) continue;
+      forget(one.item.id);
+      void draw(one);
+    }
+  });
+redrawn("swap", ({ added, changed, removed }, { tool }) => [...added, ...changed, ...removed].includes(tool));
+redrawn("render", ({ id }, { result }) => result._meta?.["widgetd/render"]?.id === id);
 
 dress(localStorage.getItem("chat theme") ?? "");
 progress("Starting…");

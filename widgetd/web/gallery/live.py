@@ -1,4 +1,4 @@
-"""Tell every open browser what a swap changed, as Server-Sent Events.
+"""Tell every open browser what a swap changed, and which render, as Server-Sent Events.
 
 An event says what to fetch again, never what is in it: a browser that missed
 some fetches the same things once.
@@ -14,6 +14,8 @@ import orjson
 from widgetd.catalog.change import difference
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.store.contract import Renders
+from widgetd.store.waiters import Replaced
 from widgetd.web.gallery.gallery import mark_of
 
 HEARTBEAT_S = 15.0
@@ -21,7 +23,11 @@ HEARTBEAT_S = 15.0
 
 
 async def events(
-    registry: Registry, view: Callable[[Snapshot], Snapshot], stop: anyio.Event
+    registry: Registry,
+    view: Callable[[Snapshot], Snapshot],
+    stop: anyio.Event,
+    renders: Renders,
+    owner: str,
 ) -> AsyncIterator[bytes]:
     """The events of one browser, until `stop` is set or it goes away.
 
@@ -29,14 +35,22 @@ async def events(
         registry: What is served, at every moment.
         view: What of it the browser's user may see.
         stop: Ends the stream.
+        renders: What is kept.
+        owner: Whose renders the browser's user may hear of: an id is not for others to see.
     """
-    known = registry.current
+    known, replaced = registry.current, Replaced()
     yield _event("hello", {"mark": mark_of(known)})
-    while not stop.is_set():
-        served = await _next(registry, known, stop)
-        if served is known:
-            yield b": still here\n\n"
-        else:
+    with renders.hearing(replaced):
+        while not stop.is_set():
+            served, render_id = await _next(registry, known, stop, replaced)
+            if render_id:
+                render = await renders.get(render_id)
+                if render is not None and render.owner == owner:
+                    yield _event("render", {"id": render.id, "version": render.version})
+            elif served is known:
+                yield b": still here\n\n"
+            if served is known:
+                continue
             before, after = view(known), view(served)
             change = difference(before, after)
             data = {
@@ -52,9 +66,14 @@ async def events(
             known = served
 
 
-async def _next(registry: Registry, known: Snapshot, stop: anyio.Event) -> Snapshot:
-    """The snapshot that takes the place of `known`; `known` itself when nothing did for long."""
-    newer = known
+async def _next(
+    registry: Registry, known: Snapshot, stop: anyio.Event, replaced: Replaced
+) -> tuple[Snapshot, str]:
+    """The snapshot that takes the place of `known`, or `known`, and the render that was replaced.
+
+    Neither is another when nothing happened for long.
+    """
+    newer, render_id = known, ""
     with anyio.move_on_after(HEARTBEAT_S):
         async with anyio.create_task_group() as tasks:
 
@@ -62,10 +81,16 @@ async def _next(registry: Registry, known: Snapshot, stop: anyio.Event) -> Snaps
                 await stop.wait()
                 tasks.cancel_scope.cancel()
 
+            async def hear() -> None:
+                nonlocal render_id
+                render_id = await replaced.next()
+                tasks.cancel_scope.cancel()
+
             tasks.start_soon(end)
+            tasks.start_soon(hear)
             newer = await registry.newer_than(known)
             tasks.cancel_scope.cancel()
-    return newer
+    return newer, render_id
 
 
 def _fault(snapshot: Snapshot, tool: str) -> object:

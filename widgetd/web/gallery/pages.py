@@ -10,11 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from widgetd.errors import CallError
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.principal import ADMIN, GALLERY, WRITE
 from widgetd.mcp.view import frame_headers, view_html
-from widgetd.web.app import PAGE_HEADERS, Page, routes
-from widgetd.web.gallery.detail import thumbnail, widget_json, widget_page
+from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, routes
+from widgetd.web.gallery.detail import result_of, thumbnail, widget_json, widget_page
 from widgetd.web.gallery.editing import (
     demand_own_page,
     json_object,
@@ -73,11 +74,26 @@ def view_response(request: Request, images: Iterable[str]) -> Response:
 async def live(gallery: Gallery, _request: Request) -> Response:
     """Which widgets changed, as Server-Sent Events."""
     server = gallery.server
-    audience = server.rendering.caller.principal.audience
-    stream = events(server.registry, lambda now: server.views.of(now, audience), gallery.stop)
+    principal = server.rendering.caller.principal
+    stream = events(
+        server.registry,
+        lambda now: server.views.of(now, principal.audience),
+        gallery.stop,
+        server.store.renders,
+        principal.name,
+    )
     # nginx would hold the events back until it has a page of them.
     headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+async def kept(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """What shows a render in its newest version."""
+    try:
+        render = await gallery.server.rendering.stored(request.path_params["id"])
+    except CallError as error:
+        raise RefusedError(404, {"error": error.message}) from None
+    return {"result": result_of(render, "split"), "summary": render.text}
 
 
 async def static(_gallery: Gallery, request: Request) -> Response:
@@ -100,6 +116,7 @@ PAGES = (
     _Page(path="/gallery/tile/{tool}", view=tile),
     _Page(path="/gallery/frame/{tool}", view=frame),
     _Page(path="/gallery/live", view=live),
+    _Page(path="/gallery/render/{id}", view=kept),
     _Page(path="/gallery/static/{name}", view=static),
 )
 

@@ -3,8 +3,9 @@
  * so the tab that holds the lock listens, and passes on what it hears.
  */
 
-const NAMES = ["hello", "swap"];
+const NAMES = ["hello", "swap", "render"];
 const listeners = new Set();
+const onRenders = new Set();
 const sign = document.querySelector("[data-live]");
 /** Of the snapshot that this page shows. */
 let { mark } = sign.dataset;
@@ -12,6 +13,11 @@ let { mark } = sign.dataset;
 /** Calls `changed` with what a swap changed; with `undefined` when something may have been missed. */
 export function onChange(changed) {
   listeners.add(changed);
+}
+
+/** Calls `replaced` with the id of each render that has another version. */
+export function onRender(replaced) {
+  onRenders.add(replaced);
 }
 
 const channel = new BroadcastChannel("widgetd");
@@ -43,6 +49,7 @@ function listen() {
 
 function hear({ name, told }) {
   if (name === "lost") show("lost");
+  if (name === "render") for (const replaced of onRenders) replaced(told.id);
   if (name !== "hello" && name !== "swap") return;
   show("live");
   const missed = name === "hello" && mark !== told.mark;

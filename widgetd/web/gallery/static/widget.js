@@ -3,7 +3,7 @@
 import { asTest } from "./as_test.js";
 import { Controls } from "./controls.js";
 import { Frame } from "./host.js";
-import { onChange } from "./live.js";
+import { onChange, onRender } from "./live.js";
 import { log } from "./log.js";
 import { showProblems } from "./problems.js";
 import { Sidecar } from "./sidecar.js";
@@ -217,6 +217,17 @@ onChange((told) => {
   if (!told || told.removed.includes(tool)) location.reload();
   else if (told.changed.includes(tool)) void follow();
   else if (told.faults.includes(tool)) void tellRest();
+});
+
+/** An agent or a backend drew it anew. */
+onRender(async (id) => {
+  if (id !== shown.renderId) return;
+  const response = await fetch(`/gallery/render/${id}`);
+  if (!response.ok || id !== shown.renderId) return;
+  const { result, summary } = await response.json();
+  shown = { ...shown, result, summary };
+  for (const frame of frames) frame.show(result);
+  tellFields();
 });
 
 let telling = 0;

@@ -1,0 +1,62 @@
+/** Asks the server for newer versions of what is shown: no host says that there are any. */
+
+import type { Host } from "./host";
+import type { Rendered } from "./result";
+
+export const FOLLOW_TOOL = "follow_render";
+/** Less than hosts and proxies give a call. */
+const WAIT_S = 25;
+/** Before asking again a server that had nothing to say and did not wait. */
+const PAUSE_MS = 5000;
+const MOST_FAILURES = 5;
+
+export class Follower {
+  readonly #host: Host;
+  readonly #show: (result: Rendered) => void;
+  #renderId: string | undefined;
+  #version = 1;
+
+  constructor(host: Host, show: (result: Rendered) => void) {
+    this.#host = host;
+    this.#show = show;
+  }
+
+  /** Follows this render from this version on, and no other any more. */
+  follow(renderId: string, version: number): void {
+    this.#version = version;
+    if (renderId === this.#renderId || !this.#host.can("serverTools")) return;
+    this.#renderId = renderId;
+    void this.#ask(renderId);
+  }
+
+  stop(): void {
+    this.#renderId = undefined;
+  }
+
+  /** Asks until the render is gone, another one is followed, or the host cannot ask. */
+  async #ask(renderId: string): Promise<void> {
+    for (let failures = 0; failures < MOST_FAILURES; ) {
+      await seen();
+      if (renderId !== this.#renderId) return;
+      const began = performance.now();
+      const given = { render_id: renderId, after: this.#version, timeout_s: WAIT_S };
+      const found = await this.#host.callTool(FOLLOW_TOOL, given).catch(() => undefined);
+      if (!found || renderId !== this.#renderId || found.status === "expired") return;
+      failures = found.isError ? failures + 1 : 0;
+      this.#version = Math.max(this.#version, found.version);
+      if (found.tree && !found.isError) this.#show(found);
+      else if (performance.now() - began < PAUSE_MS) await pause(PAUSE_MS);
+    }
+  }
+}
+
+/** Resolves once somebody may look at the page. */
+async function seen(): Promise<void> {
+  while (document.hidden) {
+    await new Promise((done) =>
+      document.addEventListener("visibilitychange", done, { once: true }),
+    );
+  }
+}
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
