@@ -90,7 +90,7 @@ async def chatkit(chat: Chat, request: Request) -> Response:
             return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
         # Most of what is wrong with a request is known before the first event.
         first = await anext(answer.json_events)
-    except (LookupError, ValueError, RuntimeError) as error:
+    except (LookupError, ValueError, NotImplementedError) as error:
         status, said = _problem(error)
         raise RefusedError(status, {"error": said}) from None
     headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
@@ -105,7 +105,7 @@ async def _events(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncIterator[by
         try:
             async for event in events:
                 yield event
-        except (LookupError, ValueError, RuntimeError) as error:
+        except (LookupError, ValueError, NotImplementedError) as error:
             _status, said = _problem(error)
             told = {"type": "error", "code": "custom", "message": said, "allow_retry": False}
             yield b"data: " + orjson.dumps(told) + b"\n\n"
@@ -121,7 +121,7 @@ def _problem(error: Exception) -> tuple[int, str]:
             return 404, f"there is no {error.args[0]}"
         case ValueError():
             return 400, str(error)
-    return 501, "this chat takes neither attachments nor speech"
+    return 501, str(error)
 
 
 async def state(chat: Chat, _request: Request) -> dict[str, Any]:

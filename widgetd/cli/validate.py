@@ -41,18 +41,23 @@ def validate(*, config: Path | None = None) -> int:
 
 
 def _refuse_unusable(settings: Settings) -> None:
-    """Look at tokens, webhook, ports and places as a start does, and keep none of them.
+    """Look at the chat, tokens, webhook, ports and places as a start does, and keep none of them.
 
     Raises:
         ConfigError: A start would raise it.
     """
     from contextlib import ExitStack
 
+    from widgetd.chat.opening import demand_address, instructions_in
     from widgetd.daemon.access_policy import access_policy
     from widgetd.daemon.assembly import forwarding_of
     from widgetd.store.factory import local_store
     from widgetd.web.http_server import bind
 
+    if settings.chat:
+        has_key = settings.chat_key is not None
+        demand_address(settings.chat_model, settings.chat_url, has_key=has_key)
+        instructions_in(settings.chat_instructions)
     access_policy(settings)
     forwarding_of(settings, local_store())
     if settings.transport == "http":

@@ -105,19 +105,25 @@ async def test_a_turn_that_is_stopped_keeps_what_was_said_and_the_next_one_goes_
 async def test_what_a_model_does_wrong_is_a_sentence_with_a_way_on_and_nothing_of_the_key(
     folder: Path,
 ) -> None:
+    upstreams = folder.parent / f"{folder.name}.toml"
+    upstreams.write_text('[flights]\nurl = "http://127.0.0.1:9/mcp"\n')
     settings: dict[str, Any] = {"chat": True, "chat_model": "m1", "chat_key": SecretStr(KEY)}
     async with (
         endpoint(refuses(401, f"Incorrect API key provided: {KEY[:8]}****{KEY[-6:]}")) as there,
-        serving(folder, chat_url=there.url, **settings) as url,
+        serving(folder, chat_url=there.url, upstreams=upstreams, **settings) as url,
         browsing() as page,
     ):
         await opened(page, url)
         await asked(page, "Where is NF 221?")
         said = await page.locator("#items li.error").inner_text()
+        chips = await page.locator("#servers li").all_inner_texts()
+        down = await page.locator("#servers li.down").all_inner_texts()
         there.script[:] = [says("I am back.")]
         await page.get_by_role("button", name="Try again").click()
         await page.locator("#items").get_by_text("I am back.").wait_for()
         content = await page.content()
 
+    assert chips == ["widgetd", "flights: refused"]
+    assert down == chips[1:]
     assert said.startswith("W0012: the model m1 cannot be used")
     assert all(KEY[at : at + 6] not in said + content for at in range(len(KEY) - 5))

@@ -33,13 +33,13 @@ class Talker:
         return self.url.removesuffix("/mcp")
 
     async def get(self, path: str) -> httpx2.Response:
-        async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+        async with httpx2.AsyncClient(timeout=3 * PATIENCE_S) as client:
             return await client.get(self.base + path, headers=dict(self.headers))
 
     async def post(self, kind: str, /, **params: Any) -> httpx2.Response:
         headers = {"origin": self.base, **self.headers}
         body = {"type": kind, "params": params}
-        async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+        async with httpx2.AsyncClient(timeout=3 * PATIENCE_S) as client:
             return await client.post(f"{self.base}/chatkit", json=body, headers=headers)
 
     async def turn(self, kind: str, /, **params: Any) -> list[dict[str, Any]]:

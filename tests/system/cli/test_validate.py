@@ -48,6 +48,8 @@ def test_what_would_be_served_and_refused_is_said(
         ('host = "0.0.0.0"', 2, "no token is set"),
         ('token_file = "nothing"', 3, "nothing"),
         ('jwt_issuer = "https://a.example"', 2, "belong together"),
+        ('chat = true\nchat_model = "m1"', 2, "nobody knows where the model m1 is"),
+        ('chat = true\nchat_instructions = "nothing"', 3, "the file nothing cannot be read"),
     ],
 )
 def test_what_a_start_would_refuse_is_refused_with_its_exit_code(

@@ -181,7 +181,6 @@ class Rows(RunHooks[AgentContext[Principal]]):
             "tool": mark.get("widget", ""),
             "arguments": None if call.tool_name == "show_render" else arguments,
             "render": mark.get("id", ""),
-            "server": call.server_name,
         }
         threads: Any = context.store
         await threads.note(context.thread.id, item.id, facts, context.request_context)
@@ -373,6 +372,14 @@ class ChatServer(ChatKitServer[Principal]):
             ),
         )
         return answer, told
+
+    @override
+    async def transcribe(self, audio_input: Any, context: Principal) -> Any:
+        raise NotImplementedError("this chat takes no speech")
+
+    @override
+    def _get_attachment_store(self) -> Any:
+        raise NotImplementedError("this chat takes no attachments")
 
     @override
     async def handle_stream_cancelled(
