@@ -67,6 +67,7 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "mutants": lambda at, some: to_thread.run_sync(
             partial(mutants.rows, at, mutants=some(len(mutants.MUTANTS)))
         ),
+        "heard": lambda _, some: sessions.heard_rows(widgets=some(27)),
         "ended": lambda at, some: sessions.ended_rows(at, sessions=some(300)),
         "crowd": lambda at, some: sessions.crowd_rows(at, seconds=some(60)),
         "killed": lambda at, some: sessions.killed_rows(at, kills=some(10)),

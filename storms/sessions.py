@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,9 @@ from storms.processes import Holdings, holdings
 from storms.table import Row, at_most, none_of, told
 from tests.process import Served, daemon_process
 from tests.serving import Connection, connected, widget_file
+from widgetd.catalog.loader import discover_widgets
+from widgetd.settings import bundled
+from widgetd.widget.states import SAMPLE, shown
 
 MOST = 8
 _PATIENCE_S = 60
@@ -310,6 +313,102 @@ async def saved_rows(folder: Path, *, saves: int) -> list[Row]:
         none_of("  sessions that show another version, or lost what was typed", _not_done(shown)),
         none_of("  events out of order", order != sorted(order), f"{changes} changes told"),
     ]
+
+
+async def heard_rows(*, widgets: int) -> list[Row]:
+    """Press the first thing that can be pressed in each bundled widget, as a user who fills in."""
+    tally: Counter[str] = Counter()
+    bad: list[str] = []
+    flags = ("--toolset", "sessions", "--log-level", "error")
+    async with (
+        daemon_process(bundled(), *flags) as served,
+        connected(served.url, "modern") as user,
+        connected(served.url, "modern") as agent,
+    ):
+        for widget in discover_widgets(bundled())[:widgets]:
+            given = dict(shown(widget, SAMPLE).arguments)
+            result = await agent.client.call_tool(widget.tool, given)
+            render = (result.meta or {}).get("widgetd/render", {}).get("id", "")
+            tree = result.structured_content
+            pressed = next(_actions(tree), "")
+            if not pressed:
+                tally["without actions"] += 1
+                continue
+            said = await _pressed(user, agent, render, [*_required(tree), _press(pressed)])
+            tally[said] += 1
+            if said != "heard once":
+                bad.append(widget.tool)
+    said = ", ".join(f"{count} {what}" for what, count in sorted(tally.items()))
+    return [
+        told("bundled widgets in which something is pressed", said),
+        none_of("  actions not heard once, with what was sent", len(bad), ", ".join(bad)),
+    ]
+
+
+async def _pressed(
+    user: Connection, agent: Connection, render: str, acting: list[dict[str, Any]]
+) -> str:
+    begun = await asked(user, "start_session", render_id=render)
+    acted = await done(user, begun["sessionId"], *acting)
+    sent = [one["payload"] for one in acted.get("events", ()) if one["kind"] == "action"]
+    for _ in range(20):
+        if sent or acted["status"] != "done":
+            break
+        looked = await done(user, begun["sessionId"], {"keyword": "Look"})
+        sent = [one["payload"] for one in looked["events"] if one["kind"] == "action"]
+        await anyio.sleep(0.1)
+    first = await asked(agent, "await_widget_action", render_id=render, timeout_s=1)
+    again = await asked(
+        agent, "await_widget_action", render_id=render, timeout_s=0, after=first.get("next", 0)
+    )
+    await asked(user, "end_session", session_id=begun["sessionId"])
+    if acted["status"] != "done":
+        return str(acted["failed"]["code"])
+    got = [one["payload"] for one in first.get("actions", ())]
+    return "heard once" if sent and got == sent[:1] and not again.get("actions") else "not heard"
+
+
+def _actions(node: object) -> Iterator[str]:
+    """The actions that pressing something takes, but for those that the host keeps to itself."""
+    inner = node if isinstance(node, list) else []
+    if isinstance(node, dict):
+        confirmed = node.get("confirm") or {}
+        for action in (node.get("onClickAction"), confirmed.get("action")):
+            if action and action.get("handler") != "client" and not node.get("disabled"):
+                yield str(action["type"])
+        inner = list(node.values())
+    for one in inner:
+        yield from _actions(one)
+
+
+def _press(action: str) -> dict[str, Any]:
+    return {"keyword": "Press", "target": f"action={action} [1]"}
+
+
+def _required(node: object) -> Iterator[dict[str, Any]]:
+    """Steps that fill in what a form wants."""
+    if isinstance(node, list):
+        for one in node:
+            yield from _required(one)
+    if not isinstance(node, dict):
+        return
+    if node.get("required") and not node.get("defaultValue"):
+        target = f"field={node.get('name')}"
+        match node["type"]:
+            case "Checkbox":
+                yield {"keyword": "Check", "target": target}
+            case "Select" | "RadioGroup":
+                yield {"keyword": "Choose", "target": target, "option": node["options"][0]["label"]}
+            case "DatePicker":
+                yield {"keyword": "Pick Date", "target": target, "date": "2026-01-28"}
+            case _:
+                text = _TYPED.get(node.get("inputType", "text"), "Ada")
+                yield {"keyword": "Enter Text", "target": target, "text": text}
+    for one in node.values():
+        yield from _required(one)
+
+
+_TYPED = {"email": "ada@ada.example", "number": "7", "tel": "5550100", "url": "https://ada.example"}
 
 
 def _not_done(outcomes: Sequence[str]) -> int:
