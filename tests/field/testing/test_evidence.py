@@ -1,0 +1,90 @@
+"""What shows a failure, what is compared, and what the bundled widgets are held to."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+
+from tests.field.browser.staging import controls_file, do, staged
+from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
+from tests.field.web.browsing import needs_browser
+from tests.serving import widget_file
+from widgetd.browser.chromium import FLAGS, Chromium, chromium
+from widgetd.browser.picture_diff import difference
+from widgetd.settings import bundled
+from widgetd.testing.widgets import server_over
+
+NO_BROWSER = {**os.environ, "BROWSER": "true"}
+"""For programs that would open one of their own."""
+
+
+@needs_browser
+def test_playwrights_viewer_shows_the_lines_of_a_test(tmp_path: Path) -> None:
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    write_test(tmp_path, "Show Widget", "Expect Visible: text=Nobody")
+    assert widgetd_test(tmp_path, "Controls.test.yaml").returncode == 1
+    (trace,) = tmp_path.glob("test-results/*/trace.zip")
+    viewing = [sys.executable, "-m", "playwright", "show-trace", "--host", "127.0.0.1", str(trace)]
+    from playwright.sync_api import sync_playwright
+
+    with (
+        subprocess.Popen(viewing, stdout=subprocess.PIPE, text=True, env=NO_BROWSER) as viewer,
+        sync_playwright() as playwright,
+    ):
+        try:
+            assert viewer.stdout is not None
+            address = next(line for line in viewer.stdout if "http://" in line).split()[-1]
+            browser = playwright.chromium.launch(
+                executable_path=chromium(), args=[*FLAGS, *(["--no-sandbox"] * (os.geteuid() == 0))]
+            )
+            page = browser.new_page()
+            page.goto(address)
+            page.get_by_text("Expect Visible").first.click()
+            page.get_by_role("tab", name="Source").click()
+            running = page.locator(".source-line-running")
+            running.wait_for()
+            assert "Expect Visible: text=Nobody" in running.inner_text()
+            browser.close()
+        finally:
+            viewer.kill()
+
+
+@needs_browser
+def test_what_stands_beside_the_bundled_widgets_holds(tmp_path: Path) -> None:
+    files = sorted(bundled().glob("*.test.yaml"))
+    ran = widgetd_test(tmp_path, *map(str, files))
+
+    assert len(files) == 3
+    assert ran.returncode == 0, ran.stdout
+
+
+@needs_browser
+async def test_a_picture_is_what_a_person_sees(tmp_path: Path) -> None:
+    (tmp_path / "Icon.widget").write_text(widget_file("Icon", template=ICON))
+    server = server_over(tmp_path)
+    unlike = [one for one in FLAGS if "hinting" not in one and "lcd" not in one]
+    hinted = Chromium((*unlike, "--font-render-hinting=full", "--enable-lcd-text"))
+    plain = Chromium()
+    with anyio.fail_after(BROWSER_S):
+        async with staged(plain, server) as here, staged(hinted, server) as there:
+            pictures = []
+            for stage, who in ((here, "start"), (there, "start"), (here, "end")):
+                await do(stage, "show_widget", widget="icon", arguments={"who": who})
+                pictures.append(await do(stage, "picture"))
+            drawn, elsewhere, moved = pictures
+
+            assert await difference(here.page.context, drawn, elsewhere) == ""
+            assert "differs by more than" in await difference(here.page.context, drawn, moved)
+        await plain.close()
+        await hinted.close()
+
+
+ICON = """{"type": "Card", "children": [
+  {"type": "Title", "value": "What a person sees"},
+  {"type": "Text", "value": "Letters are drawn in another way on every machine."},
+  {"type": "Row", "justify": {{ who | tojson }}, "children": [{"type": "Icon", "name": "globe"}]}
+]}"""
