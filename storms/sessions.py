@@ -206,8 +206,12 @@ async def _act(
         with anyio.move_on_after(patience_s):
             answer = await done(client, session, typing, reading, typing, reading)
         tally[_outcome(answer)] += 1
-        if answer.get("code") in ("W4001", "cancelled") and sessions[at] == session:
+        if answer.get("code") == "W4001" and sessions[at] == session:
             sessions[at] = ""
+            sessions[at] = await started(client)
+        elif random.random() < 0.02 and sessions[at] == session:
+            sessions[at] = ""  # ended while whoever shares it may be acting
+            await asked(client, "end_session", session_id=session)
             sessions[at] = await started(client)
         while not sessions[at]:  # noqa: ASYNC110 - whoever shares it starts another one
             await anyio.sleep(0.05)

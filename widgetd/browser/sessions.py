@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -243,9 +243,9 @@ class Sessions:
         """Do the steps in turn, until one cannot be done."""
         rows: list[Done] = []
         async with session.turn:
-            self.get(session.id, session.owner)  # it may have ended while others had their turn
             try:
                 for keyword, arguments in steps:
+                    self.get(session.id, session.owner)  # somebody may have ended it meanwhile
                     started = time.perf_counter()
                     row: dict[str, Any] = {}
                     with anyio.CancelScope(shield=True):
@@ -275,15 +275,21 @@ class Sessions:
             return await perform(session.stage, keyword, arguments, timeout_s=timeout_s)
 
     async def end(self, session: Session) -> bool:
-        """Close its page, and say whether a trace of it can be read for a while."""
+        """Close its page once the step that runs is done; no other one begins.
+
+        Returns:
+            Whether a trace of it can be read for a while.
+        """
         if self._open.pop(session.id, None) is None:
             return False
-        with suppress(Exception):  # a browser that ended has nothing to be closed
-            try:
-                if session.traced and not session.stage.secret:
-                    await self._keep_trace(session)
-            finally:
-                await session.stage.close()
+        has_turn = session.turn.statistics().owner == anyio.get_current_task()
+        async with nullcontext() if has_turn else session.turn:
+            with suppress(Exception):  # a browser that ended has nothing to be closed
+                try:
+                    if session.traced and not session.stage.secret:
+                        await self._keep_trace(session)
+                finally:
+                    await session.stage.close()
         return session.id in self._traces
 
     async def _keep_trace(self, session: Session) -> None:
