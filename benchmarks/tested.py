@@ -7,6 +7,7 @@ Playwright.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from benchmarks.folders import BUNDLED
 from widgetd.mcp.result import Policy, tool_result
 from widgetd.testing.runner import THEMES
 from widgetd.testing.widgets import server_over
+from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.states import SAMPLE, shown
 
 BAR = 2.0
@@ -31,23 +33,37 @@ BAR = 2.0
 
 def main(folders: Sequence[Path] = (BUNDLED, CORPUS)) -> None:
     """Print what is tested and what fails, why, and what it took."""
-    widgets = sorted(file for folder in folders for file in folder.rglob("*.widget"))
+    found = sorted(file for folder in folders for file in folder.rglob("*.widget"))
     with TemporaryDirectory() as into:
-        report = Path(into) / "report.xml"
-        started = time.perf_counter()
-        command = [sys.executable, "-m", "widgetd", "test", *map(str, widgets)]
-        subprocess.run(
-            [*command, "--", "--junitxml", str(report)], stdout=subprocess.DEVNULL, check=False
-        )
-        ours_s = time.perf_counter() - started
-        cases = list(ET.parse(report).iter("testcase"))
+        # Each in a folder of its own: files of different people may have the same name.
+        widgets = [_alone(file, Path(into) / str(number)) for number, file in enumerate(found)]
+        _test(widgets, Path(into))
+
+
+def _alone(file: Path, folder: Path) -> Path:
+    folder.mkdir()
+    for one in (file, file.with_name(file.name + SUFFIX)):
+        if one.exists():
+            shutil.copy(one, folder)
+    return folder / file.name
+
+
+def _test(widgets: Sequence[Path], into: Path) -> None:
+    report = into / "report.xml"
+    started = time.perf_counter()
+    command = [sys.executable, "-m", "widgetd", "test", *map(str, widgets)]
+    subprocess.run(
+        [*command, "--", "--junitxml", str(report)], stdout=subprocess.DEVNULL, check=False
+    )
+    ours_s = time.perf_counter() - started
+    cases = list(ET.parse(report).iter("testcase"))
     failed = {case: case.find("failure") for case in cases}
     tally = Counter(failure is None for failure in failed.values())
     print(f"{len(widgets)} widgets: {tally[True]} tests pass, {tally[False]} fail")
     for case, failure in failed.items():
         if failure is not None:
             lines = (failure.text or "").strip().splitlines() or [""]
-            print(f"fails: {case.get('classname')} {case.get('name')}: {lines[0]}")
+            print(f"fails: {case.get('name')}: {lines[0].removeprefix(f'{into}/')}")
     started = time.perf_counter()
     count = run(list(_results(widgets)), files("axe_playwright_python") / "axe.min.js")
     theirs_s = time.perf_counter() - started
@@ -62,8 +78,6 @@ def _results(widgets: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
         server = server_over(folder)
         snapshot = server.registry.current
         for widget in snapshot.widgets.values():
-            if "/" in widget.definition.path:
-                continue
             given = shown(widget, SAMPLE)
             render = server.rendering.make(
                 widget, given.arguments, snapshot.generation, owner="", made=given.render
