@@ -149,6 +149,10 @@ view-browser: view/node_modules/.installed ## test the view in Chromium, under a
 pictures: $(VENV)/.dev ## accept how the bundled widgets look now (needs Chromium)
 	$(BIN)/python -m tests.field.pictures.accept
 
+.PHONY: site-test
+site-test: $(VENV)/.dev ## ask of a gallery built as files what is asked of a daemon's (needs Chromium)
+	GALLERY=built $(BIN)/python -m pytest -q tests/field/web/test_gallery_detail.py
+
 chat-pictures: $(VENV)/.dev ## take the README's picture of the chat anew (needs Chromium)
 	$(BIN)/python -m tests.field.chat.picture
 

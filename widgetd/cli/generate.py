@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +13,11 @@ from urllib.parse import urlsplit
 
 from widgetd.cli.options import Dir, snapshot_of
 from widgetd.errors import ConfigError, nearest
+from widgetd.settings import folder_of, settle
+
+MCP_URL = "http://127.0.0.1:8787/mcp"
+
+_PATH = re.compile(r"[\w./~-]*")
 
 
 def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
@@ -41,7 +48,7 @@ def new_sidecar(path: Path) -> int:
     return 0
 
 
-def config(host: str, *, url: str = "http://127.0.0.1:8787/mcp", token: str = "") -> int:
+def config(host: str, *, url: str = MCP_URL, token: str = "") -> int:
     """Print what connects a host (claude-code, cursor, vscode, …) to a running daemon.
 
     Args:
@@ -51,6 +58,44 @@ def config(host: str, *, url: str = "http://127.0.0.1:8787/mcp", token: str = ""
         token: What the daemon lets this host in by. Leave it out where hosts log in by themselves.
     """
     print(snippet(host, url, token))
+    return 0
+
+
+def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL) -> int:
+    """Write the gallery as a site of files: every widget in every state, and no daemon behind it.
+
+    Args:
+        folder: Where to write it.
+        dir: The folder of widgets.
+        base: The path at which the site will stand, as /widgets/.
+        url: Where MCP is served, for the calls that can be copied.
+    """
+    import anyio
+
+    from widgetd.catalog.history import History
+    from widgetd.testing.widgets import server_over
+    from widgetd.web.gallery import site
+    from widgetd.web.gallery.gallery import Gallery
+    from widgetd.web.gallery.problems import Problems
+
+    if not base.startswith("/") or not _PATH.fullmatch(base):
+        raise ConfigError("W0002", f"--base cannot be '{base}'", "write a path, as /widgets/")
+    settings = settle({"dir": dir}, os.environ).settings
+    widgets = folder_of(settings)
+    server = server_over(widgets, settings)
+    shown = Gallery(
+        server=server,
+        folder=widgets,
+        intake=None,
+        url=url,
+        image_origins=settings.image_origin,
+        sample_images=settings.sample_images,
+        stop=anyio.Event(),
+        problems=Problems(widgets, server.rendering.draws, settings.image_origin),
+        history=History(),
+    )
+    files = site.build(shown, folder, f"{base.rstrip('/')}/")
+    print(f"{folder}: {len(shown.snapshot.widgets)} widgets in {files} files")
     return 0
 
 

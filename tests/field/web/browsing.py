@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from anyio import to_thread
 
+from tests.serving import serving
 from widgetd.browser.chromium import FLAGS, chromium
+from widgetd.cli import main
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -21,6 +29,44 @@ needs_browser = pytest.mark.skipif(
     chromium() is None or find_spec("playwright") is None,
     reason="there is no Chromium here, or no Playwright to drive it",
 )
+
+
+@asynccontextmanager
+async def showing(folder: Path) -> AsyncIterator[str]:
+    """Where the gallery of `folder` stands: a daemon's, or with GALLERY=built one of files."""
+    if os.environ.get("GALLERY") != "built":
+        async with serving(folder, gallery=True) as url:
+            yield url.removesuffix("/mcp")
+        return
+    site = await to_thread.run_sync(_built, folder)
+    with files_of(Path(site.name)) as address:
+        yield address
+
+
+@cache
+def _built(folder: Path) -> TemporaryDirectory[str]:
+    site = TemporaryDirectory()
+    assert main(["build", site.name, "--dir", str(folder)]) == 0
+    return site
+
+
+@contextmanager
+def files_of(folder: Path) -> Iterator[str]:
+    """Where a server of files has those of `folder`."""
+    handler = partial(_Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
 
 
 @asynccontextmanager

@@ -1,4 +1,7 @@
-"""The page of one widget in a real browser: what is chosen, what is copied, what is told."""
+"""The page of one widget in a real browser: what is chosen, what is copied, what is told.
+
+None of it needs a daemon: `make site-test` asks the same of a gallery of files.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.field.web.browsing import browsing, needs_browser
-from tests.serving import serving
+from tests.field.web.browsing import browsing, needs_browser, showing
 from widgetd.settings import bundled
 
 pytestmark = needs_browser
@@ -21,8 +23,8 @@ def asked(address: str) -> dict[str, str]:
 
 async def test_whatever_is_chosen_stands_in_the_address_and_comes_back_with_it() -> None:
     chosen = {"state": "many", "width": "768", "theme": "dark", "tab": "source"}
-    async with serving(bundled(), gallery=True) as url, browsing() as page:
-        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker")
+    async with showing(bundled()) as site, browsing() as page:
+        await page.goto(f"{site}/w/flight_tracker")
         await page.locator("#state").select_option("many")
         await page.get_by_label("768").check()
         await page.get_by_label("Dark").check()
@@ -47,8 +49,8 @@ async def test_whatever_is_chosen_stands_in_the_address_and_comes_back_with_it()
 @pytest.mark.parametrize("width", ["", "?width=768", "?width=768&theme=both"])
 async def test_on_a_phone_the_page_fits_and_the_stage_scrolls_by_itself(width: str) -> None:
     phone = {"width": 390, "height": 844}
-    async with serving(bundled(), gallery=True) as url, browsing(viewport=phone) as page:
-        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker{width}")
+    async with showing(bundled()) as site, browsing(viewport=phone) as page:
+        await page.goto(f"{site}/w/flight_tracker{width}")
         await (
             page.frame_locator("#frames iframe")
             .first.locator("html[data-ready]")
@@ -87,8 +89,8 @@ async def test_every_tab_is_seen_whole_beside_the_number_of_problems(tmp_path: P
 
 async def test_both_themes_stand_side_by_side() -> None:
     laptop = {"width": 1440, "height": 900}
-    async with serving(bundled(), gallery=True) as url, browsing(viewport=laptop) as page:
-        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker?theme=both")
+    async with showing(bundled()) as site, browsing(viewport=laptop) as page:
+        await page.goto(f"{site}/w/flight_tracker?theme=both")
         await page.locator("#frames figure").nth(1).wait_for()
         tops = await page.locator("#frames figure").evaluate_all(
             "all => all.map(one => one.offsetTop)"
@@ -102,9 +104,9 @@ async def test_both_themes_stand_side_by_side() -> None:
 
 
 async def test_keys_lead_from_a_widget_to_the_search_and_back_and_are_listed() -> None:
-    async with serving(bundled(), gallery=True) as url, browsing() as page:
-        at = f"{url.removesuffix('/mcp')}/w/flight_tracker"
-        await page.goto(at)
+    async with showing(bundled()) as site, browsing() as page:
+        await page.goto(f"{site}/w/flight_tracker")
+        at = page.url
         await page.keyboard.press("?")
         keys = page.get_by_role("dialog", name="Keys")
         listed = await keys.locator("kbd").all_inner_texts()
@@ -128,8 +130,8 @@ async def test_keys_lead_from_a_widget_to_the_search_and_back_and_are_listed() -
 
 
 async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:
-    async with serving(bundled(), gallery=True) as url, browsing(locale="en-US") as page:
-        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker?state=rtl")
+    async with showing(bundled()) as site, browsing(locale="en-US") as page:
+        await page.goto(f"{site}/w/flight_tracker?state=rtl")
         drawn = page.frame_locator("#frames iframe")
         await drawn.locator("html[dir=rtl][lang=ar]").wait_for()
         await page.locator("#state").select_option("sample")
@@ -137,8 +139,8 @@ async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:
 
 
 async def test_a_search_stands_in_the_address_too() -> None:
-    async with serving(bundled(), gallery=True) as url, browsing() as page:
-        await page.goto(f"{url.removesuffix('/mcp')}/")
+    async with showing(bundled()) as site, browsing() as page:
+        await page.goto(f"{site}/")
         await page.get_by_label("Search widgets").fill("weather")
         await page.wait_for_function("() => location.search === '?q=weather'")
         await page.locator("h1", has_text=" of 27 widgets").wait_for()
@@ -152,10 +154,10 @@ async def test_a_search_stands_in_the_address_too() -> None:
 async def test_the_source_is_shown_as_it_was_written_and_can_be_copied() -> None:
     permissions = ["clipboard-read", "clipboard-write"]
     async with (
-        serving(bundled(), gallery=True) as url,
+        showing(bundled()) as site,
         browsing(permissions=permissions) as page,
     ):
-        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker?tab=source")
+        await page.goto(f"{site}/w/flight_tracker?tab=source")
         await page.get_by_role("button", name="Copy name").click()
         await page.get_by_role("button", name="Copied").wait_for()
         name = await page.evaluate("navigator.clipboard.readText()")
@@ -170,8 +172,8 @@ async def test_the_source_is_shown_as_it_was_written_and_can_be_copied() -> None
 
 
 async def test_what_the_model_is_told_and_pays_follows_the_state() -> None:
-    async with serving(bundled(), gallery=True) as url, browsing() as page:
-        await page.goto(f"{url.removesuffix('/mcp')}/w/flight_tracker?tab=model")
+    async with showing(bundled()) as site, browsing() as page:
+        await page.goto(f"{site}/w/flight_tracker?tab=model")
         summary = page.locator("[data-field=summary]")
         chatkit = page.locator("[data-field=tokens-chatkit]")
         before = await summary.inner_text(), int(await chatkit.inner_text())

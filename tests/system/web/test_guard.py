@@ -45,7 +45,9 @@ async def test_every_page_but_the_probes_asks_for_a_token(tmp_path: Path) -> Non
     async with asked as url:
         statuses = {
             page.path: (
-                await ask(url, page.path.format(tool="a", name="a"), method=page.methods[0])
+                await ask(
+                    url, page.path.format(tool="a", name="a", state="a"), method=page.methods[0]
+                )
             ).status_code
             for page in tables
         }

@@ -76,9 +76,9 @@ class Preview:
         }
 
 
-async def preview(server: Server, widget: Widget, seen: Shown) -> Preview:
+async def preview(gallery: Gallery, widget: Widget, seen: Shown) -> Preview:
     """Show `widget` to somebody who looks at what comes of it, and may act in it."""
-    arguments = seen.arguments
+    arguments, server = seen.arguments, gallery.server
     try:
         render = _make(server, widget, seen)
     except CallError as error:
@@ -94,7 +94,7 @@ async def preview(server: Server, widget: Widget, seen: Shown) -> Preview:
         ms=mark["ms"],
         mended=tuple(mark.get("mended") or ()),
         tokens={profile: tokens_of(result) for profile, result in results.items()},
-        render_id=render.id if await keep_shown(server, render) else "",
+        render_id=render.id if gallery.built is None and await keep_shown(server, render) else "",
         note=seen.note,
     )
 
@@ -118,7 +118,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     widget = snapshot.widgets[tool]
     offered = gallery.states(widget)
     state = _state(offered, query)
-    seen = await preview(gallery.server, widget, gallery.shown(widget, state.key))
+    seen = await preview(gallery, widget, gallery.shown(widget, state.key))
     earlier, changes = gallery.history.before(widget), None
     if earlier is not None:
         draws = gallery.server.rendering.draws
@@ -167,7 +167,7 @@ async def widget_json(
     given, offered = Shown(arguments=arguments or {}), gallery.states(widget)
     if arguments is None:
         given = gallery.shown(widget, _state(offered, query).key)
-    seen = await preview(gallery.server, widget, given)
+    seen = await preview(gallery, widget, given)
     return {
         **seen.json(snapshot, widget),
         "calls": calls(gallery.url, widget.tool, seen.arguments),

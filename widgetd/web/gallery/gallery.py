@@ -40,6 +40,7 @@ class Gallery:
         problems: What can be said against the widgets.
         history: What each widget was before.
         search: Finds widgets by what they are for.
+        built: Where the pages will stand that are built beforehand; None where a daemon answers.
     """
 
     server: Server
@@ -52,6 +53,7 @@ class Gallery:
     problems: Problems
     history: History
     search: Search = field(default_factory=Search)
+    built: str | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -85,6 +87,7 @@ class Gallery:
             "query": query,
             "theme": theme if theme in ("light", "dark") else "",
             "mark": mark_of(self.snapshot),
+            "built": self.built,
         }
 
     def widget(self, request: Request) -> Widget:

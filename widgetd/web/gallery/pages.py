@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -37,6 +38,12 @@ async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     shown = gallery.widget(request)
     arguments = await json_object(request) if request.method == "POST" else None
     return await widget_json(gallery, shown, request.query_params, arguments)
+
+
+async def state_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
+    """The same of one state."""
+    query = QueryParams({"state": request.path_params["state"]})
+    return await widget_json(gallery, gallery.widget(request), query)
 
 
 async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -107,6 +114,7 @@ PAGES = (
     _Page(path="/", view=index_page, template="index.html"),
     _Page(path="/index.json", view=index_json),
     _Page(path="/w/{tool}.json", view=widget_as_json, methods=("GET", "POST")),
+    _Page(path="/w/{tool}/states/{state}.json", view=state_as_json),
     _Page(path="/w/{tool}/problems.json", view=problems_as_json),
     _Page(path="/w/{tool}/problems", view=problems, template="problems.html"),
     _Page(path="/w/{tool}", view=widget_page, template="widget.html"),

@@ -3,7 +3,7 @@
 import { acceptFiles } from "./drop.js";
 import { Frame } from "./host.js";
 import { onChange } from "./live.js";
-import { carry, dress, fetchPage, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
+import { at, carry, dress, fetchPage, isBuilt, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
 
 const SCALE = 0.68;
 const EDGE = 36;
@@ -28,7 +28,8 @@ function open(tile) {
   sight.unobserve(tile);
   const { tool, title } = tile.dataset;
   const stage = tile.querySelector(".tile-stage");
-  const frame = new Frame({ tool, title, theme: theme(), sized: (height) => fit(stage, frame, height) });
+  const src = at(`/gallery/frame/${encodeURIComponent(tool)}`);
+  const frame = new Frame({ tool, title, theme: theme(), src, sized: (height) => fit(stage, frame, height) });
   frame.element.tabIndex = -1;
   frames.set(tool, frame);
   stage.append(frame.element);
@@ -43,7 +44,7 @@ function fit(stage, { element }, height) {
 }
 
 async function draw(tool) {
-  const response = await fetch(`/gallery/tile/${tool}`);
+  const response = await fetch(at(`/gallery/tile/${tool}`));
   if (!response.ok) return;
   const { result, error } = await response.json();
   const frame = frames.get(tool);
@@ -61,7 +62,7 @@ async function refresh(told) {
   }
   const changed = told.changed.filter((tool) => frames.has(tool));
   await Promise.all(changed.map(draw));
-  const now = await fetchPage();
+  const now = isBuilt ? narrowed(await fetchPage()) : await fetchPage();
   if (!document.getElementById("tiles") || !now.getElementById("tiles")) {
     main.replaceChildren(...now.getElementById("main").childNodes);
     watch();
@@ -91,6 +92,28 @@ function merge(list, now, removed) {
   }
 }
 
+/** Leaves in `page` what the address asks for, as a daemon would have. */
+function narrowed(page) {
+  const tag = remembered("tag");
+  const words = remembered("q").toLowerCase().split(/\s+/).filter(Boolean);
+  const all = [...page.querySelectorAll(".tile")];
+  const left = all.filter((tile) => {
+    const tags = JSON.parse(tile.dataset.tags);
+    const said = `${tile.textContent} ${tags.join(" ")}`.toLowerCase();
+    if ((!tag || tags.includes(tag)) && words.every((word) => said.includes(word))) return true;
+    tile.remove();
+    return false;
+  });
+  if (tag || words.length) page.getElementById("count").textContent = `${left.length} of ${all.length} widgets`;
+  page.getElementById("nothing").hidden = left.length > 0;
+  for (const link of page.querySelectorAll("#filters a")) {
+    const chosen = (new URL(link.href, location.href).searchParams.get("tag") ?? "") === tag;
+    if (chosen) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+  return page;
+}
+
 function forget(tile) {
   frames.get(tile.dataset.tool)?.remove();
   frames.delete(tile.dataset.tool);
@@ -104,7 +127,7 @@ function watch() {
 
 /** Says how many warnings a widget has; they take longer to find than its picture. */
 async function warn(tool) {
-  const response = await fetch(`/w/${tool}/problems.json`);
+  const response = await fetch(at(`/w/${tool}/problems.json`));
   const badge = document.querySelector(`[data-warnings="${tool}"]`);
   if (!response.ok || !badge) return;
   const { length } = await response.json();
@@ -154,3 +177,7 @@ function step(by) {
 onChange((told) => void refresh(told));
 if (main.hasAttribute("data-upload")) acceptFiles();
 watch();
+if (isBuilt) {
+  search.value = remembered("q");
+  void refresh({ changed: [], removed: [] });
+}

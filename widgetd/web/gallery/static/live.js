@@ -3,6 +3,8 @@
  * so the tab that holds the lock listens, and passes on what it hears.
  */
 
+import { isBuilt } from "./ui.js";
+
 const NAMES = ["hello", "swap", "render"];
 const listeners = new Set();
 const onRenders = new Set();
@@ -21,12 +23,17 @@ export function onRender(replaced) {
 }
 
 const channel = new BroadcastChannel("widgetd");
-channel.onmessage = ({ data }) => hear(data);
 
-if (navigator.locks) void navigator.locks.request("widgetd-live", listen);
-else void listen();
-show("wait");
-channel.postMessage({ name: "who" });
+if (isBuilt) show("built");
+else follow();
+
+function follow() {
+  channel.onmessage = ({ data }) => hear(data);
+  if (navigator.locks) void navigator.locks.request("widgetd-live", listen);
+  else void listen();
+  show("wait");
+  channel.postMessage({ name: "who" });
+}
 
 function listen() {
   const source = new EventSource("/gallery/live");
@@ -59,5 +66,5 @@ function hear({ name, told }) {
 
 function show(state) {
   sign.dataset.live = state;
-  sign.firstElementChild.textContent = { wait: "Connecting", live: "Live", lost: "Offline" }[state];
+  sign.firstElementChild.textContent = { wait: "Connecting", live: "Live", lost: "Offline", built: "Built beforehand" }[state];
 }

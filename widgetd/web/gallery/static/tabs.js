@@ -1,6 +1,6 @@
 /** Tabs as the ARIA practices have them: arrows move, and the open one stands in the address. */
 
-import { remember } from "./ui.js";
+import { isBuilt, remember, remembered } from "./ui.js";
 
 const FIRST = "arguments";
 
@@ -16,6 +16,8 @@ export function startTabs(changed) {
     remember("tab", tab.dataset.tab, FIRST);
     changed();
   };
+  const asked = tabs.find((tab) => tab.dataset.tab === remembered("tab"));
+  if (isBuilt && asked) open(asked);
   for (const [at, tab] of tabs.entries()) {
     tab.addEventListener("click", () => open(tab));
     tab.addEventListener("keydown", ({ key }) => {

@@ -1,5 +1,12 @@
 /** What every page can do: copy, keep its state in the address, follow the theme, obey keys. */
 
+/** Where pages stand that were built beforehand; nothing where a daemon answers. */
+const { built: base } = document.documentElement.dataset;
+export const isBuilt = base !== undefined;
+
+/** The address of what stands at `path` of the gallery. */
+export const at = (path) => (isBuilt ? base + path.slice(1) : path);
+
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 
 /** Returns `element` made of `tag`, with these properties and children. */
@@ -113,6 +120,14 @@ function showKeys(keys) {
   );
   document.body.append(dialog);
   dialog.showModal();
+}
+
+// What a daemon writes into the page is read from the address here.
+if (isBuilt) {
+  const theme = remembered("theme");
+  const choice = document.querySelector(`[data-choice=theme] [value="${CSS.escape(theme)}"]`);
+  if (choice) choice.checked = true;
+  dress(theme);
 }
 
 document.addEventListener("click", ({ target }) => {

@@ -8,7 +8,7 @@ import { log } from "./log.js";
 import { showProblems } from "./problems.js";
 import { Sidecar } from "./sidecar.js";
 import { startTabs } from "./tabs.js";
-import { carry, copy, dress, fetchPage, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
+import { at, carry, copy, dress, fetchPage, isBuilt, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
 
 const ARGUMENTS = "#args=";
 const PAUSE_MS = 40;
@@ -62,6 +62,7 @@ function openFrames() {
       title,
       theme,
       locale: locale(),
+      src: at(`/gallery/frame/${encodeURIComponent(tool)}`),
       sized: (height) => {
         frame.element.style.height = `${height}px`;
         size.textContent = `${theme}, ${frame.element.clientWidth} × ${height}`;
@@ -81,6 +82,11 @@ function openFrames() {
 
 /** Takes an action the way that every host does; whoever waits for one in this render hears of it. */
 async function act(taken) {
+  if (isBuilt) {
+    const problem = "Nobody hears of it: there is no daemon behind this page.";
+    log({ kind: "action", ...taken, problem });
+    return { isError: true, content: [{ type: "text", text: problem }] };
+  }
   const response = await fetch(`/w/${tool}/action`, { method: "POST", body: JSON.stringify(taken) });
   const result = await response.json();
   if (!response.ok) throw new Error(result.error);
@@ -97,10 +103,15 @@ function resize(width) {
 // --- what is shown
 
 async function load() {
-  const address = `/w/${tool}.json?state=${encodeURIComponent(state.value === "edited" ? "sample" : state.value)}`;
   const sent = edited;
+  if (isBuilt && sent !== undefined) {
+    showRefusal({ message: "Run `widgetd dev` on the folder to try them." }, "Arguments of your own need a daemon");
+    return;
+  }
+  const key = state.value === "edited" ? "sample" : state.value;
   const asking = sent === undefined ? {} : { method: "POST", body: JSON.stringify(sent) };
-  const response = await fetch(address, asking);
+  const address = sent === undefined ? `/w/${tool}/states/${encodeURIComponent(key)}.json` : `/w/${tool}.json`;
+  const response = await fetch(at(address), asking);
   // What was typed meanwhile is on its way, and newer.
   if (!response.ok || sent !== edited) return;
   take(await response.json());
@@ -120,11 +131,11 @@ function take(now) {
   if (document.activeElement !== raw) raw.value = JSON.stringify(now.arguments, null, 2);
 }
 
-function showRefusal(error) {
+function showRefusal(error, title = "These arguments do not make a picture; the last good one is shown") {
   refusal.hidden = !error;
   if (!error) return;
   const heading = document.createElement("h3");
-  heading.textContent = "These arguments do not make a picture; the last good one is shown";
+  heading.textContent = title;
   const sentence = document.createElement("p");
   sentence.textContent = error.message;
   refusal.replaceChildren(heading, sentence);
@@ -288,6 +299,7 @@ carryAll();
 openFrames();
 controls.show(shown.schema, edited ?? shown.arguments);
 raw.value = JSON.stringify(edited ?? shown.arguments, null, 2);
-if (edited === undefined) showRefusal(shown.error);
-else edit(edited);
+if (edited !== undefined) edit(edited);
+else if (isBuilt && remembered("state")) choose(remembered("state"));
+else showRefusal(shown.error);
 void showProblems(tool);

@@ -1,0 +1,82 @@
+"""`widgetd build` writes the gallery as files, and every address in them leads to one."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.serving import widget_file
+from widgetd.cli import main
+
+_ADDRESS = re.compile(r'(?:href|src|action)="([^"#?]+)')
+
+
+def built(folder: Path, *more: str) -> Path:
+    widgets, site = folder / "widgets", folder / "site"
+    assert main(["build", str(site), "--dir", str(widgets), *more]) == 0
+    return site
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    widgets = tmp_path / "widgets"
+    widgets.mkdir()
+    (widgets / "A.widget").write_text(widget_file("A"))
+    (widgets / "Broken.widget").write_text("{")
+    return tmp_path
+
+
+@pytest.mark.parametrize("base", ["/", "/deep/sub/"])
+def test_every_address_leads_to_a_file_wherever_the_site_stands(folder: Path, base: str) -> None:
+    site = built(folder, "--base", base)
+
+    pages = sorted(site.rglob("*.html"))
+    addresses = {one for page in pages for one in _ADDRESS.findall(page.read_text())}
+    local = {one for one in addresses if one.startswith("/")}
+    assert len(pages) > 5
+    for one in local:
+        assert one.startswith(base)
+        place = site / one.removeprefix(base)
+        assert place.is_file() or (place / "index.html").is_file(), one
+
+
+def test_each_state_is_drawn_and_what_is_broken_is_told(folder: Path) -> None:
+    site = built(folder)
+
+    told = json.loads((site / "w/a/states/sample.json").read_text())
+    keys = {state["key"] for state in told["states"]}
+    assert {file.stem for file in (site / "w/a/states").iterdir()} == keys
+    assert told["result"]["_meta"]["widgetd/widget"]["type"] == "Card"
+    assert told["renderId"] == ""
+    index = (site / "index.html").read_text()
+    assert "Broken.widget" in index
+    assert str(folder) not in index
+
+
+def test_a_site_is_written_anew_and_nothing_else_is_written_over(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = built(folder)
+    (folder / "widgets/A.widget").unlink()
+    (folder / "widgets/B.widget").write_text(widget_file("B"))
+    built(folder)
+    other = folder / "other"
+    other.mkdir()
+    (other / "mine").write_text("mine")
+    refused = main(["build", str(other), "--dir", str(folder / "widgets")])
+
+    assert [each.name for each in (site / "w").iterdir()] == ["b"]
+    assert refused == 2
+    assert "there is something else in" in capsys.readouterr().err
+    assert [each.name for each in other.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("base", ["sub/", 'https://a.example/"', "/a b/"])
+def test_a_site_stands_at_a_path(folder: Path, base: str) -> None:
+    site = folder / "site"
+
+    assert main(["build", str(site), "--dir", str(folder / "widgets"), "--base", base]) == 2
+    assert not site.exists()

@@ -1,0 +1,119 @@
+"""The gallery as files, for any server of files: each page, and each state of each widget drawn.
+
+What a daemon would answer lies where it would answer it, so pages and scripts are the same ones;
+`data-built` tells them that nobody is there who could draw more.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response
+
+from widgetd.errors import ConfigError
+from widgetd.guide.guide import ORDER
+from widgetd.web.app import routes
+from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.gallery.pages import PAGES
+from widgetd.web.static_files import static_files
+
+MARK = ".widgetd-site"
+"""A file in the folder of a site, which says that whatever is there may be written anew."""
+
+_FOLDERS = ("w", "guide", "gallery")
+_LINK = re.compile(r'(?<= )(href|src|action)="/')
+_POLICY = "content-security-policy"
+_NOT_IN_A_PAGE = ("frame-ancestors ", "sandbox ")
+"""What a policy may say in a header alone."""
+
+
+def build(gallery: Gallery, folder: Path, base: str) -> int:
+    """Write the site of `gallery` into `folder`, and answer how many files it has.
+
+    Args:
+        gallery: What is shown.
+        folder: Where to; it is made, or holds a site already, which is written anew.
+        base: The path at which the site will stand, as `/` or `/widgets/`.
+
+    Raises:
+        ConfigError: Something else is in the folder (W0002).
+    """
+    if folder.exists() and any(folder.iterdir()) and not (folder / MARK).exists():
+        advice = "name a new one, or one that this command wrote"
+        raise ConfigError("W0002", f"there is something else in {folder}", advice)
+    for each in _FOLDERS:
+        shutil.rmtree(folder / each, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    # First, so that what was written in part may be written anew.
+    (folder / MARK).touch()
+    return anyio.run(_write, replace(gallery, built=base), folder)
+
+
+async def _write(gallery: Gallery, folder: Path) -> int:
+    count = 0
+    async for path, content in _files(gallery):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        count += 1
+    return count
+
+
+async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
+    """Each file, by its path in the site."""
+    answers = {route.path: route.endpoint for route in routes(PAGES, gallery)}
+
+    async def asked(path: str, **parameters: str) -> Response:
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path.format(**parameters),
+            "query_string": b"",
+            "headers": [],
+            "path_params": parameters,
+        }
+        response: Response = await answers[path](Request(scope))
+        return response
+
+    async def page(path: str, **parameters: str) -> tuple[str, bytes]:
+        place = f"{path.format(**parameters)}/index.html".lstrip("/")
+        return place, _alone(await asked(path, **parameters), gallery.built or "/")
+
+    async def data(path: str, **parameters: str) -> tuple[str, bytes]:
+        place = path.format(**{name: quote(value) for name, value in parameters.items()})
+        return place.lstrip("/"), bytes((await asked(path, **parameters)).body)
+
+    yield await page("/")
+    yield await data("/index.json")
+    yield await page("/guide")
+    for name in ORDER:
+        yield await page("/guide/{name}", name=name)
+    for tool, widget in gallery.snapshot.widgets.items():
+        yield await page("/w/{tool}", tool=tool)
+        yield await page("/gallery/frame/{tool}", tool=tool)
+        for path in ("/gallery/tile/{tool}", "/w/{tool}/problems", "/w/{tool}/problems.json"):
+            yield await data(path, tool=tool)
+        for state in gallery.states(widget):
+            yield await data("/w/{tool}/states/{state}.json", tool=tool, state=state.key)
+    for name, content in static_files("widgetd.web.gallery").items():
+        yield f"gallery/static/{name}", content
+
+
+def _alone(response: Response, base: str) -> bytes:
+    """A page that needs no headers and stands at `base`."""
+    html = bytes(response.body).decode()
+    said = "; ".join(
+        part
+        for part in response.headers[_POLICY].split("; ")
+        if not part.startswith(_NOT_IN_A_PAGE)
+    )
+    policy = f'<meta http-equiv="{_POLICY}" content="{said}">'
+    html = html.replace("<head>", f"<head>{policy}", 1)
+    return _LINK.sub(rf'\1="{base}', html).encode()
