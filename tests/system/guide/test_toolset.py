@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
-from tests.system.mcp.test_access import listed
+from tests.system.mcp.test_access import listed, said
 from widgetd.cli import main
 from widgetd.daemon.toolsets import ROWS
 from widgetd.guide.guide import ORDER
@@ -167,11 +169,14 @@ def test_no_schema_of_a_built_in_tool_offers_a_choice_of_types() -> None:
 
 async def test_a_draft_leaves_no_trace(tmp_path: Path) -> None:
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "modern") as connection:
-        before = await connection.tools()
-        await asked(connection.client, "try_widget", widget=PARCEL)
-        found = await asked(connection.client, "search_widgets", query="parcel")
+        client = connection.client
+        before = await connection.tools(), await client.list_resources()
+        await asked(client, "try_widget", widget=PARCEL)
+        found = await asked(client, "search_widgets", query="parcel")
+        shown = await asked(client, "search_reference", query="parcel", kinds="example")
 
-        assert await connection.tools() == before
+        assert (await connection.tools(), await client.list_resources()) == before
+    assert shown["items"] == []
     assert found["items"] == []
     assert nothing_in(tmp_path)
 
@@ -307,6 +312,37 @@ async def test_a_name_that_is_none_of_a_widget_changes_nothing(tmp_path: Path, f
     assert nothing_in(tmp_path)
 
 
+async def test_a_link_of_that_name_leads_nobody_out_of_the_folder(tmp_path: Path) -> None:
+    widgets, outside = tmp_path / "widgets", tmp_path / "outside"
+    widgets.mkdir()
+    outside.write_text("mine")
+    (widgets / "Parcel.widget").symlink_to(outside)
+    async with serving(widgets, **SETTINGS) as url, connected(url, "legacy") as connection:
+        said = await refused(
+            connection.client, "save_widget", file="Parcel.widget", widget=PARCEL, replaces="x"
+        )
+
+    assert said.startswith("[W")
+    assert outside.read_text() == "mine"
+    assert (widgets / "Parcel.widget").is_symlink()
+
+
+@pytest.fixture
+def sealed(tmp_path: Path) -> Iterator[Path]:
+    tmp_path.chmod(0o555)
+    yield tmp_path
+    tmp_path.chmod(0o755)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes whatever folder there is")
+async def test_a_folder_that_may_only_be_read_stays_as_it_is(sealed: Path) -> None:
+    async with serving(sealed, **SETTINGS) as url, connected(url, "legacy") as connection:
+        said = await refused(connection.client, "save_widget", file="Parcel.widget", widget=PARCEL)
+
+    assert said.startswith("[W1006]")
+    assert nothing_in(sealed)
+
+
 async def test_of_two_who_save_a_new_file_one_is_refused(tmp_path: Path) -> None:
     outcomes: list[bool] = []
     async with serving(tmp_path, **SETTINGS) as url, connected(url, "legacy") as connection:
@@ -346,9 +382,14 @@ async def test_whoever_may_write_widgets_is_asked_for_by_scope(tmp_path: Path) -
     async with serving(widgets, token_file=tokens, **SETTINGS) as url:
         for name in ("ada", "ben"):
             seen[name] = await listed(url, f"{name}-" * 5)
+        saving = {"name": "save_widget", "arguments": {"file": "A.widget", "widget": PARCEL}}
+        _, told = await said(url, "ada-" * 5, "tools/call", saving, name="save_widget")
 
     assert NAMES - seen["ada"] == {"save_widget"}
     assert NAMES.isdisjoint(seen["ben"])
+    assert told["result"]["content"][0]["text"].startswith(
+        "[W2301] this token has no scope 'write'"
+    )
 
 
 async def test_lists_are_taken_however_a_caller_writes_them_and_too_many_are_refused(

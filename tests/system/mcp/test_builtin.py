@@ -15,6 +15,7 @@ from mcp_types import CallToolResult, TextContent
 from tests.making import snapshot_of, widget
 from tests.serving import PATIENCE_S
 from widgetd.catalog.registry import Registry
+from widgetd.daemon.toolsets import ROWS
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin import CORE_TOOLS
@@ -96,6 +97,18 @@ async def test_a_toolset_that_is_not_switched_on_is_not_there_and_keeps_its_name
         "Tell.widget#/name: the tool name 'tell' is one of widgetd's own; "
         "give the widget another name"
     )
+
+
+def test_a_server_without_toolsets_lists_what_one_without_their_rows_does_byte_for_byte() -> None:
+    registry = Registry(snapshot_of(widget()))
+    lists = [
+        build(registry, local_store(), ServerOptions(builtin=rows))
+        .tools_for(Principal(), registry.current)
+        .ready("")
+        for rows in (CORE_TOOLS, ROWS)
+    ]
+
+    assert lists[0] == lists[1]
 
 
 async def test_a_toolset_is_listed_and_answers_where_it_is_switched_on() -> None:

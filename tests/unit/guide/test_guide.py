@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +74,48 @@ def test_every_block_of_the_guide_holds(kind: str, text: str, beside: str, tmp_p
             assert len(light.steps) == len(dark.steps) == text.count("      - ")
         case _:
             pytest.fail(f"a block of {kind} is held to nothing")
+
+
+WITHOUT = """
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from chatkit import widgets
+from pydantic import create_model
+
+kept = {name: field for name, field in widgets.Text.model_fields.items() if name != "LEFT OUT"}
+fields = {name: (field.annotation, field) for name, field in kept.items()}
+text = create_model("Text", __base__=widgets.WidgetComponentBase, **fields)
+
+from widgetd.widget.components import vocabulary
+
+known = vocabulary()
+object.__setattr__(known.components["Text"], "model", text)
+
+from tests.unit.guide.test_guide import blocks, test_every_block_of_the_guide_holds as holds
+
+failed = 0
+for block in blocks():
+    try:
+        with TemporaryDirectory() as folder:
+            holds(*block.values, Path(folder))
+    except AssertionError:
+        failed += 1
+print(failed)
+"""
+
+
+@pytest.mark.parametrize(("left_out", "fails"), [("value", True), ("nothing", False)])
+def test_a_property_that_chatkit_has_no_more_fails_the_guide(left_out: str, fails: bool) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WITHOUT.replace("LEFT OUT", left_out)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert (int(done.stdout) > 0) == fails
 
 
 def test_whatever_a_page_names_exists() -> None:
