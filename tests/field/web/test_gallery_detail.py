@@ -75,10 +75,10 @@ async def test_every_tab_is_seen_whole_beside_the_number_of_problems(tmp_path: P
         json.dumps({"version": "1.0", "name": "Note", "template": card})
     )
     ends: dict[int, list[float]] = {}
-    async with serving(tmp_path, gallery=True) as url, browsing() as page:
+    async with showing(tmp_path) as site, browsing() as page:
         for width in (390, 1280, 1440):
             await page.set_viewport_size({"width": width, "height": 900})
-            await page.goto(f"{url.removesuffix('/mcp')}/w/note")
+            await page.goto(f"{site}/w/note")
             await page.locator("[data-count=problems]:visible").wait_for()
             ends[width] = await page.get_by_role("tab").evaluate_all(
                 "all => all.map(one => one.getBoundingClientRect().right)"

@@ -42,12 +42,11 @@ async def test_every_page_but_the_probes_asks_for_a_token(tmp_path: Path) -> Non
     tokens.write_text(f"ada {ADA} gallery\n")
     tables = (*pages.PAGES, pages.METRICS_PAGE, *gallery.PAGES, *gallery.EDITING)
     asked = serving(widgets, gallery=True, allow_upload=True, token_file=tokens)
+    named = dict.fromkeys(("tool", "name", "state", "id"), "a")
     async with asked as url:
         statuses = {
             page.path: (
-                await ask(
-                    url, page.path.format(tool="a", name="a", state="a"), method=page.methods[0]
-                )
+                await ask(url, page.path.format_map(named), method=page.methods[0])
             ).status_code
             for page in tables
         }
