@@ -11,6 +11,7 @@ CODES = (
     Code("W3003", "fault", "too much is asked for at once"),
     Code("W3004", "fault", "nothing may be saved here"),
     Code("W3005", "fault", "the file to be replaced is another by now"),
+    Code("W3006", "fault", "the user was asked, and did not agree"),
     # W31xx: what the daemon did
     Code("W3101", "fault", "a pattern cannot be matched in linear time"),
     Code("W3102", "fault", "a cursor is unknown"),

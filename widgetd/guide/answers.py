@@ -11,7 +11,7 @@ from anyio import CapacityLimiter, to_thread
 
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.history import History, changes_between
-from widgetd.catalog.intake import Intake, RefusedUploadError, Writer
+from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget_name
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
@@ -246,6 +246,18 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
         )
 
     return structured_result(await to_thread.run_sync(tried, limiter=authoring.at_once))
+
+
+def question_of(context: ToolContext, arguments: Mapping[str, Any]) -> str:
+    """What a user is asked before a widget is saved; empty where it is refused in any case."""
+    file = arguments.get("file")
+    if context.use(Authoring).intake is None or not isinstance(file, str):
+        return ""
+    if not is_widget_name(file):
+        return ""
+    if arguments.get("replaces"):
+        return f"Replace the widget in '{file}'?"
+    return f"Save a new widget as '{file}'?"
 
 
 async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

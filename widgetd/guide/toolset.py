@@ -29,6 +29,12 @@ def _answer(name: str) -> Handler:
     return answer
 
 
+def _question(context: ToolContext, arguments: Mapping[str, Any]) -> str:
+    from widgetd.guide.answers import question_of  # noqa: PLC0415 - as above
+
+    return question_of(context, arguments)
+
+
 def _names(description: str, **more: Any) -> dict[str, Any]:
     return {
         "type": "array",
@@ -174,5 +180,7 @@ TOOLS = (
         toolset="author",
         read_only=False,
         destructive=True,
+        waits=True,
+        asks=_question,
     ),
 )

@@ -82,6 +82,7 @@ def caller_of(
         client=client.name,
         client_version=client.version,
         apps=client.apps,
+        asks=client.asks,
         protocol=client.protocol,
         meta=meta,
         registry=server.registry,

@@ -230,12 +230,14 @@ class ClientInfo(NamedTuple):
         name: Its name (`clientInfo.name`); empty if it gave none.
         version: Its version, with the name.
         apps: Whether it shows MCP Apps views.
+        asks: Whether its user can be asked something before a call is answered.
         protocol: The protocol version it speaks, as `2026-07-28`.
     """
 
     name: str
     version: str
     apps: bool
+    asks: bool
     protocol: str
 
 
@@ -251,6 +253,7 @@ class Caller:
         client: The client's own name (`clientInfo.name`); empty if it gave none.
         client_version: Its own version, with the name.
         apps: Whether the client shows MCP Apps views.
+        asks: Whether its user can be asked something before a call is answered.
         protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
         meta: The request's `_meta`.
         principal: Who it is, as far as a token says.
@@ -264,6 +267,7 @@ class Caller:
     client: str = ""
     client_version: str = ""
     apps: bool = False
+    asks: bool = False
     protocol: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
     principal: Principal = LOCAL

@@ -44,12 +44,16 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import (
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
     EmptyResult,
+    InputRequiredResult,
     SubscribeRequestParams,
     SubscriptionsListenRequestParams,
     UnsubscribeRequestParams,
 )
-from mcp_types.version import LATEST_MODERN_VERSION
+from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 
 from widgetd.errors import ConfigError
@@ -239,12 +243,36 @@ def client_info(connection: Connection) -> ClientInfo:
     params, capabilities = connection.client_params, connection.client_capabilities
     info = None if params is None else params.client_info
     extensions = None if capabilities is None else capabilities.extensions
+    elicitation = None if capabilities is None else capabilities.elicitation
+    # Before, a server would have to ask on a stream that answers in JSON do not have.
+    has_rounds = connection.protocol_version in MODERN_PROTOCOL_VERSIONS
     return ClientInfo(
         name="" if info is None else info.name,
         version="" if info is None else info.version,
         apps=UI_EXTENSION in (extensions or ()),
+        asks=has_rounds and elicitation is not None and elicitation.form is not None,
         protocol=connection.protocol_version,
     )
+
+
+CONFIRMED = "confirmed"
+"""The one thing that a user is asked before a call: whether it is to be done."""
+
+
+def asked_first(question: str) -> InputRequiredResult:
+    """The answer to a call by which the client asks its user first, and then calls again."""
+    confirmed = {"type": "boolean", "title": "Yes", "default": False}
+    schema = {"type": "object", "properties": {CONFIRMED: confirmed}, "required": [CONFIRMED]}
+    params = ElicitRequestFormParams(message=question, requested_schema=schema)
+    return InputRequiredResult(input_requests={CONFIRMED: ElicitRequest(params=params)})
+
+
+def confirmed(params: CallToolRequestParams) -> bool | None:
+    """What a user said who was asked before this call; None where nobody was."""
+    answer = (params.input_responses or {}).get(CONFIRMED)
+    if not isinstance(answer, ElicitResult):
+        return None
+    return answer.action == "accept" and (answer.content or {}).get(CONFIRMED) is True
 
 
 def wrap_endpoint(app: Any, path: str, layer: Callable[[Any], Any]) -> None:

@@ -183,7 +183,16 @@ class Server:
 
         Of what the result says, the SDK drops what the caller's protocol does not know.
         """
-        result = await call_tool(self, params.name, params.arguments or {})
+        arguments, caller = params.arguments or {}, self.rendering.caller
+        tool = self.builtin.get(params.name)
+        if tool is not None and tool.asks and caller.asks and caller.refusal is None:
+            said, question = sdk.confirmed(params), tool.asks(self.context(caller), arguments)
+            if question and said is None:
+                return sdk.asked_first(question).model_dump(by_alias=True, exclude_none=True)
+            if question and not said:
+                refusal = CallError("W3006", "the user did not agree, so nothing was done")
+                return {"resultType": "complete", **error_result(refusal).values()}
+        result = await call_tool(self, params.name, arguments)
         return {"resultType": "complete", **result.values()}
 
     def complete(

@@ -13,7 +13,14 @@ import anyio
 import pytest
 from anyio import to_thread
 from mcp import Client, MCPError
-from mcp_types import CallToolResult, TextContent, TextResourceContents
+from mcp.client.session import ClientRequestContext
+from mcp_types import (
+    CallToolResult,
+    ElicitRequestParams,
+    ElicitResult,
+    TextContent,
+    TextResourceContents,
+)
 
 from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
 from tests.system.mcp.test_access import listed, said
@@ -285,6 +292,35 @@ async def test_the_digest_of_a_save_lets_its_writer_save_again(tmp_path: Path) -
         second = await asked(client, "save_widget", **again)
 
     assert first["digest"] == read["digest"] != second["digest"]
+
+
+@pytest.mark.parametrize("agrees", [True, False, None])
+async def test_a_user_who_can_be_asked_is_asked_before_anything_is_saved(
+    tmp_path: Path, agrees: bool | None
+) -> None:
+    questions: list[str] = []
+
+    async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG001 - as the client calls it
+        questions.append(params.message)
+        if agrees is None:
+            return ElicitResult(action="cancel")
+        return ElicitResult(action="accept", content={"confirmed": agrees})
+
+    saving = {"file": "Parcel.widget", "widget": PARCEL}
+    async with (
+        serving(tmp_path, **SETTINGS) as url,
+        Client(url, elicitation_callback=answer) as client,
+    ):
+        with anyio.fail_after(PATIENCE_S):
+            saved = await client.call_tool("save_widget", saving)
+            wrong = await client.call_tool("save_widget", {**saving, "file": "../x.widget"})
+
+    assert questions == ["Save a new widget as 'Parcel.widget'?"]
+    assert text(wrong).startswith("[W1006]")
+    assert saved.is_error != bool(agrees)
+    assert (tmp_path / "Parcel.widget").exists() == bool(agrees)
+    if not agrees:
+        assert text(saved).startswith("[W3006] the user did not agree, so nothing was done")
 
 
 async def test_whoever_saves_is_told_the_page_and_warned_that_a_file_may_be_replaced(

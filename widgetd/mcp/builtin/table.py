@@ -72,6 +72,8 @@ class BuiltinTool:
         scope: What the caller's token must grant.
         cost: Of the caller's rate.
         waits: Whether it waits for somebody, and so holds no slot meanwhile.
+        asks: What the user is asked before it is done, where their client can ask; empty for
+            nothing. It needs `waits`.
         toolset: Which setting switches it on.
         read_only: Whether calling it changes nothing.
         destructive: Whether it may take the place of what is there.
@@ -86,6 +88,7 @@ class BuiltinTool:
     scope: str = READ
     cost: int = 1
     waits: bool = False
+    asks: Callable[[ToolContext, Mapping[str, Any]], str] | None = None
     toolset: str = CORE
     read_only: bool = True
     destructive: bool = False
