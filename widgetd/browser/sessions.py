@@ -134,6 +134,11 @@ class Sessions:
         self._eventful: dict[str, Audience] = {}
         self._happened = anyio.Event()
 
+    @property
+    def count(self) -> int:
+        """How many there are, whosever they are."""
+        return len(self._open)
+
     async def start(
         self,
         caller: Caller,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import anyio.lowlevel
@@ -45,6 +45,7 @@ from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import tracing
 from widgetd.mcp import sdk
+from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.log_ring import LogRing
 from widgetd.mcp.login import Login
 from widgetd.mcp.principal import Principal
@@ -190,6 +191,8 @@ def _provide(
     if sessions is None:
         return anyio.lowlevel.checkpoint
     server.provide(sessions)
+    operations = cast("Operations", server.services[Operations])
+    operations.sections["sessions"] = lambda: sessions.count
     return sessions.run
 
 

@@ -94,10 +94,11 @@ async def test_a_misspelt_step_is_refused_before_any_is_done(tmp_path: Path) -> 
     (tmp_path / "Controls.widget").write_text(controls_file())
     with anyio.fail_after(100):
         async with (
-            serving(tmp_path, toolset=("sessions",)) as url,
+            serving(tmp_path, toolset=("sessions", "operate")) as url,
             connected(url, "modern") as client,
         ):
             begun = (await call(client, "start_session", widget="controls")).structured_content
+            status = (await call(client, "get_status")).structured_content
             doing = [{"keyword": "Press", "target": "action=track"}, {"keyword": "Prss"}]
             done = await call(client, "do_in_session", session_id=begun["sessionId"], steps=doing)
             read = await client.client.read_resource(
@@ -106,6 +107,7 @@ async def test_a_misspelt_step_is_refused_before_any_is_done(tmp_path: Path) -> 
 
     error = done.meta["widgetd/error"]
     assert (error["code"], error["path"]) == ("W4101", "steps[1].keyword")
+    assert status["sessions"] == 1
     assert "action" not in str(read.contents[0])
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -62,11 +61,11 @@ class Operations:
     vitals: Vitals
     log: LogRing
     audit: Path | None = None
-    sections: Mapping[str, Callable[[], Any]] = field(default_factory=lambda: MappingProxyType({}))
+    sections: dict[str, Callable[[], Any]] = field(default_factory=dict)
 
 
 async def get_status(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
-    """What `/status` says, and `{"toolsets", "store", …}`."""
+    """What `/status` says, and `{"toolsets", "store", "sessions"?, …}`."""
     operations = context.use(Operations)
     said = status(operations.registry, operations.vitals, context.caller.snapshot)
     more = {name: read() for name, read in operations.sections.items()}
