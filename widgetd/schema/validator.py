@@ -30,7 +30,7 @@ from widgetd.schema.json_values import (
     size,
     too_deep,
 )
-from widgetd.schema.sampling.sample import smallest
+from widgetd.schema.sampling.sample import sample, smallest
 from widgetd.schema.types import type_names
 from widgetd.schema.unsatisfiable import unsatisfiable
 from widgetd.schema.work import MOST, Work
@@ -155,6 +155,13 @@ class Schema:
     def smallest(self) -> dict[str, Json] | None:
         """The smallest arguments that fit; `None` where none were found."""
         return smallest(self)
+
+    @cached_property
+    def telling(self) -> dict[str, Json] | None:
+        """The smallest arguments without an empty list among them, where there are such."""
+        if self.smallest and [] in self.smallest.values():
+            return sample(self, state="required") or self.smallest
+        return self.smallest
 
     def explainer(self, budget: int = BUDGET) -> Explainer:
         """What says whether and why values do not fit this schema's parts, within a budget."""

@@ -8,7 +8,7 @@ schema does not admit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -64,12 +64,12 @@ def _generated(definition: Definition, schema: Schema) -> str:
     lead = _lead(definition)
     studio = definition.studio
     examples = (example.arguments for example in definition.sidecar.examples)
-    given = (*examples, *(studio.samples if studio else ()))
+    given = telling_first((*examples, *(studio.samples if studio else ())))
     admitted = (sample for sample in given if schema.admits(dict(sample)))
     authored = [text for sample in admitted for text in _sentence(definition, sample)]
     for detail in _DETAILS:
         fields = _fields(schema, detail)
-        samples = chain(authored, _smallest_sample(definition, schema)) if detail.sample else [""]
+        samples = chain(authored, _made_sample(definition, schema)) if detail.sample else [""]
         for sample in samples:
             text = " ".join(part for part in (lead, fields, sample) if part)
             if len(text) <= LONGEST:
@@ -136,9 +136,14 @@ def _parts(schema: Mapping[str, Any]) -> str:
     return ", ".join(names[:_MOST_PARTS]) + (", …" if len(names) > _MOST_PARTS else "")
 
 
-def _smallest_sample(definition: Definition, schema: Schema) -> Iterator[str]:
-    """The smallest sample as a sentence, made only where no other is short enough."""
-    yield from _sentence(definition, schema.smallest)
+def telling_first(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """`given` as they came, but what shows no more than an empty state after all others."""
+    return sorted(given, key=lambda arguments: not arguments or [] in arguments.values())
+
+
+def _made_sample(definition: Definition, schema: Schema) -> Iterator[str]:
+    """A made sample as a sentence, where no other is short enough."""
+    yield from _sentence(definition, schema.telling)
 
 
 def _sentence(definition: Definition, sample: Mapping[str, Any] | None) -> Iterator[str]:

@@ -32,7 +32,7 @@ from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
 from widgetd.widget.components.tool_icon import tool_icon
 from widgetd.widget.definition import Definition, Names
-from widgetd.widget.description import describe
+from widgetd.widget.description import describe, telling_first
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
@@ -278,11 +278,11 @@ class Widget:
 
     @cached_property
     def example(self) -> Mapping[str, Any] | None:
-        """Arguments that this widget admits: the author's, as full as there are, else the smallest.
+        """Arguments that this widget admits: the author's, else the smallest there are.
 
         The first that shows more than an empty state, else the first.
         """
-        return self.schema.smallest if self._authors is None else self._authors
+        return self.schema.telling if self._authors is None else self._authors
 
     @property
     def call_example(self) -> Mapping[str, Any] | None:
@@ -291,8 +291,7 @@ class Widget:
 
     @cached_property
     def _authors(self) -> Mapping[str, Any] | None:
-        full = (one for one in self.examples if one and [] not in one.values())
-        return next(full, None) or next(iter(self.examples), None)
+        return next(iter(telling_first(self.examples)), None)
 
     @property
     def examples(self) -> tuple[Mapping[str, Any], ...]:

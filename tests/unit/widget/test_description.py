@@ -61,6 +61,30 @@ def test_the_authors_example_comes_before_a_made_one() -> None:
     )
 
 
+def test_an_example_of_an_empty_state_comes_after_all_others() -> None:
+    sidecar = """
+[[examples]]
+arguments = { city = "Oslo", status = "delivered", stops = [] }
+[[examples]]
+arguments = { city = "Oslo", status = "on its way", stops = [{ at = "Lier" }] }"""
+
+    assert told(sidecar, jsonSchema=PARCEL).endswith(
+        'For example {"city":"Oslo","status":"on its way","stops":[{"at":"Lier"}]}'
+    )
+
+
+def test_a_made_example_shows_an_element_of_each_list_or_is_left_out_where_that_is_too_long() -> (
+    None
+):
+    def example(length: int) -> str:
+        stops = {"type": "array", "items": {"type": "string", "minLength": length}}
+        schema = {"type": "object", "properties": {"stops": stops}, "required": ["stops"]}
+        return told(jsonSchema=schema).partition("For example ")[2]
+
+    assert len(json.loads(example(2))["stops"]) == 1
+    assert example(LONGEST) == ""
+
+
 def test_an_example_that_does_not_fit_is_not_given() -> None:
     sidecar = '[[examples]]\narguments = { city = 7, status = "delivered" }'
 

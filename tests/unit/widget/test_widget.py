@@ -61,6 +61,16 @@ def test_without_the_authors_arguments_the_example_is_the_smallest() -> None:
     assert shown() == widget(schema=LISTED, template='{"type":"Card"}').schema.smallest
 
 
+def test_without_the_authors_arguments_no_list_of_the_example_is_empty() -> None:
+    rows = {"type": "array", "items": {"type": "integer"}}
+    schema = {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
+    made = widget(schema=schema, template='{"type":"Card","value":{{ rows | tojson }}}')
+
+    assert made.schema.smallest == {"rows": []}
+    assert made.example is not None
+    assert len(made.example["rows"]) == 1
+
+
 def test_an_error_ends_with_the_authors_example() -> None:
     made = widget(schema=LISTED, sidecar='[[examples]]\narguments = {title="a", rows=[1]}\n')
 
