@@ -16,11 +16,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from widgetd.catalog.deletion import GRACE_S, MissingFiles
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
+from widgetd.catalog.state import news
 from widgetd.checks import findings
 from widgetd.checks.renders import undrawable
 from widgetd.errors import ConfigError, Finding, WidgetError
@@ -329,7 +330,7 @@ def _entry(
     except WidgetError as error:
         return _broken(entry, source.path, key, error)
     except Exception as error:  # noqa: BLE001 - a defect that one file finds must not end them all
-        _log().exception("widget.crashed", path=source.path)
+        news().exception("widget.crashed", path=source.path)
         problem = f"widgetd itself failed on it ({type(error).__name__})"
         advice = "this is a defect of widgetd; report it with this file"
         defect = Finding(code="W1005", problem=problem, advice=advice, path=source.path)
@@ -379,13 +380,6 @@ def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, S
         return source, take(path + SUFFIX)
     except FileNotFoundError:
         return source, None
-
-
-def _log() -> Any:
-    # Late, because it costs a command as much as a dozen widgets, and hardly one has news.
-    import structlog  # noqa: PLC0415 - see above
-
-    return structlog.get_logger()
 
 
 def load(source: Source, sidecar: Source | None = None, *, limits: Limits) -> Widget:
@@ -439,7 +433,7 @@ def discover_widgets(
         if refused is not None:
             refused(fault)
         else:
-            _log().warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
+            news().warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
     return list(found.widgets.values())
 
 

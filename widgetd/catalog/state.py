@@ -16,15 +16,12 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from mmap import mmap
 from pathlib import Path
-
-import structlog
+from typing import Any
 
 _SAFELY = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """To open a pipe would wait for its other end; a link would lead out of the folder."""
 
 _ASIDE = ".new"
-
-_log = structlog.get_logger()
 
 
 class StateFolder:
@@ -122,7 +119,7 @@ class StateFolder:
         if self._failing:
             self._failing.discard(_part(name))
             if not self._failing:
-                _log.info("state.recovered", path=str(self._path))
+                news().info("state.recovered", path=str(self._path))
 
     @contextmanager
     def _attempting(self, name: str) -> Iterator[None]:
@@ -131,8 +128,15 @@ class StateFolder:
         except (OSError, ValueError) as error:
             if not self._failing:
                 problem = error.strerror if isinstance(error, OSError) else str(error)
-                _log.warning("state.failed", path=str(self._path / name), problem=problem)
+                news().warning("state.failed", path=str(self._path / name), problem=problem)
             self._failing.add(_part(name))
+
+
+def news() -> Any:
+    """The log, imported late: it costs a command as much as a dozen widgets, and few have news."""
+    import structlog  # noqa: PLC0415 - see above
+
+    return structlog.get_logger()
 
 
 def _part(name: str) -> str:

@@ -11,7 +11,8 @@ import pytest
 from tests.serving import widget_file
 from widgetd.files.bundled import bundled
 
-SERVING = ("fastmcp", "mcp", "starlette", "uvicorn")
+SERVING = ("fastmcp", "mcp", "starlette", "uvicorn", "pygments")
+"""The last comes with rich's tracebacks, which structlog takes where it finds them."""
 
 RUN = f"""
 import sys
