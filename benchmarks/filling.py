@@ -54,6 +54,11 @@ def rows(most: int) -> Iterator[Row]:
         said = "The answer is at hand: of the arguments, one is sent instead of all."
         taken = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
         yield compared("call of a filled widget", at_most(1.15), taken, remark=said)
+        alone = stack.enter_context(widgetd(widgets)).url
+        without = caller(alone, PLAIN, flight_arguments())
+        taken = alternate(plain, without, pairs=pairs, warm_up=50, block=50)
+        said = "The widget has no feed: beside upstreams, against a daemon that has none."
+        yield compared("call of a widget without a feed", at_most(1.02), taken, remark=said)
 
 
 def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:

@@ -54,17 +54,26 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
     return 0
 
 
-def render(name: str, *, dir: Dir = None, arguments: Arguments = "") -> int:
+def render(
+    name: str, *, dir: Dir = None, arguments: Arguments = "", upstreams: Path | None = None
+) -> int:
     """Render one widget and print its tree.
 
     Args:
         name: The tool's name, as `widgetd list` prints it.
         dir: The folder of widgets.
         arguments: JSON, @FILE with JSON, or - for standard input; by default an example.
+        upstreams: The upstreams file: a widget with a feed is filled as a call fills it.
     """
     widget = widget_of(snapshot_of(dir), name)
-    given = arguments_from(arguments) if arguments else widget.example
-    print_json(widget.call(given or {}).tree)
+    if upstreams is None or widget.feed is None:
+        given = arguments_from(arguments) if arguments else widget.example
+        print_json(widget.call(given or {}).tree)
+        return 0
+    from widgetd.upstreams.feeds import filled_once
+
+    asked = arguments_from(arguments) if arguments else widget.call_example
+    print_json(widget.draw(filled_once(widget, widget.feed, asked or {}, upstreams)).tree)
     return 0
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Literal
 
 import anyio
@@ -25,6 +26,7 @@ from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import to_json
 from widgetd.schema.validator import Checked
 from widgetd.store.contract import Answers
+from widgetd.store.factory import local_store
 from widgetd.upstreams.connection import Observer
 from widgetd.upstreams.upstreams import Upstreams
 from widgetd.widget.feed import Feed
@@ -75,6 +77,33 @@ class _Flight:
         self.kept: Kept | None = None
         self.source: Source = "call"
         self.error: CallError | None = None
+
+
+def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) -> Checked:
+    """What `widget` is drawn with, by upstreams that are connected for this alone.
+
+    Raises:
+        ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
+        CallError: Nothing that fits can be had.
+    """
+    upstreams = Upstreams(file, is_logged=False)
+
+    async def fill() -> Checked | CallError:
+        feeds = UpstreamFeeds(upstreams, local_store().answers)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(upstreams.run)
+            found: Checked | CallError
+            try:
+                found = (await feeds.fill(widget, feed, asked, strict=False)).checked
+            except CallError as error:  # beside a task that runs, it would be one of a group
+                found = error
+            tasks.cancel_scope.cancel()
+        return found
+
+    found = anyio.run(fill)
+    if isinstance(found, CallError):
+        raise found
+    return found
 
 
 class UpstreamFeeds:

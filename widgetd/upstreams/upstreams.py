@@ -34,6 +34,7 @@ class Upstreams:
         path: The file.
         observer: Is told of calls.
         clock: Tells the time, in seconds that never run backwards.
+        is_logged: Whether their states go to the log.
 
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
@@ -45,12 +46,14 @@ class Upstreams:
         *,
         observer: Observer | None = None,
         clock: Callable[[], float] = time.monotonic,
+        is_logged: bool = True,
     ) -> None:
         self.fault: ConfigError | None = None
         self.restarts = 0
         self._path = path
         self._observer = observer
         self._clock = clock
+        self._is_logged = is_logged
         self._file: File = read_file(path)
         self._stamps = self._look()
         self._looked = anyio.Event()
@@ -160,7 +163,9 @@ class Upstreams:
             _log.info("upstreams.reloaded", changed=sorted(changed), gone=sorted(gone))
 
     def _made(self, declaration: Declaration) -> Upstream:
-        return Upstream(declaration, observer=self._observer, clock=self._clock)
+        return Upstream(
+            declaration, observer=self._observer, clock=self._clock, is_logged=self._is_logged
+        )
 
     def _start(self, upstream: Upstream) -> None:
         if self._tasks is None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from tests.making import widget
+from tests.system.store.events import logged
 from tests.system.store.replicas import replicas
 from tests.system.store.server import Server, running_server
 from tests.system.upstreams.servers import Flights, mcp_served, toml, upstreams_of
@@ -58,3 +60,38 @@ async def test_what_one_replica_was_answered_the_other_need_not_ask(
             await there.fill(made, made.feed, {"number": "UA1"}, strict=False)
             await here.fill(made, made.feed, {"number": "UA1"}, strict=False)
             assert flights.calls == ["UA1", "UA1"]
+
+
+async def test_replicas_that_lose_their_store_go_on_alone_and_find_back(
+    server: Server, tmp_path: Path
+) -> None:
+    flights, made = Flights(), flight()
+    feed = made.feed
+    assert feed is not None
+    with logged() as events:
+        async with two(flights, tmp_path) as (one, other), replicas(server) as both:
+            here = UpstreamFeeds(one, both.here.answers, clock=both.clock)
+            there = UpstreamFeeds(other, both.there.answers, clock=both.clock)
+
+            async def both_fill() -> list[Any]:
+                with anyio.fail_after(60):
+                    return [
+                        (await feeds.fill(made, feed, {"number": "UA1"}, strict=False)).checked
+                        for feeds in (here, there)
+                    ]
+
+            before = await both_fill()
+            server.kill()
+            kept = await both_fill()  # each has it still
+            both.clock.now += 60
+            alone = await both_fill()
+            server.start()
+            with anyio.fail_after(60):
+                while events.names().count("store.recovered") < 2:
+                    await events.next()
+            both.clock.now += 60
+            after = await both_fill()
+
+    assert before == kept == alone == after
+    assert flights.calls == ["UA1"] * 4  # once for both, each for itself, once for both
+    assert events.names().count("store.degraded") == 2  # one of each replica

@@ -10,6 +10,7 @@ import pytest
 
 from tests.system.upstreams.servers import SHOP, Flights, json_reply, mcp_served, raw, toml
 from tests.system.upstreams.test_faults import FAULTS
+from tests.system.upstreams.test_feeds import write
 from widgetd.cli import main
 from widgetd.upstreams.declarations import read_file
 from widgetd.upstreams.diagnosis import SETTLING_S, diagnosed, hint
@@ -59,6 +60,28 @@ def test_upstreams_that_fail_are_a_line_each_and_exit_with_one(
     )
     assert main(["upstreams", "--file", str(file), "--test", "off"]) == 0
     assert main(["upstreams", "--file", str(file), "--test", "none"]) == 1
+
+
+async def test_a_widget_is_rendered_as_its_upstream_fills_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, folder, flights = tmp_path / "u.toml", write(tmp_path), Flights()
+    command = ["render", "flight", "--dir", str(folder), "--upstreams", str(file)]
+    async with mcp_served(flights.mcp) as url:
+        file.write_text(toml("flights", url=url, connect_s=60.0, call_s=60.0))
+        given = [*command, "--arguments", '{"number": "UA7"}']
+        assert await anyio.to_thread.run_sync(main, given) == 0
+        drawn = orjson.loads(capfd.readouterr().out)
+        assert await anyio.to_thread.run_sync(main, [*given[:-1], "{}"]) == 1
+        missing = capfd.readouterr().err
+    file.write_text(toml("flights", url="http://127.0.0.1:9/mcp"))
+    assert await anyio.to_thread.run_sync(main, given) == 1
+    away = capfd.readouterr().err
+
+    assert flights.calls == ["UA7"]
+    assert "United" in str(drawn)
+    assert "number: expected a string" in missing
+    assert "the upstream 'flights' is not available (refused)" in away
 
 
 async def test_a_tool_can_be_called_by_hand(
