@@ -168,6 +168,9 @@ class Settings(BaseModel):
     session_idle_s: float = Field(
         default=300, gt=0, le=3600, description="seconds until one that nobody uses ends"
     )
+    browser_at_once: int = Field(
+        default=2, ge=1, le=16, description="pictures that are drawn at the same time"
+    )
     upstreams: Path | None = Field(
         default=None, description="a file of other servers, which fill widgets"
     )

@@ -27,7 +27,7 @@ from widgetd.browser.face import FONTS
 from widgetd.browser.picture import Format, Picture, Shot
 from widgetd.browser.targets import found
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import CallError
+from widgetd.errors import CallError, ConfigError
 from widgetd.mcp.view import drawing
 from widgetd.widget.states import SAMPLE, shown
 
@@ -190,9 +190,9 @@ class Camera:
         """The picture.
 
         Raises:
-            CallError: It was not drawn in time (W3202), is too large (W3203) or finds no place
-                (W3204), or its part is not there (W4201) or there are several (W4202).
-            ConfigError: Playwright or a Chromium is missing (W0011).
+            CallError: There is no browser (W3201), it was not drawn in time (W3202), is too large
+                (W3203) or finds no place (W3204), or its part is not there (W4201) or there are
+                several (W4202).
         """
         key = shot.key
         picture = self._taken.pop(key, None)
@@ -208,7 +208,6 @@ class Camera:
 
         Raises:
             CallError: axe is missing (W3201), or as `take` does.
-            ConfigError: As `take` does.
         """
         return await self._on_easel(shot, Easel.violations)
 
@@ -217,7 +216,6 @@ class Camera:
 
         Raises:
             CallError: As `take` does.
-            ConfigError: As `take` does.
         """
         figures = "".join(
             f'<figure><img alt="" width="{one.width}" src="data:image/{one.format};base64,'
@@ -318,7 +316,10 @@ class Camera:
             else:
                 await route.abort()
 
-        browser = await self._chromium.browser()
+        try:
+            browser = await self._chromium.browser()
+        except ConfigError as error:
+            raise CallError("W3201", str(error)) from None
         context = await new_context(browser, width=width, height=_HEIGHT, scale=scale)
         easel = None
         try:

@@ -110,6 +110,7 @@ class Sessions:
 
     Args:
         server: Whose widgets are shown.
+        chromium: Where they are; None for a browser of their own.
         most: Sessions at the same time.
         idle_s: How long one stays that nobody uses.
         clock: Tells the time, in seconds.
@@ -119,6 +120,7 @@ class Sessions:
         self,
         server: Server,
         *,
+        chromium: Chromium | None = None,
         most: int = 8,
         idle_s: float = 300,
         clock: Callable[[], float] = time.monotonic,
@@ -127,7 +129,7 @@ class Sessions:
         self._most = most
         self._idle_s = idle_s
         self._clock = clock
-        self._chromium = Chromium()
+        self._chromium = chromium or Chromium()
         self._open: dict[str, Session] = {}
         self._traces: dict[str, Trace] = {}
         self._starting = 0

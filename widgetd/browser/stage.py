@@ -29,7 +29,7 @@ from widgetd.mcp.view import frame_headers, view_html
 from widgetd.schema.json_values import to_json
 from widgetd.widget.components import tree
 from widgetd.widget.components.lucide import icons_in
-from widgetd.widget.states import SAMPLE, Shown, shown, states
+from widgetd.widget.states import SAMPLE, Shown, shown, state_of
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
@@ -134,12 +134,7 @@ def shown_in(widget: Widget, state: str) -> Shown:
     Raises:
         CallError: It has no such state (W4402).
     """
-    known = [one.key for one in states(widget)]
-    if state and state not in known:
-        near = nearest(state, known)
-        hint = f"did you mean '{near}'?" if near else f"it has {', '.join(known)}"
-        raise CallError("W4402", f"{widget.tool} has no state '{state:.60}'; {hint}", path="state")
-    return shown(widget, state or SAMPLE)
+    return shown(widget, state_of(widget, state or SAMPLE).key)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,13 +11,14 @@ from typing import Literal
 
 import orjson
 
+from widgetd.browser.chromium import demand_browser
 from widgetd.cli.generate import snippet
 from widgetd.cli.options import Flags, complain, print_json, settled_by
 from widgetd.daemon.startup import hasten, importing, without
 from widgetd.errors import ConfigError
 from widgetd.settings import Settings, bundled, folder_of, settle
 
-DEV_TOOLSETS = ("author", "operate")
+DEV_TOOLSETS = ("author", "operate", "pictures")
 """For one person on this machine."""
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -62,7 +64,14 @@ def of_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: 
     fixed["gallery"] = True
     said = settled_by(dir, flags, **fixed)
     own_folder = said.settings.host in LOOPBACK and folder_of(said.settings) != bundled()
-    usual = {"toolset": DEV_TOOLSETS, "sample_images": True, "allow_upload": own_folder}
+    toolsets: tuple[str, ...] = DEV_TOOLSETS
+    try:
+        demand_browser("pictures")
+    except ConfigError as error:
+        toolsets = tuple(one for one in DEV_TOOLSETS if one != "pictures")
+        if said.origins["toolset"] == "default":
+            print(f"widgetd: {error}; until then there are none", file=sys.stderr)
+    usual = {"toolset": toolsets, "sample_images": True, "allow_upload": own_folder}
     own = {name: value for name, value in usual.items() if said.origins[name] == "default"}
     return settled_by(dir, flags, **fixed, **own).settings
 

@@ -18,7 +18,7 @@ from contextlib import (
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 from anyio import CapacityLimiter
@@ -60,6 +60,8 @@ from widgetd.upstreams.toolset import Feeding
 from widgetd.web.metrics import Metrics
 
 if TYPE_CHECKING:
+    from widgetd.browser.camera import Camera
+    from widgetd.browser.chromium import Chromium
     from widgetd.browser.sessions import Sessions
     from widgetd.chat.backend.server import ChatServer
     from widgetd.chat.pages import Chat
@@ -297,20 +299,41 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
     )
 
 
-def sessions_of(runtime: Runtime, server: Server) -> Sessions | None:
-    """Sessions in a browser, for the toolset of that name; None where nobody asked for it.
+def browser_of(runtime: Runtime) -> tuple[Chromium, Camera] | None:
+    """One browser for whatever is drawn, and what takes pictures in it; started on first use.
+
+    None where nobody could ask for one.
 
     Raises:
-        ConfigError: Playwright or a Chromium is missing (W0011).
+        ConfigError: A toolset that is switched on needs Playwright or a Chromium, and that is
+            missing (W0011).
     """
+    settings = runtime.settings
+    for toolset in ("pictures", "sessions"):
+        if toolset in settings.toolset:
+            # Most daemons have none.
+            from widgetd.browser.chromium import demand_browser  # noqa: PLC0415
+
+            demand_browser(toolset)
+    if not (settings.gallery or {"author", "pictures", "sessions"} & {*settings.toolset}):
+        return None
+    from widgetd.browser.camera import Camera  # noqa: PLC0415
+    from widgetd.browser.chromium import NICENESS, Chromium  # noqa: PLC0415
+
+    chromium = Chromium(niceness=NICENESS)
+    return chromium, Camera(chromium, at_once=settings.browser_at_once)
+
+
+def sessions_of(runtime: Runtime, server: Server, chromium: Chromium) -> Sessions | None:
+    """Sessions in a browser, for the toolset of that name; None where nobody asked for it."""
     settings = runtime.settings
     if "sessions" not in settings.toolset:
         return None
-    from widgetd.browser.chromium import demand_browser  # noqa: PLC0415 - most daemons have none
-    from widgetd.browser.sessions import Sessions  # noqa: PLC0415
+    from widgetd.browser.sessions import Sessions  # noqa: PLC0415 - most daemons have none
 
-    demand_browser("sessions")
-    return Sessions(server, most=settings.session_most, idle_s=settings.session_idle_s)
+    return Sessions(
+        server, chromium=chromium, most=settings.session_most, idle_s=settings.session_idle_s
+    )
 
 
 def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:
@@ -323,6 +346,7 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
         url: Where MCP is served.
     """
     # Most daemons have no gallery, and start sooner without it.
+    from widgetd.browser.camera import Camera  # noqa: PLC0415
     from widgetd.web.gallery.gallery import Gallery  # noqa: PLC0415
     from widgetd.web.gallery.problems import Problems  # noqa: PLC0415
 
@@ -332,6 +356,7 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
         folder=runtime.folder,
         intake=intake,
         history=runtime.history,
+        camera=cast("Camera | None", server.services.get(Camera)),
         url=url,
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
-import anyio.lowlevel
 import structlog
 
 from widgetd.catalog.intake import Intake
@@ -29,6 +28,7 @@ from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
     authoring_of,
+    browser_of,
     chat_of,
     feeding_of,
     forwarding_of,
@@ -118,7 +118,7 @@ async def serve(
         _watch_webhook(runtime, forwarding)
         feeding = feeding_of(runtime, server)
         intake = intake_of(runtime)
-        sessions = _provide(runtime, server, intake)
+        beside = _provide(runtime, server, intake)
         catalog = catalog_for(settings, folder, loading.loader.load, last_good=loading.last_good)
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)
@@ -149,7 +149,8 @@ async def serve(
                 tasks.start_soon(watchdog.beat)
             if runtime.audit is not None:
                 tasks.start_soon(runtime.audit.write)
-            tasks.start_soon(sessions)
+            for each in beside:
+                tasks.start_soon(each)
             tasks.start_soon(runtime.supervisor.feed, runtime.vitals.progressing, runtime.stop)
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
@@ -183,17 +184,22 @@ async def serve(
 
 def _provide(
     runtime: Runtime, server: Server, intake: Intake | None
-) -> Callable[[], Coroutine[Any, Any, None]]:
+) -> list[Callable[[], Coroutine[Any, Any, None]]]:
     """Hand in what the toolsets need, and answer what has to run for it."""
     if "author" in runtime.settings.toolset:
         server.provide(authoring_of(runtime, server, intake))
-    sessions = sessions_of(runtime, server)
+    browser = browser_of(runtime)
+    if browser is None:
+        return []
+    chromium, camera = browser
+    server.provide(camera)
+    sessions = sessions_of(runtime, server, chromium)
     if sessions is None:
-        return anyio.lowlevel.checkpoint
+        return [chromium.run]
     server.provide(sessions)
     operations = cast("Operations", server.services[Operations])
     operations.sections["sessions"] = lambda: sessions.count
-    return sessions.run
+    return [chromium.run, sessions.run]
 
 
 async def _remember_versions(runtime: Runtime) -> None:

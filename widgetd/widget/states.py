@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.errors import CallError, WidgetError
+from widgetd.errors import CallError, WidgetError, nearest
 from widgetd.schema.sampling import sample as sampling
 from widgetd.schema.sampling.sample import State as Generated
 from widgetd.schema.validator import Schema, compile_schema
@@ -109,6 +109,20 @@ def states(widget: Widget) -> tuple[State, ...]:
             for key, (label, _) in _WORDS.items()
         ),
     )
+
+
+def state_of(widget: Widget, key: str) -> State:
+    """The state of that key.
+
+    Raises:
+        CallError: The widget has no such state (W4402).
+    """
+    known = {one.key: one for one in states(widget)}
+    if key not in known:
+        near = nearest(key, tuple(known))
+        hint = f"did you mean '{near}'?" if near else f"it has {', '.join(known)}"
+        raise CallError("W4402", f"{widget.tool} has no state '{key:.60}'; {hint}", path="state")
+    return known[key]
 
 
 def shown(widget: Widget, key: str) -> Shown:

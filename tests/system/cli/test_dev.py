@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.field.web.browsing import needs_browser
+from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.cli.options import Flags
 from widgetd.cli.serve import DEV_TOOLSETS, of_dev
 from widgetd.settings import bundled
@@ -14,9 +19,23 @@ from widgetd.settings import bundled
 def test_files_may_be_dropped_where_only_this_machine_reaches_the_gallery(tmp_path: Path) -> None:
     usual = of_dev(tmp_path, Flags())
 
-    assert (usual.gallery, usual.allow_upload, usual.toolset) == (True, True, DEV_TOOLSETS)
+    assert (usual.gallery, usual.allow_upload) == (True, True)
     assert not of_dev(tmp_path, Flags(host="0.0.0.0", insecure=True)).allow_upload
     assert not of_dev(bundled(), Flags()).allow_upload
+
+
+@needs_browser
+def test_what_one_person_needs_is_switched_on(tmp_path: Path) -> None:
+    assert of_dev(tmp_path, Flags()).toolset == DEV_TOOLSETS
+
+
+def test_without_a_browser_dev_goes_without_pictures_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))
+
+    assert of_dev(tmp_path, Flags()).toolset == ("author", "operate")
+    assert capsys.readouterr().err.startswith("widgetd: pictures need ")
 
 
 def test_what_was_said_of_uploads_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,3 +45,20 @@ def test_what_was_said_of_uploads_holds(tmp_path: Path, monkeypatch: pytest.Monk
     settings = of_dev(tmp_path, Flags())
 
     assert (settings.allow_upload, settings.toolset) == (False, ("operate",))
+
+
+@pytest.mark.parametrize("toolset", ["pictures", "sessions"])
+def test_a_toolset_that_needs_a_browser_stops_the_start_where_there_is_none(
+    toolset: str, tmp_path: Path
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "widgetd", "serve", tmp_path, "--toolset", toolset, "--port", "0"],
+        env={**os.environ, PROGRAM_VARIABLE: str(tmp_path / "nothing")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert ended.returncode == 3
+    assert ended.stderr.endswith("[W0011]\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import orjson
@@ -24,6 +24,9 @@ from widgetd.widget.images import image_origins
 from widgetd.widget.states import SAMPLE, Shown, State
 from widgetd.widget.widget import Widget
 
+if TYPE_CHECKING:
+    from widgetd.browser.camera import Camera
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gallery:
@@ -39,6 +42,7 @@ class Gallery:
         stop: Ends the streams.
         problems: What can be said against the widgets.
         history: What each widget was before.
+        camera: Takes pictures; None where there is none.
         search: Finds widgets by what they are for.
         built: Where the pages will stand that are built beforehand; None where a daemon answers.
     """
@@ -52,6 +56,7 @@ class Gallery:
     stop: anyio.Event
     problems: Problems
     history: History
+    camera: Camera | None = None
     search: Search = field(default_factory=Search)
     built: str | None = None
 

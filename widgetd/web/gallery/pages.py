@@ -28,6 +28,7 @@ from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.guide import guide_page
 from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
+from widgetd.web.gallery.pictures import picture_of, violations_of
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.guard import Guard
 from widgetd.web.static_files import cacheable, static_file
@@ -36,8 +37,7 @@ from widgetd.web.static_files import cacheable, static_file
 async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     """The same as `widget_page` for programs, or with the arguments that are posted."""
     shown = gallery.widget(request)
-    arguments = await json_object(request) if request.method == "POST" else None
-    return await widget_json(gallery, shown, request.query_params, arguments)
+    return await widget_json(gallery, shown, request.query_params, await _posted(request))
 
 
 async def state_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -61,6 +61,16 @@ async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
     gallery.widget(request)
     demand_own_page(request, "may act in a widget")
     return await take_action(gallery.server, await json_object(request))
+
+
+async def picture(gallery: Gallery, request: Request) -> Response:
+    """What the widget looks like, as a PNG; with the arguments that are posted, if they are."""
+    return await picture_of(gallery, request, await _posted(request))
+
+
+async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
+    """What axe has against the widget, drawn likewise."""
+    return await violations_of(gallery, request, await _posted(request))
 
 
 async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -117,6 +127,8 @@ PAGES = (
     _Page(path="/w/{tool}/states/{state}.json", view=state_as_json),
     _Page(path="/w/{tool}/problems.json", view=problems_as_json),
     _Page(path="/w/{tool}/problems", view=problems, template="problems.html"),
+    _Page(path="/w/{tool}/picture.png", view=picture, methods=("GET", "POST")),
+    _Page(path="/w/{tool}/accessibility.json", view=accessibility, methods=("GET", "POST")),
     _Page(path="/w/{tool}", view=widget_page, template="widget.html"),
     _Page(path="/w/{tool}/action", view=action, methods=("POST",)),
     _Page(path="/guide", view=guide_page, template="guide.html"),
@@ -140,3 +152,7 @@ EDITING = (
 def gallery_routes(gallery: Gallery, guard: Guard) -> list[Route]:
     """The gallery's routes; files are taken only where they may be put into the folder."""
     return routes((*PAGES, *EDITING) if gallery.intake else PAGES, gallery, guard)
+
+
+async def _posted(request: Request) -> dict[str, Any] | None:
+    return await json_object(request) if request.method == "POST" else None

@@ -7,6 +7,6 @@ export async function showProblems(tool) {
   const response = await fetch(at(`/w/${tool}/problems`));
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  document.getElementById("panel-problems").replaceChildren(...page.body.childNodes);
-  count("problems", document.querySelectorAll("#panel-problems .fault").length);
+  document.getElementById("found-problems").replaceChildren(...page.body.childNodes);
+  count("problems", document.querySelectorAll("#found-problems .fault").length);
 }

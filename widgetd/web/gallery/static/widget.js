@@ -5,6 +5,7 @@ import { Controls } from "./controls.js";
 import { Frame } from "./host.js";
 import { onChange, onRender } from "./live.js";
 import { log } from "./log.js";
+import { startPictures } from "./pictures.js";
 import { showProblems } from "./problems.js";
 import { Sidecar } from "./sidecar.js";
 import { startTabs } from "./tabs.js";
@@ -293,6 +294,13 @@ function leave() {
   else activeElement.blur();
 }
 
+startPictures(() => ({
+  tool,
+  state: state.value,
+  themes: themes(),
+  width: remembered("width", USUAL_WIDTH),
+  edited,
+}));
 startTabs(carryAll);
 carry("theme", remembered("theme") === "both" ? "" : remembered("theme"));
 carryAll();

@@ -1,0 +1,167 @@
+"""The toolset `pictures` over MCP, and the gallery's buttons, which use the same browser."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+import pytest
+from mcp_types import BlobResourceContents, ImageContent
+
+from tests.field.pictures.test_shots import size
+from tests.field.web.browsing import PATIENCE_MS, browsing, needs_browser
+from tests.serving import Connection, connected, serving, widget_file
+from widgetd.browser.chromium import PROGRAM_VARIABLE
+from widgetd.settings import bundled
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+PALE = json.dumps(
+    {
+        "type": "Card",
+        "children": [
+            {"type": "Text", "value": "Early", "color": "#eeeeee"},
+            {"type": "Badge", "label": "New"},
+            {"type": "Row", "children": [{"type": "Box", "size": 150}] * 3},
+        ],
+    }
+)
+
+
+async def taken(client: Connection, **arguments: Any) -> tuple[bytes, dict[str, Any]]:
+    with anyio.fail_after(60):
+        result = await client.client.call_tool("take_picture", arguments)
+    assert not result.is_error, result.content
+    image, _ = result.content
+    assert isinstance(image, ImageContent)
+    said = dict(result.structured_content or {})
+    content = b64decode(image.data)
+    assert said["bytes"] == len(content)
+    if image.mime_type == "image/png":
+        assert size(content) == (said["width"], said["height"])
+    return content, said
+
+
+async def refused(client: Connection, **arguments: Any) -> tuple[str, str]:
+    with anyio.fail_after(60):
+        result = await client.client.call_tool("take_picture", arguments)
+    error = dict(result.meta or {})["widgetd/error"]
+    return error["code"], error.get("path", "")
+
+
+@needs_browser
+async def test_an_agent_sees_a_widget_a_part_of_it_a_render_and_all_widgets(tmp_path: Path) -> None:
+    (tmp_path / "Pale.widget").write_text(widget_file("Pale", template=PALE))
+    (tmp_path / "Greeting.widget").write_text(widget_file("Greeting"))
+    with anyio.fail_after(100):
+        async with (
+            serving(tmp_path, toolset=("pictures",)) as url,
+            connected(url, "modern") as client,
+        ):
+            one, said = await taken(client, names=["greeting"], scale=2, theme="dark", width=320)
+            again, _ = await taken(client, names="greeting", scale=2, theme="dark", width=320)
+            _, pale = await taken(client, names=["pale"])
+            _, badge = await taken(client, names=["pale"], part="component=Badge")
+            jpeg, _ = await taken(client, names=["greeting"], format="jpeg")
+            shown = await client.client.call_tool("greeting", {"who": "Ada"})
+            render_id = dict(shown.meta or {})["widgetd/render"]["id"]
+            drawn, _ = await taken(client, render_id=render_id)
+            called, _ = await taken(client, names=["greeting"], arguments={"who": "Ada"})
+            _, sheet = await taken(client)
+            codes = [
+                await refused(client, names=["greting"]),
+                await refused(client, names=["greeting"], state="smaple"),
+                await refused(client, names=["greeting"] * 49),
+                await refused(client, names=["greeting"], part="component=Chart"),
+                await refused(client, names=["greeting"], part="Chart"),
+                await refused(client, part="component=Badge"),
+                await refused(client, names=["greeting"], width=100),
+                await refused(client, render_id="r_nothing"),
+            ]
+            read = await client.client.read_resource("widgetd://pictures/greeting")
+
+    assert (said["width"], said["console"], said["overflow"], said["left"]) == (640, [], [], [])
+    assert one == again
+    assert pale["overflow"] == ["Box by 83 px"]
+    assert badge["width"] < 80
+    assert jpeg.startswith(b"\xff\xd8")
+    assert drawn == called
+    assert (sheet["width"], sheet["overflow"]) == (1280, ["pale: Box by 83 px"])
+    assert codes == [
+        ("W2001", "name"),
+        ("W4402", "state"),
+        ("W3003", "names"),
+        ("W4201", "target"),
+        ("W2002", "part"),
+        ("W2002", "names"),
+        ("W2002", "width"),
+        ("W2007", "render_id"),
+    ]
+    [picture] = read.contents
+    assert isinstance(picture, BlobResourceContents)
+    assert b64decode(picture.blob).startswith(b"\x89PNG")
+
+
+@needs_browser
+async def test_ten_pictures_spend_a_hundred_of_what_a_caller_may_call(tmp_path: Path) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file("Greeting"))
+    with anyio.fail_after(100):
+        async with (
+            serving(tmp_path, toolset=("pictures",), rate=0.001, burst=109) as url,
+            connected(url, "modern") as client,
+        ):
+            for _ in range(10):
+                await taken(client, names=["greeting"])
+            code, _ = await refused(client, names=["greeting"])
+
+    assert code == "W2201"
+
+
+@needs_browser
+async def test_the_gallery_hands_over_what_is_shown_and_what_axe_has_against_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "Pale.widget").write_text(widget_file("Pale", template=PALE))
+    with anyio.fail_after(100):
+        async with (
+            serving(tmp_path, gallery=True) as url,
+            browsing(accept_downloads=True, color_scheme="light") as page,
+        ):
+            await page.goto(url.removesuffix("/mcp") + "/w/pale?width=320")
+            files = [await downloaded(page, scale) for scale in ("1", "2")]
+            await page.click("#tab-problems")
+            await page.click("#look")
+            found = page.locator("#violations .fault")
+            await found.first.wait_for(timeout=PATIENCE_MS)
+            words = await found.first.inner_text()
+
+    assert [name for name, _ in files] == ["pale-sample-light.png", "pale-sample-light@2x.png"]
+    assert [size(content)[0] for _, content in files] == [320, 640]
+    assert "Early" in words
+    assert "color-contrast" in words
+    assert "Element has insufficient color contrast" in words
+
+
+async def downloaded(page: Page, scale: str) -> tuple[str, bytes]:
+    async with page.expect_download() as coming:
+        await page.click(f"[data-picture='{scale}']")
+    download = await coming.value
+    return download.suggested_filename, await anyio.Path(await download.path()).read_bytes()
+
+
+async def test_without_a_browser_the_gallery_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))
+    with anyio.fail_after(60):
+        async with serving(bundled(), gallery=True) as url, httpx2.AsyncClient() as client:
+            for path in ("picture.png", "accessibility.json"):
+                answer = await client.get(url.removesuffix("/mcp") + f"/w/flight_tracker/{path}")
+                assert answer.status_code == 501
+                assert answer.json()["code"] == "W3201"
+                assert "pictures need " in answer.json()["error"]

@@ -1,0 +1,181 @@
+"""The toolset `pictures`: agents see what widgets look like.
+
+Every start reads these rows, for their names; what takes pictures is imported where one is asked
+for.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from widgetd.errors import CallError
+from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
+from widgetd.mcp.calls import unknown_widget
+from widgetd.mcp.principal import AUTHOR
+from widgetd.mcp.result import Result, text_block
+from widgetd.schema.json_values import to_json
+from widgetd.widget.states import SAMPLE, Shown, shown, state_of
+
+if TYPE_CHECKING:
+    from widgetd.browser.picture import Picture, Shot
+
+MOST_NAMES = 48
+"""Of the widgets on one sheet."""
+
+LEAST_WIDTH, MOST_WIDTH = 200, 1_600
+
+COST = 10
+"""Of the caller's rate."""
+
+
+async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+    """The image, and `{"width", "height", "bytes", "digest", "console", "overflow", "left"}`.
+
+    Of several widgets, or of none that are named, it is a sheet; what found no place on it is
+    named in `left`.
+    """
+    from widgetd.browser.camera import Camera  # noqa: PLC0415 - few ask for a picture
+
+    camera, names = context.use(Camera), arguments.get("names", [])
+    wanted, left = await _wanted(context, names, arguments)
+    taken = {name: await camera.take(shot) for name, shot in wanted.items()}
+    [picture, *others] = taken.values()
+    said = {
+        key: [
+            f"{name}: {one}" if others else one
+            for name, each in taken.items()
+            for one in getattr(each, key)
+        ]
+        for key in ("console", "overflow")
+    }
+    if others:
+        picture = await camera.sheet(taken.items())
+    structured = to_json(
+        {
+            "width": picture.width,
+            "height": picture.height,
+            "bytes": len(picture.content),
+            "digest": picture.digest,
+            **said,
+            "left": left,
+        }
+    )
+    blocks = [image_block(picture), text_block(structured.decode())]
+    return Result(content=to_json(blocks), structured=structured)
+
+
+def image_block(picture: Picture) -> dict[str, Any]:
+    """A picture, as a part of a result's content."""
+    data = b64encode(picture.content).decode()
+    return {"type": "image", "mimeType": f"image/{picture.format}", "data": data}
+
+
+async def _wanted(
+    context: ToolContext, names: list[str], arguments: Mapping[str, Any]
+) -> tuple[dict[str, Shot], list[str]]:
+    """What to take, by the name of its widget, and the names of which there were too many."""
+    from widgetd.browser.picture import Shot  # noqa: PLC0415
+    from widgetd.browser.targets import NOWHERE, read_target  # noqa: PLC0415
+
+    widgets, render_id = context.caller.snapshot.widgets, arguments.get("render_id")
+    if len(names) > MOST_NAMES:
+        problem = f"{len(names)} are too many at once; ask for at most {MOST_NAMES}"
+        raise CallError("W3003", problem, path="names")
+    if len(names) + bool(render_id) != 1 and (arguments.get("part") or arguments.get("arguments")):
+        raise CallError("W2002", "a part, or arguments, are of one widget; name it", path="names")
+    try:
+        part = read_target(arguments["part"]) if arguments.get("part") else NOWHERE
+    except ValueError as error:
+        raise CallError("W2002", str(error), path="part") from None
+    how = {name: arguments[name] for name in ("theme", "width", "format")}
+    if render_id:
+        render = await context.rendering.stored(render_id)
+        widget = widgets.get(render.tool)
+        title = widget.definition.title if widget else render.tool
+        tree = orjson.loads(render.tree)
+        shot = Shot(tree=tree, title=title, part=part, scale=arguments["scale"], **how)
+        return {render.tool: shot}, []
+    named = names or list(widgets)
+    wanted = {}
+    for name in named[:MOST_NAMES]:
+        if name not in widgets:
+            raise unknown_widget(name, widgets)
+        widget = widgets[name]
+        seen = state_of(widget, arguments["state"])
+        locale = seen.locale or "en-US"
+        given = arguments.get("arguments")
+        with context.rendering.draws.of(widget.key):
+            made = shown(widget, seen.key) if given is None else Shown(arguments=given)
+            tree = made.tree(widget)
+        wanted[name] = Shot(
+            tree=tree,
+            title=widget.definition.title,
+            part=part,
+            scale=arguments["scale"] if len(named) == 1 else 1,
+            locale=locale,
+            **how,
+        )
+    if not wanted:
+        raise CallError("W2001", "there are no widgets here", path="names")
+    return wanted, named[MOST_NAMES:]
+
+
+async def _sample(context: ToolContext, name: str) -> bytes | None:
+    from widgetd.browser.camera import Camera  # noqa: PLC0415
+    from widgetd.browser.picture import Shot  # noqa: PLC0415
+
+    widget = context.caller.snapshot.widgets.get(name)
+    if widget is None:
+        return None
+    with context.rendering.draws.of(widget.key):
+        tree = shown(widget, SAMPLE).tree(widget)
+    taken = await context.use(Camera).take(Shot(tree=tree, title=widget.definition.title))
+    return taken.content
+
+
+RESOURCES = (
+    BuiltinResource(
+        uri="widgetd://pictures/{name}",
+        name="picture",
+        description="What the sample of a widget looks like, of the tool of that name.",
+        mime_type="image/png",
+        read=_sample,
+        scope=AUTHOR,
+        toolset="pictures",
+    ),
+)
+
+TOOLS = (
+    BuiltinTool(
+        name="take_picture",
+        description="See a widget or a render. Several names, or none: a sheet.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "names": {"type": "array", "items": {"type": "string"}},
+                "render_id": {"type": "string"},
+                "arguments": {"type": "object"},
+                "state": {"type": "string", "default": SAMPLE},
+                "theme": {"type": "string", "enum": ["light", "dark"], "default": "light"},
+                "width": {
+                    "type": "integer",
+                    "minimum": LEAST_WIDTH,
+                    "maximum": MOST_WIDTH,
+                    "default": 400,
+                },
+                "scale": {"type": "integer", "minimum": 1, "maximum": 3, "default": 1},
+                "part": {"type": "string", "description": "As component=Badge."},
+                "format": {"type": "string", "enum": ["png", "jpeg"], "default": "png"},
+            },
+            "additionalProperties": False,
+        },
+        handler=take_picture,
+        scope=AUTHOR,
+        cost=COST,
+        toolset="pictures",
+    ),
+)

@@ -1,0 +1,77 @@
+/** Hands over what the daemon's own browser sees of a widget: its picture, and what axe has against it. */
+
+import { make, toast } from "./ui.js";
+
+/**
+ * Wires the buttons.
+ *
+ * @param {() => {tool: string, state: string, themes: string[], width: string, edited: unknown}} seen what is shown
+ */
+export function startPictures(seen) {
+  for (const button of document.querySelectorAll("[data-picture]")) {
+    button.addEventListener("click", () => busy(button, () => download(seen(), button.dataset.picture)));
+  }
+  const look = document.getElementById("look");
+  look.addEventListener("click", () => busy(look, () => showViolations(seen())));
+}
+
+/** A button that was pressed is not pressed again before it is answered. */
+async function busy(button, act) {
+  if (button.ariaBusy === "true") return;
+  button.ariaBusy = "true";
+  try {
+    await act();
+  } catch (error) {
+    toast(error.message, "trouble");
+  } finally {
+    button.ariaBusy = null;
+  }
+}
+
+async function ask(path, { state, width, edited }, theme, scale) {
+  const query = new URLSearchParams({ state, width, theme, scale });
+  const asking = edited === undefined ? {} : { method: "POST", body: JSON.stringify(edited) };
+  const response = await fetch(`${path}?${query}`, asking);
+  if (response.ok) return response;
+  const { error } = await response.json();
+  throw new Error(`${error.charAt(0).toUpperCase()}${error.slice(1)}.`);
+}
+
+async function download(shown, scale) {
+  for (const theme of shown.themes) {
+    const response = await ask(`/w/${shown.tool}/picture.png`, shown, theme, scale);
+    const href = URL.createObjectURL(await response.blob());
+    const name = `${shown.tool}-${shown.state}-${theme}${scale === "1" ? "" : `@${scale}x`}.png`;
+    make("a", { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+  }
+}
+
+async function showViolations(shown) {
+  const box = document.getElementById("violations");
+  box.replaceChildren(make("p", { className: "quiet", textContent: "Looking." }));
+  try {
+    const found = [];
+    for (const theme of shown.themes) {
+      const response = await ask(`/w/${shown.tool}/accessibility.json`, shown, theme, "1");
+      found.push(...(await response.json()).map((one) => violation(one, theme)));
+    }
+    const nothing = `axe finds nothing against it, ${shown.themes.join(" or ")}.`;
+    box.replaceChildren(...(found.length ? found : [make("p", { textContent: nothing })]));
+  } catch (error) {
+    box.replaceChildren(make("p", { className: "problem", textContent: error.message }));
+  }
+}
+
+function violation({ rule, impact, problem, advice, element, at, more }, theme) {
+  const place = [make("code", { textContent: at }), make("span", { className: "code", textContent: rule }), `${impact}, ${theme}`];
+  const about = make("a", { href: more, rel: "noreferrer", target: "_blank", textContent: "What this rule is" });
+  return make(
+    "article",
+    { className: "fault caution" },
+    make("h3", { textContent: problem }),
+    make("p", { className: "place" }, ...place),
+    make("pre", { tabIndex: 0 }, make("code", { textContent: element })),
+    make("p", { className: "advice" }, `${advice}. `, about),
+  );
+}
