@@ -57,13 +57,15 @@ ENTRYPOINT ["widgetd"]
 CMD ["serve", "/widgets"]
 
 FROM build AS shots
-# What drives the browser is an extra too; its version and hashes are those of the tests.
-RUN sed -n -e '/^playwright==/,/^    #/p' -e '/^greenlet==/,/^    #/p' requirements/dev.txt \
+# What drives the browser is an extra too, and axe; versions and hashes are those of the tests.
+RUN sed -n -e '/^playwright==/,/^    #/p' -e '/^greenlet==/,/^    #/p' \
+      -e '/^axe-playwright-python==/,/^    #/p' requirements/dev.txt \
       >requirements/shots.txt \
  && python3 -m pip --python /opt/widgetd/bin/python install --require-hashes \
       -r requirements/shots.txt
 
-# With a browser, for pictures of widgets: docker build --target preview -t widgetd:preview .
+# With a browser, for pictures and sessions: docker build --target preview -t widgetd:preview .
+# The face of pictures comes with widgetd; what it has not, Debian's fonts have.
 FROM runtime AS preview
 USER 0:0
 # Without capabilities there is nothing to build a sandbox from, and the container is one;

@@ -296,6 +296,10 @@ class Camera:
             problem = "all places in the browser are taken; ask again in a moment"
             raise CallError("W3204", problem, recoverable=True, retry_after_s=1.0)
         try:
+            try:
+                await self._chromium.browser()  # whose start is not the picture's time
+            except ConfigError as error:
+                raise CallError("W3201", str(error)) from None
             with anyio.fail_after(DRAWN_S):
                 return await make()
         except TimeoutError:
@@ -316,10 +320,7 @@ class Camera:
             else:
                 await route.abort()
 
-        try:
-            browser = await self._chromium.browser()
-        except ConfigError as error:
-            raise CallError("W3201", str(error)) from None
+        browser = await self._chromium.browser()
         context = await new_context(browser, width=width, height=_HEIGHT, scale=scale)
         easel = None
         try:

@@ -1,0 +1,108 @@
+"""Chromium runs in the unit with its drop-in, and in a container that can write nothing."""
+
+from __future__ import annotations
+
+import ctypes.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.field.deploy.documents import compose, instruction, instructions
+from tests.field.deploy.test_unit import SYSTEMD, UNIT, analyze
+from tests.field.web.browsing import needs_browser
+
+DROP_IN = SYSTEMD / "drop-ins" / "browser.conf"
+CHILD = [sys.executable, "-m", "tests.field.deploy.confined"]
+TAKEN = "800 x 120\n"
+WITHOUT_CAPABILITIES = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
+
+needs_seccomp = pytest.mark.skipif(
+    ctypes.util.find_library("seccomp") is None or shutil.which("systemd-analyze") is None,
+    reason="needs libseccomp and systemd-analyze, which Debian's package systemd brings",
+)
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("unshare") is None,
+    reason="only root can mount what a container has",
+)
+
+
+def lines(*files: Path, key: str) -> list[str]:
+    found = [line for file in files for line in file.read_text().splitlines()]
+    return [line.partition("=")[2] for line in found if line.startswith(f"{key}=")]
+
+
+def calls_in(group: str) -> set[str]:
+    """The system calls that a name in a unit stands for."""
+    if not group.startswith("@"):
+        return {group}
+    listed = analyze("syscall-filter", group).stdout.splitlines()[1:]
+    names = [line.strip() for line in listed if line.strip() and not line.strip().startswith("#")]
+    return set().union(*map(calls_in, names))
+
+
+def allowed(*files: Path) -> set[str]:
+    calls = calls_in("@default")
+    for said in lines(*files, key="SystemCallFilter"):
+        named = set[str]().union(*map(calls_in, said.removeprefix("~").split()))
+        calls = calls - named if said.startswith("~") else calls | named
+    return calls
+
+
+@needs_browser
+@needs_seccomp
+def test_a_picture_is_taken_under_the_system_calls_of_the_unit_with_its_drop_in() -> None:
+    families = lines(UNIT, key="RestrictAddressFamilies")[-1].split()
+    given = json.dumps([sorted(allowed(UNIT, DROP_IN)), families])
+    setpriv = WITHOUT_CAPABILITIES if os.geteuid() == 0 else []
+
+    done = subprocess.run(
+        [*setpriv, *CHILD, given], capture_output=True, text=True, check=False, timeout=100
+    )
+
+    assert (done.returncode, done.stdout) == (0, TAKEN), done.stderr
+
+
+@needs_browser
+@needs_root
+def test_a_picture_is_taken_where_nothing_but_tmp_can_be_written_and_nobody_can_do_anything() -> (
+    None
+):
+    script = """
+        mount --make-rprivate /
+        mount -o remount,bind,ro /
+        mount -t tmpfs -o size=256m tmpfs /tmp
+        if touch /confined 2>/dev/null; then exit 4; fi
+        exec "$@"
+    """
+    shell = ["unshare", "--mount", "sh", "-c", script, "sh"]
+
+    done = subprocess.run(
+        [*shell, *WITHOUT_CAPABILITIES, "--no-new-privs", *CHILD],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+
+    assert (done.returncode, done.stdout) == (0, TAKEN), done.stderr
+
+
+def test_the_preview_image_brings_a_browser_emoji_and_what_looks_for_faults_and_is_no_root() -> (
+    None
+):
+    [installed] = [rest for word, rest in instructions("preview") if word == "RUN"]
+    [extras] = [rest for word, rest in instructions("shots") if word == "RUN"]
+    service = compose()["services"]["preview"]
+
+    assert " chromium " in installed
+    assert " fonts-noto-color-emoji " in installed
+    assert "/^axe-playwright-python==/" in extras
+    assert "/^playwright==/" in extras
+    assert instruction("preview", "USER") == "10001:10001"
+    assert service["environment"]["WIDGETD_TOOLSET"] == "pictures,sessions"
+    assert service["tmpfs"] == ["/tmp:size=256m"]
