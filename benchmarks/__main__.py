@@ -15,6 +15,7 @@ from benchmarks import (
     filling,
     listing,
     memory,
+    picturing,
     rendering,
     saving,
     staging,
@@ -34,6 +35,7 @@ FAMILIES: Mapping[str, Callable[[int], Iterator[Row]]] = {
     "memory": memory.rows,
     "command": commanding.rows,
     "stage": staging.rows,
+    "picture": picturing.rows,
 }
 
 

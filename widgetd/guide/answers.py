@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from anyio import CapacityLimiter, to_thread
 
+from widgetd.browser.pictures import LEAST_WIDTH, MOST_WIDTH, image_block
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.history import History, changes_between
 from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget_name
@@ -23,7 +24,8 @@ from widgetd.guide.reference import Reference
 from widgetd.mcp.builtin.table import ToolContext
 from widgetd.mcp.parts import JSON, PARTS
 from widgetd.mcp.principal import Caller, PerAudience
-from widgetd.mcp.result import Result, not_found, structured_result
+from widgetd.mcp.result import Result, not_found, structured_result, text_block
+from widgetd.schema.json_values import to_json
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
@@ -233,7 +235,11 @@ _READERS: Mapping[str, Callable[[Widget, Authoring, Caller], Any]] = {
 
 
 async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """What a draft comes to: see `Drafts.tried`; a bad one is no error, but has findings."""
+    """What a draft comes to: see `Drafts.tried`; a bad one is no error, but has findings.
+
+    With `picture`, an image besides, and `{"width", "height", "overflow", "console"}` of it; where
+    none can be taken, that says so, and the rest is answered all the same.
+    """
     authoring, snapshot = context.use(Authoring), context.caller.snapshot
 
     def tried() -> dict[str, Any]:
@@ -242,10 +248,30 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
             arguments["sidecar"],
             arguments.get("arguments"),
             snapshot,
-            trace=arguments["trace"],
+            trace=arguments.get("trace", False),
         )
 
-    return structured_result(await to_thread.run_sync(tried, limiter=authoring.at_once))
+    width = arguments.get("width", 400)
+    if not LEAST_WIDTH <= width <= MOST_WIDTH:
+        problem = f"expected pixels from {LEAST_WIDTH} to {MOST_WIDTH}, got {width}"
+        raise CallError("W2002", problem, path="width")
+    said = await to_thread.run_sync(tried, limiter=authoring.at_once)
+    if not arguments.get("picture") or "tree" not in said:
+        return structured_result(said)
+    # Most drafts are tried without a picture.
+    from widgetd.browser.camera import Camera  # noqa: PLC0415
+    from widgetd.browser.picture import Shot  # noqa: PLC0415
+
+    theme = arguments.get("theme", "light")
+    shot = Shot(tree=said["tree"], title=said["tool"], theme=theme, width=width, scale=1)
+    try:
+        picture = await context.use(Camera).take(shot)
+    except CallError as error:
+        return structured_result({**said, "picture": {"error": f"[{error.code}] {error.message}"}})
+    told = {name: getattr(picture, name) for name in ("width", "height", "overflow", "console")}
+    structured = to_json({**said, "picture": told})
+    blocks = [image_block(picture), text_block(structured.decode())]
+    return Result(content=to_json(blocks), structured=structured)
 
 
 def question_of(context: ToolContext, arguments: Mapping[str, Any]) -> str:

@@ -146,9 +146,11 @@ TOOLS = (
                 },
                 "trace": {
                     "type": "boolean",
-                    "default": False,
                     "description": "Tell each value that the template wrote.",
                 },
+                "picture": {"type": "boolean"},
+                "theme": {"type": "string", "enum": ["light", "dark"]},
+                "width": {"type": "integer"},
             },
             "required": ["widget"],
             "additionalProperties": False,

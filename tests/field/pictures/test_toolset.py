@@ -108,6 +108,30 @@ async def test_an_agent_sees_a_widget_a_part_of_it_a_render_and_all_widgets(tmp_
 
 
 @needs_browser
+async def test_a_draft_is_seen_before_it_is_saved_and_a_bad_one_has_findings_all_the_same(
+    tmp_path: Path,
+) -> None:
+    draft = json.loads(widget_file("Pale", template=PALE))
+    how = {"picture": True, "theme": "dark", "width": 320}
+    with anyio.fail_after(100):
+        async with (
+            serving(tmp_path, toolset=("author",)) as url,
+            connected(url, "modern") as client,
+        ):
+            good = await client.client.call_tool("try_widget", {"widget": draft, **how})
+            bad = await client.client.call_tool("try_widget", {"widget": {"name": "Pale"}, **how})
+
+    [image, _] = good.content
+    assert isinstance(image, ImageContent)
+    assert size(b64decode(image.data))[0] == 320
+    said = dict(good.structured_content or {})
+    assert said["picture"]["overflow"] == ["Box by 5 px", "Box by 163 px"]
+    assert said["tree"]["type"] == "Card"
+    assert [one.type for one in bad.content] == ["text"]
+    assert dict(bad.structured_content or {})["findings"]
+
+
+@needs_browser
 async def test_ten_pictures_spend_a_hundred_of_what_a_caller_may_call(tmp_path: Path) -> None:
     (tmp_path / "Greeting.widget").write_text(widget_file("Greeting"))
     with anyio.fail_after(100):
