@@ -196,8 +196,9 @@ class Reference:
             ]
         ordered = sorted(scored, key=lambda item: (-item[0], item[1]))
         # To read where an example stands takes longer than to find it.
+        types = [type_ for type_ in vocabulary().components if not asked.isdisjoint(_named(type_))]
         return [
-            (one if isinstance(one, Entry) else _example(one, asked)).hit(score)
+            (one if isinstance(one, Entry) else _example(one, types)).hit(score)
             for score, _, one in islice(_varied(ordered, asked), limit)
         ], total
 
@@ -292,11 +293,10 @@ def _texts_of_widget(widget: Widget) -> Iterator[tuple[int, str]]:
     yield 1, "example template"
 
 
-def _example(widget: Widget, asked: frozenset[str]) -> Entry:
-    """The place in a template that shows what was asked for, else its beginning."""
-    types = sorted(components_in(widget))
-    wanted = next((type_ for type_ in types if not asked.isdisjoint(_named(type_))), None)
-    template = widget.definition.template
+def _example(widget: Widget, types: Iterable[str]) -> Entry:
+    """The place in a template that shows one of these components, else its beginning."""
+    template, view = widget.definition.template, widget.definition.view
+    wanted = next((one for one in types if f'"{one}"' in template or f"<{one}" in view), None)
     start = template.find(f'"{wanted}"') if wanted else 0
     line = template.count("\n", 0, max(start, 0)) + 1
     begin = max(start - 40, 0)
