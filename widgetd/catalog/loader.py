@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from widgetd.catalog.deletion import GRACE_S, MissingFiles
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
-from widgetd.catalog.state import news
+from widgetd.catalog.state import late_log
 from widgetd.checks import findings
 from widgetd.checks.renders import undrawable
 from widgetd.errors import ConfigError, Finding, WidgetError
@@ -330,7 +330,7 @@ def _entry(
     except WidgetError as error:
         return _broken(entry, source.path, key, error)
     except Exception as error:  # noqa: BLE001 - a defect that one file finds must not end them all
-        news().exception("widget.crashed", path=source.path)
+        late_log().exception("widget.crashed", path=source.path)
         problem = f"widgetd itself failed on it ({type(error).__name__})"
         advice = "this is a defect of widgetd; report it with this file"
         defect = Finding(code="W1005", problem=problem, advice=advice, path=source.path)
@@ -433,7 +433,9 @@ def discover_widgets(
         if refused is not None:
             refused(fault)
         else:
-            news().warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
+            late_log().warning(
+                "widget.refused", path=fault.path, code=fault.code, problem=str(fault)
+            )
     return list(found.widgets.values())
 
 

@@ -119,7 +119,7 @@ class StateFolder:
         if self._failing:
             self._failing.discard(_part(name))
             if not self._failing:
-                news().info("state.recovered", path=str(self._path))
+                late_log().info("state.recovered", path=str(self._path))
 
     @contextmanager
     def _attempting(self, name: str) -> Iterator[None]:
@@ -128,11 +128,11 @@ class StateFolder:
         except (OSError, ValueError) as error:
             if not self._failing:
                 problem = error.strerror if isinstance(error, OSError) else str(error)
-                news().warning("state.failed", path=str(self._path / name), problem=problem)
+                late_log().warning("state.failed", path=str(self._path / name), problem=problem)
             self._failing.add(_part(name))
 
 
-def news() -> Any:
+def late_log() -> Any:
     """The log, imported late: it costs a command as much as a dozen widgets, and few have news."""
     import structlog  # noqa: PLC0415 - see above
 
