@@ -15,8 +15,10 @@ from tests.serving import connected, serving
 from tests.system.upstreams.servers import mcp_served
 from widgetd.catalog.loader import load
 from widgetd.limits import Limits
+from widgetd.mcp.tokens import tokens_of_tool
 from widgetd.upstreams.declarations import read_file
 from widgetd.widget.feed import Feed
+from widgetd.widget.widget import Widget
 
 ROOT = Path(__file__).parents[3]
 WIDGETS = ROOT / "widgets"
@@ -67,12 +69,24 @@ def uncommented(name: str) -> str:
     return text.replace(feed.group(), re.sub(r"^# ", "", feed.group(), flags=re.MULTILINE))
 
 
+def bundled(name: str, sidecar: str) -> Widget:
+    content, path = (WIDGETS / f"{name}.widget").read_text(), f"{name}.widget"
+    return load(source(path, content), source(f"{path}.toml", sidecar), limits=Limits())
+
+
 def feed_of(name: str) -> Feed:
-    content = (WIDGETS / f"{name}.widget").read_text()
-    path = f"{name}.widget"
-    made = load(source(path, content), source(f"{path}.toml", uncommented(name)), limits=Limits())
-    assert made.feed is not None
-    return made.feed
+    feed = bundled(name, uncommented(name)).feed
+    assert feed is not None
+    return feed
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_widget_that_fills_itself_costs_a_model_a_third_of_the_tokens_at_most(name: str) -> None:
+    filled = bundled(name, uncommented(name))
+    plain = bundled(name, (WIDGETS / f"{name}.widget.toml").read_text())
+
+    assert len(filled.advertised["properties"]) == 1
+    assert tokens_of_tool(filled) <= 0.35 * tokens_of_tool(plain)
 
 
 @pytest.mark.parametrize("name", ANSWERS)
