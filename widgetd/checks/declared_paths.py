@@ -35,11 +35,13 @@ class UndeclaredPath:
         path: As far as the first part that is not declared, that part included.
         name: That part.
         known: What is declared in its place.
+        idle: The one of those that nothing reads; None where there is none, or more than one.
     """
 
     path: str
     name: str
     known: tuple[str, ...]
+    idle: str | None = None
 
     @property
     def _near(self) -> str | None:
@@ -48,13 +50,20 @@ class UndeclaredPath:
     @property
     def meant(self) -> str | None:
         """The declared path that was probably meant."""
-        return self._near and self.path[: len(self.path) - len(self.name)] + self._near
+        name = self._near or self.idle
+        return name and self.beside(name)
+
+    def beside(self, name: str) -> str:
+        """The path of what stands under `name` in its place."""
+        return self.path[: len(self.path) - len(self.name)] + name
 
     @property
     def advice(self) -> str:
         """What was meant, or what there is."""
         if near := self._near:
             return f"did you mean '{near}'?"
+        if self.idle:
+            return f"did you mean '{self.idle}', of which nothing is made?"
         if not self.known:
             return "declare it"
         return f"declare it, or use {alternatives(self.known[:_MOST_NAMED])}"

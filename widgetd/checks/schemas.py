@@ -8,7 +8,9 @@ shown may be there for an action.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
@@ -185,7 +187,7 @@ def undeclared(widget: Widget, declared: DeclaredPaths, strict: bool) -> Iterato
         strict: Whether this is a fault (W1321) or a warning (W1320).
     """
     name = name_of(widget.drawing_at)
-    for count, (read, missing) in enumerate(_undeclared(widget.drawing.reads, declared)):
+    for count, (read, missing) in enumerate(_misread(widget, declared)):
         yield Finding(
             code="W1321" if strict else "W1320",
             at=widget.drawing_at,
@@ -248,16 +250,35 @@ def _undeclared(
             yield read, missing
 
 
+def _misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Read, UndeclaredPath]]:
+    """Each read of the template of what is not declared, and what it may have been meant to be."""
+    readers = (widget.drawing, *_sidecar_readers(widget).values())
+    used = {part for reader in readers for read in reader.reads for part in _down_to(read.path)}
+    for read, missing in _undeclared(widget.drawing.reads, declared):
+        idle = [name for name in missing.known if missing.beside(name) not in used]
+        yield read, replace(missing, idle=idle[0] if len(idle) == 1 else None)
+
+
+def _down_to(path: str) -> Iterator[str]:
+    """A path, and each that leads to it: `legs[].from`, `legs[]`, `legs`."""
+    ends = (found.start() for found in _SEPARATOR.finditer(path))
+    yield from (path[:end] for end in ends)
+    yield path
+
+
+_SEPARATOR = re.compile(r"[.\[]")
+
+
 def unused(
     widget: Widget, declared: DeclaredPaths, outcomes: Collection[Outcome]
 ) -> Iterator[Finding]:
     """Each field of the schema that nothing is made of (W1210), outermost only.
 
-    One whose name is only misspelt where it is read is not among them.
+    One that another name is read for is not among them.
     """
     readers = (widget.drawing, *_sidecar_readers(widget).values())
     paths = {read.path for reader in readers for read in reader.reads}
-    misspelt = islice(_undeclared(widget.drawing.reads, declared), _MOST_ADVISED)
+    misspelt = islice(_misread(widget, declared), _MOST_ADVISED)
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.summary.fields))
     samples = [one.sample for one in outcomes]

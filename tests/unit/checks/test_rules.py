@@ -154,6 +154,22 @@ def test_of_many_undeclared_names_all_are_told_and_some_are_advised_on() -> None
     assert told[59].advice == "declare it"
 
 
+def test_the_one_field_beside_it_that_nothing_reads_was_meant_by_an_undeclared_name() -> None:
+    items = {"type": "object", "properties": {"id": {}, "label": {"type": "string"}}}
+    rows = {"type": "array", "items": items}
+    loop = "{% for s in rows %}{{ s.id }}{{ s.name }}{% endfor %}"
+    template = f'{{"type":"Card","key":"{loop}"}}'
+
+    assert [
+        line for line in said(widget(template, rows=rows)) if line[:5] in ("W1210", "W1320")
+    ] == [
+        (
+            "W1320 parcel.widget#/template: line 1: the template reads 'rows[].name', which the "
+            "schema does not declare; did you mean 'label', of which nothing is made?"
+        )
+    ]
+
+
 def test_a_field_that_only_the_sidecar_reads_is_used() -> None:
     toml = 'summary = "{{ city }}"\nsummary_fields = ["place.km"]\n[summary_data]\nn = "town"'
     made = widget('{"type":"Card"}', toml, city={}, town={}, place=STOPS["items"])
