@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 DIR    ?= widgets
+VERSION = $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' pyproject.toml)
 # Test files that run at once; `auto` is one for each core.
 WORKERS ?= auto
 
@@ -13,6 +14,7 @@ install = $(if $(UV),uv pip install --quiet --python $(1)/bin/python $(2) ||) \
 UV := $(shell uv --version 2>/dev/null)
 
 .PHONY: help serve chat test check house format pictures chat-pictures corpus lock bench limits bench-scale storm chaos soak fuzz stage tested image-test systemd-test view view-check view-browser bench-view bench-redraw icons face clean
+.PHONY: dev release mcpb wheel-test reference start docs
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 27
 
@@ -31,6 +33,9 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.runtime
 
 serve: $(VENV)/.runtime ## serve widgets/ (or DIR=…) on http://127.0.0.1:8787/mcp
 	@exec $(BIN)/widgetd serve "$(DIR)"
+
+dev: $(VENV)/.runtime ## serve widgets/ (or DIR=…) and show them on http://127.0.0.1:8787/
+	@exec $(BIN)/widgetd dev "$(DIR)"
 
 chat: $(VENV)/.runtime ## talk to an agent that shows the widgets of DIR
 	@exec $(BIN)/widgetd chat "$(DIR)"
@@ -156,6 +161,50 @@ site-test: $(VENV)/.dev ## ask of a gallery built as files what is asked of a da
 chat-pictures: $(VENV)/.dev ## take the README's picture of the chat anew (needs Chromium)
 	$(BIN)/python -m tests.field.chat.picture
 
+reference: $(VENV)/.dev ## write docs/reference/ anew, from what the code says
+	$(BIN)/python -m tests.field.reference.accept
+
+start: $(VENV)/.dev ## walk docs/start.md in a fresh clone, and write down what it prints (needs Chromium)
+	$(BIN)/python -m tests.field.reference.start
+
+DOCS := .venv-docs
+
+$(DOCS)/.installed: requirements/docs.txt $(VENV)/.runtime
+	test -x $(DOCS)/bin/python || $(BIN)/python -m venv $(DOCS)
+	$(call install,$(DOCS),--require-hashes -r requirements/docs.txt)
+	@touch $@
+
+docs: $(DOCS)/.installed ## build the documentation into build/site, and look for dead links in it
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+	$(BIN)/python -m tests.field.reference.site build/site
+
+RELEASE := .venv-release
+
+$(RELEASE)/.installed: requirements/release.txt $(VENV)/.runtime
+	test -x $(RELEASE)/bin/python || $(BIN)/python -m venv $(RELEASE)
+	$(call install,$(RELEASE),--require-hashes -r requirements/release.txt)
+	@touch $@
+
+release: ## build all that a release is made of into dist/, and publish nothing
+	@deploy/release
+
+wheel-test: $(VENV)/.dev ## install the wheel into empty environments, of every Python here, and use it
+	PYTHONS=all $(BIN)/python -m pytest tests/field/deploy/test_wheel.py
+
+MCPB := deploy/mcpb
+
+$(MCPB)/node_modules/.installed: $(MCPB)/package-lock.json
+	cd $(MCPB) && npm ci --ignore-scripts --silent
+	@touch $@
+
+mcpb: $(MCPB)/node_modules/.installed ## pack the bundle for Claude Desktop into build/ (needs Node)
+	rm -rf build/mcpb && mkdir -p build/mcpb
+	git archive HEAD LICENSE README.md pyproject.toml widgetd widgets | tar -x -C build/mcpb
+	cp $(MCPB)/manifest.json $(MCPB)/icon.png build/mcpb/
+	sed -i.bak '/^\[dependency-groups\]/,/^\[tool/{/^\[tool/!d;}' build/mcpb/pyproject.toml && rm build/mcpb/*.bak # no host needs them
+	$(MCPB)/node_modules/.bin/mcpb validate build/mcpb/manifest.json
+	$(MCPB)/node_modules/.bin/mcpb pack build/mcpb build/widgetd-$(VERSION).mcpb
+
 corpus: $(VENV)/.dev ## print what becomes of the real files in ../shared/corpus
 	$(BIN)/python -m benchmarks.corpus
 
@@ -168,6 +217,10 @@ lock: ## resolve the dependencies anew (needs uv)
 	  --no-header --upgrade --group adapters -o requirements/adapters.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --upgrade --group installer -o requirements/uv.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --upgrade --group docs -o requirements/docs.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --upgrade --group release -o requirements/release.txt
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(ADAPTERS) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import settings
 
 # Every HTTP client that is made reads all authorities that this machine trusts, which takes longer
-# than most requests here. No test has one by HTTPS, so they are given a folder without any.
-os.environ.pop("SSL_CERT_FILE", None)
+# than most requests here. No test has one by HTTPS, so they are given a folder without any;
+# whoever installs packages still needs them.
+os.environ.setdefault("INSTALLER_CERT_FILE", os.environ.pop("SSL_CERT_FILE", ""))
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 # How long an example takes on a busy machine is no property of what it tries.

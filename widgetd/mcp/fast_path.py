@@ -52,8 +52,10 @@ if TYPE_CHECKING:
     from widgetd.mcp.server import Server
 
 MOST_BYTES = 64 * 1024
-"""Of a request that is answered here, for a larger one is looked through beside the loop; and of a
-response that is sent in one piece."""
+"""Of a request that is answered here, for a larger one is looked through beside the loop."""
+
+MOST_AT_ONCE = 128 * 1024
+"""Bytes of a response that is sent in one piece; the list of the bundled widgets is one."""
 
 MOST_REMEMBERED = 256
 """Hosts that passed the check, and introductions that clients gave of themselves."""
@@ -173,13 +175,13 @@ class FastPath:
         if request.session:
             headers.append((b"mcp-session-id", request.session.encode("latin-1")))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        if length <= MOST_BYTES:
+        if length <= MOST_AT_ONCE:
             await send({"type": "http.response.body", "body": b"".join(parts)})
             return
         # A long list is not copied; and whoever calls meanwhile waits for a piece, not for all.
         for part in parts:
-            for start in range(0, len(part), MOST_BYTES):
-                piece = memoryview(part)[start : start + MOST_BYTES]
+            for start in range(0, len(part), MOST_AT_ONCE):
+                piece = memoryview(part)[start : start + MOST_AT_ONCE]
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
                 await anyio.lowlevel.checkpoint()
         await send({"type": "http.response.body"})

@@ -43,23 +43,23 @@ class _Part(BaseModel):
 class Example(_Part):
     """Arguments that show the widget in one of its states."""
 
-    name: str = ""
-    arguments: Mapping[str, Any]
+    name: str = Field(default="", description="what the gallery calls it")
+    arguments: Mapping[str, Any] = Field(description="as a model would send them")
 
 
 class ActionCheck(_Part):
     """What is demanded of the payload of an action, and what users read where it is not so."""
 
-    field: str = ""
-    holds: str
-    says: str
+    field: str = Field(default="", description="the field of the payload beside which it is said")
+    holds: str = Field(description="an expression over payload that must hold")
+    says: str = Field(description="what the user reads where it does not")
 
 
 class ActionNote(_Part):
     """What it means when the user takes an action."""
 
-    description: str
-    checks: tuple[ActionCheck, ...] = ()
+    description: str = Field(description="what it means when the user takes it")
+    checks: tuple[ActionCheck, ...] = Field(default=(), description="what its payload must satisfy")
 
 
 class JmesPath(_Part):
@@ -71,48 +71,118 @@ class JmesPath(_Part):
 class FeedPart(_Part):
     """Where a widget's arguments come from: what is asked of its caller, and of whom the rest."""
 
-    upstream: str = Field(min_length=1)
-    tool: str = Field(min_length=1)
-    ask: tuple[str, ...] = ()
-    keep_s: float = Field(default=60.0, ge=0, le=3600)
-    stale_s: float = Field(default=600.0, ge=0, le=86_400)
-    on_failure: Literal["fail", "arguments"] = "fail"
-    arguments: Mapping[str, str] | None = None
-    map: Mapping[str, str] | None = None
-    ask_schema: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    upstream: str = Field(
+        min_length=1, description="the server, by its name in the file of upstreams"
+    )
+    tool: str = Field(min_length=1, description="what is called there")
+    ask: tuple[str, ...] = Field(default=(), description="the arguments that the caller brings")
+    keep_s: float = Field(
+        default=60.0, ge=0, le=3600, description="seconds for which an answer is used again"
+    )
+    stale_s: float = Field(
+        default=600.0,
+        ge=0,
+        le=86_400,
+        description="seconds for which an old answer serves where the upstream fails",
+    )
+    on_failure: Literal["fail", "arguments"] = Field(
+        default="fail", description="fail the call, or show the caller's arguments alone"
+    )
+    arguments: Mapping[str, str] | None = Field(
+        default=None, description="what the upstream is sent, as expressions over what was asked"
+    )
+    map: Mapping[str, str] | None = Field(
+        default=None, description="the widget's arguments, as expressions over the answer"
+    )
+    ask_schema: Mapping[str, Mapping[str, Any]] = Field(
+        default_factory=dict,
+        description="schemas of what is asked, where the widget's own do not say it",
+    )
 
 
 class Sidecar(_Part):
     """Everything a sidecar may say; what it leaves out has its default."""
 
-    description: str | None = None
-    title: str | None = None
-    tags: tuple[str, ...] = ()
-    keywords: tuple[str, ...] = ()
-    ui_type: str | None = Field(default=None, pattern=_KEBAB)
-    summary: str | None = None
-    summary_fields: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    permission: Literal["read", "elevated"] = "read"
-    version: str | None = None
-    provider: str | None = None
-    priority: Literal["high", "medium", "low"] = "medium"
-    render_mode: Literal["immediate", "lazy", "progressive"] = "immediate"
-    preload: bool = False
-    min_client_version: str | None = Field(default=None, pattern=VERSION)
-    deprecated: bool = False
-    migration_guide: str | None = None
-    cache: Literal["none", "session", "persistent"] = "none"
-    profile: Literal["auto", "chatkit", "split"] = "auto"
-    image_origins: tuple[Annotated[str, Field(pattern=ORIGIN)], ...] = ()
-    ids: tuple[str, ...] = ()
-    derived: Mapping[str, str] = Field(default_factory=dict)
-    source: Literal["template", "view"] | None = None
-    json_schema: Mapping[str, Any] | None = Field(default=None, alias="schema")
-    summary_data: Mapping[str, str | JmesPath] = Field(default_factory=dict)
-    examples: tuple[Example, ...] = ()
-    actions: Mapping[str, ActionNote] = Field(default_factory=dict)
-    feed: FeedPart | None = None
+    description: str | None = Field(
+        default=None, description="what the widget shows, and when a model should use it"
+    )
+    title: str | None = Field(default=None, description="what people call it")
+    tags: tuple[str, ...] = Field(
+        default=(),
+        description="its subjects; pinned keeps it listed where others are found by search",
+    )
+    keywords: tuple[str, ...] = Field(
+        default=(), description="what people call it who search for it"
+    )
+    ui_type: str | None = Field(
+        default=None,
+        pattern=_KEBAB,
+        description="the type of its results, in kebab-case; made from the name",
+    )
+    summary: str | None = Field(
+        default=None, description="what the model reads of a result; a template over the arguments"
+    )
+    summary_fields: tuple[str, ...] = Field(
+        default=(), description="the arguments that the model gets as data in the split profile"
+    )
+    sensitive: tuple[str, ...] = Field(
+        default=(), description="arguments that nobody is told: in no text, no data and no log"
+    )
+    permission: Literal["read", "elevated"] = Field(
+        default="read", description="elevated: callers need a scope of their own"
+    )
+    version: str | None = Field(
+        default=None, description="of the component; 0.0.0 and a digest otherwise"
+    )
+    provider: str | None = Field(default=None, description="whose component it is, for clients")
+    priority: Literal["high", "medium", "low"] = Field(
+        default="medium", description="for clients that draw several"
+    )
+    render_mode: Literal["immediate", "lazy", "progressive"] = Field(
+        default="immediate", description="for clients: when to draw it"
+    )
+    preload: bool = Field(default=False, description="for clients: fetch the component ahead")
+    min_client_version: str | None = Field(
+        default=None, pattern=VERSION, description="clients that say they are older are refused"
+    )
+    deprecated: bool = Field(default=False, description="for clients: another should be used")
+    migration_guide: str | None = Field(default=None, description="where it is said which, and how")
+    cache: Literal["none", "session", "persistent"] = Field(
+        default="none", description="for clients: how long the component may be kept"
+    )
+    profile: Literal["auto", "chatkit", "split"] = Field(
+        default="auto", description="who sees the tree, whatever the settings say"
+    )
+    image_origins: tuple[Annotated[str, Field(pattern=ORIGIN)], ...] = Field(
+        default=(), description="origins that images may come from, too"
+    )
+    ids: tuple[str, ...] = Field(
+        default=(), description="arguments that widgetd makes where a call leaves them out"
+    )
+    derived: Mapping[str, str] = Field(
+        default_factory=dict,
+        description="arguments that follow from others, as expressions over them",
+    )
+    source: Literal["template", "view"] | None = Field(
+        default=None, description="which of an export's two is drawn; decided by what is whole"
+    )
+    json_schema: Mapping[str, Any] | None = Field(
+        default=None,
+        alias="schema",
+        description="the schema of the arguments, where the file has none",
+    )
+    summary_data: Mapping[str, str | JmesPath] = Field(
+        default_factory=dict, description="more for the model: expressions over the arguments"
+    )
+    examples: tuple[Example, ...] = Field(
+        default=(), description="arguments that show the widget in its states"
+    )
+    actions: Mapping[str, ActionNote] = Field(
+        default_factory=dict, description="what its actions mean, by their type"
+    )
+    feed: FeedPart | None = Field(
+        default=None, description="where the arguments come from that a caller does not bring"
+    )
 
 
 def read_sidecar(source: Source | None) -> Sidecar:

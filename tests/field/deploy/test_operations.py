@@ -13,9 +13,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.field.deploy.documents import ROOT
-from tests.serving import connected, serving, widget_file
-from tests.system.upstreams.servers import json_reply, raw
-from tests.system.web.asking import ask
+from tests.field.deploy.scraping import scrape
 from widgetd.errors import CODES
 from widgetd.settings import Settings
 
@@ -28,24 +26,8 @@ LABEL = re.compile(r"(\w+)\{(\w+)[=!]")
 
 
 async def scraped(folder: Path) -> dict[str, set[str]]:
-    """The labels of each sample that a daemon tells, once it changed, was called and filled one."""
-    declared, widgets = folder / "upstreams.toml", folder / "widgets"
-    widgets.mkdir()
-    async with raw(json_reply({})) as port:
-        base = f"http://127.0.0.1:{port}"
-        declared.write_text(f'[it]\nbase = "{base}"\n[it.endpoints.get]\nget = "/"\n')
-        return await _scraped(widgets, declared)
-
-
-async def _scraped(folder: Path, upstreams: Path) -> dict[str, set[str]]:
-    async with serving(folder, upstreams=upstreams) as url, connected(url, "modern") as client:
-        feed = '[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n'
-        (folder / "A.widget.toml").write_text(feed)
-        (folder / "A.widget").write_text(widget_file("A"))
-        await client.lists("a")
-        await client.call("a", who="Ada")
-        text = (await ask(url, "/metrics")).text
-    families = list(text_string_to_metric_families(text))
+    """The labels of each sample that a daemon tells."""
+    families = list(text_string_to_metric_families(await scrape(folder)))
     return {sample.name: set(sample.labels) for one in families for sample in one.samples}
 
 

@@ -40,9 +40,11 @@ def test_every_example_of_a_bundled_widget_costs_under_100_tokens_in_profile_spl
     assert tokens_of_result(widget, SERVED, arguments, "split") < 100
 
 
-def test_the_readme_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    readme = (bundled().parent / "README.md").read_text(encoding="utf-8")
-    section = readme.partition("\n## What it costs a model\n")[2].partition("\n## ")[0]
+def test_the_guide_for_developers_shows_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    guide = (bundled().parent / "docs" / "developers.md").read_text(encoding="utf-8")
+    section = guide.partition("\n## What it costs a model\n")[2].partition("\n## ")[0]
     shown = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
 
     assert main(["list", "--tokens", "--dir", str(bundled())]) == 0

@@ -1,0 +1,33 @@
+"""What a daemon tells Prometheus, once it changed, was called, and filled a widget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.serving import connected, serving, widget_file
+from tests.system.upstreams.servers import json_reply, raw
+from tests.system.web.asking import ask
+
+
+async def scrape(folder: Path) -> str:
+    """The text of `/metrics`.
+
+    Args:
+        folder: An empty one, to work in.
+    """
+    declared, widgets = folder / "upstreams.toml", folder / "widgets"
+    widgets.mkdir()
+    async with raw(json_reply({})) as port:
+        base = f"http://127.0.0.1:{port}"
+        declared.write_text(f'[it]\nbase = "{base}"\n[it.endpoints.get]\nget = "/"\n')
+        return await _told(widgets, declared)
+
+
+async def _told(folder: Path, upstreams: Path) -> str:
+    async with serving(folder, upstreams=upstreams) as url, connected(url, "modern") as client:
+        feed = '[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n'
+        (folder / "A.widget.toml").write_text(feed)
+        (folder / "A.widget").write_text(widget_file("A"))
+        await client.lists("a")
+        await client.call("a", who="Ada")
+        return (await ask(url, "/metrics")).text

@@ -1,0 +1,140 @@
+"""The wheel stands alone: in an empty environment it serves, answers and takes pictures.
+
+`make wheel-test` does so on every Python that the machine has; the suite on the one it runs on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp_types import TextResourceContents
+
+from tests.field.deploy.documents import ROOT
+from tests.process import daemon_process
+from tests.serving import connected
+from tests.system.web.asking import ask
+from widgetd.browser.chromium import chromium
+
+UV = shutil.which("uv")
+PATIENCE_S = 60
+
+
+def interpreters() -> Iterator[str]:
+    """Each Python of a release that widgetd runs on, once."""
+    yield sys.executable
+    if os.environ.get("PYTHONS") != "all":
+        return
+    seen = {sys.version_info[:2]}
+    installed = sorted(Path.home().glob(".pyenv/versions/3.1*/bin/python"))
+    for one in (*(f"python3.{minor}" for minor in range(11, 20)), *map(str, installed)):
+        try:
+            said = subprocess.run(
+                [one, "-c", "import sys; print(*sys.version_info[:2])"],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.split()
+        except (OSError, subprocess.CalledProcessError):  # a version manager's shim may not run
+            continue
+        release = int(said[0]), int(said[1])
+        if release >= (3, 11) and release not in seen:
+            seen.add(release)
+            yield one
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (made,) = folder.iterdir()
+    return made
+
+
+def pinned(wheel: Path) -> str:
+    """Each requirement with its hash: the lock's, the browser's driver, and the wheel."""
+    lock = (ROOT / "requirements" / "runtime.txt").read_text()
+    dev = (ROOT / "requirements" / "dev.txt").read_text()
+    for name in ("greenlet", "playwright", "pyee"):
+        if not re.search(rf"^{name}==", lock, re.MULTILINE):
+            lock += "".join(re.findall(rf"^{name}==.*\n(?:    .*\n)+", dev, re.MULTILINE))
+    digest = sha256(wheel.read_bytes()).hexdigest()
+    return f"{lock}widgetd @ {wheel.as_uri()} --hash=sha256:{digest}\n"
+
+
+def installed(python: str, wheel: Path, folder: Path) -> Path:
+    """The `bin` of an environment that holds the wheel and its dependencies alone."""
+    listed = folder / "requirements.txt"
+    listed.write_text(pinned(wheel))
+    place = folder / "environment"
+    subprocess.run([python, "-m", "venv", *(["--without-pip"] if UV else []), place], check=True)
+    inside = str(place / "bin" / "python")
+    install = [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if UV:
+        install = [UV, "pip", "install", "--quiet", "--python", inside]
+    certificates = os.environ["INSTALLER_CERT_FILE"]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("SSL_CERT_")}
+    ran = subprocess.run(
+        [*install, "--require-hashes", "-r", listed],
+        env=env | ({"SSL_CERT_FILE": certificates} if certificates else {}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return place / "bin"
+
+
+@pytest.fixture(params=sorted(interpreters()))
+def environment(request: pytest.FixtureRequest, wheel: Path, tmp_path: Path) -> Path:
+    return installed(request.param, wheel, tmp_path)
+
+
+async def said(*command: str | Path) -> str:
+    """What a command of the environment prints."""
+    with anyio.fail_after(PATIENCE_S):
+        return (await anyio.run_process(list(map(str, command)))).stdout.decode()
+
+
+@pytest.mark.timeout(600)
+async def test_the_wheel_alone_serves_answers_and_takes_pictures(
+    environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)  # no checkout beside it, and no folder of widgets
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    python, widgetd = environment / "python", environment / "widgetd"
+
+    shipped = await said(python, "-c", "from widgetd.settings import bundled; print(bundled())")
+    assert shipped.startswith(str(environment.parent))
+    assert "actions" in await said(widgetd, "guide")
+    folder, program = Path(shipped.strip()), (str(python), "-m", "widgetd")
+    async with (
+        daemon_process(folder, "--gallery", program=program) as served,
+        connected(served.url, "modern") as agent,
+    ):
+        shown = await agent.call(
+            "success_notice", operation="booking.create", title="Saved", message="It is."
+        )
+        page = await agent.client.read_resource("ui://widgetd/success_notice.html")
+        gallery = (await ask(served.url, "/")).text
+    assert "27 widgets" in served.greeting
+    assert "Saved" in json.dumps(shown.structured_content)
+    assert isinstance(page.contents[0], TextResourceContents)
+    assert "<script" in page.contents[0].text
+    assert "success_notice" in gallery
+
+    if chromium() is not None:
+        await said(widgetd, "shot", "success_notice", "--output", "seen.png")
+        assert (empty / "seen.png").read_bytes().startswith(b"\x89PNG")

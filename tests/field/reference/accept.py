@@ -1,0 +1,23 @@
+"""Write the reference anew: `make reference`."""
+
+from __future__ import annotations
+
+import sys
+
+import anyio
+
+from tests.field.reference.pages import FOLDER, pages
+
+
+async def accept() -> None:
+    """Make every committed page what the code says now."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in (await pages()).items():
+        path = FOLDER / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            sys.stdout.write(f"written {name}\n")
+
+
+if __name__ == "__main__":
+    anyio.run(accept)

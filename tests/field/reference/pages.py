@@ -1,0 +1,224 @@
+"""The reference in docs/reference/, made of what the code says of itself."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from prometheus_client.parser import text_string_to_metric_families
+from pydantic import BaseModel
+from pydantic_core import to_json
+
+import widgetd
+from tests.field.deploy.scraping import scrape
+from widgetd.catalog.registry import Registry
+from widgetd.cli import app
+from widgetd.cli.schemas import settings_schema, sidecar_schema
+from widgetd.mcp.status import Vitals
+from widgetd.settings import PREFIX
+from widgetd.web.metrics import Metrics
+
+FOLDER = Path(__file__).resolve().parents[3] / "docs" / "reference"
+
+GENERATED = "<!-- Made by `make reference`; do not edit. -->"
+
+STANDARD = ("process_", "python_")
+"""Metrics that every service in Python has."""
+
+
+async def pages() -> Mapping[str, str]:
+    """Every page, by its name in `FOLDER`."""
+    return {
+        "settings.md": _settings(),
+        "sidecar.md": _sidecar(),
+        "cli.md": _commands(),
+        "metrics.md": await _metrics(),
+        "python.md": _python(),
+    }
+
+
+def _page(title: str, *parts: str) -> str:
+    return "\n\n".join((GENERATED, f"# {title}", *(part.strip("\n") for part in parts))) + "\n"
+
+
+def _table(*rows: tuple[str, ...]) -> str:
+    head, *rest = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join((head, "|---" * len(rows[0]) + "|", *rest))
+
+
+def _settings() -> str:
+    rows = [("setting", "value", "default", "decides")]
+    for name, part in settings_schema()["properties"].items():
+        rows.append((f"`{name}`", _kind(part), _default(part), part["description"]))
+    told = (
+        "Each setting is a flag of `widgetd serve`, as `--list-tokens`; a variable, as "
+        f"`{PREFIX}LIST_TOKENS`; and a key of `widgetd.toml`, as `list_tokens`, in this order of "
+        "precedence. `profiles`, `webhook_secret` and `chat_key` have no flag. `widgetd settings` "
+        "prints what holds, and where it comes from. "
+        "[Operating widgetd](../operations.md#settings) says what each is good for."
+    )
+    return _page("Settings", told, _table(*rows))
+
+
+def _sidecar() -> str:
+    schema = sidecar_schema()
+    told = (
+        "What a Studio file cannot say stands in a TOML file beside it: "
+        "`Flight Tracker.widget.toml` beside `Flight Tracker.widget`. Every key may be left out; "
+        "an unknown one is a fault. "
+        "`widgetd new-sidecar FILE` writes one to fill in, and `widgetd schema sidecar` prints its "
+        "JSON Schema, for editors."
+    )
+    parts = [_keys(schema)]
+    for name, title in (
+        ("Example", "[[examples]]"),
+        ("ActionNote", '[actions."TYPE"]'),
+        ("ActionCheck", '[[actions."TYPE".checks]]'),
+        ("FeedPart", "[feed]"),
+    ):
+        part = schema["$defs"][name]
+        parts.append(f"## `{title}`\n\n{part['description']}\n\n{_keys(part)}")
+    return _page("Sidecar", told, *parts)
+
+
+def _keys(schema: Mapping[str, Any]) -> str:
+    needed = schema.get("required", ())
+    rows = [("key", "value", "default", "says")]
+    for name, part in schema["properties"].items():
+        default = "*needed*" if name in needed else _default(part)
+        rows.append((f"`{name}`", _kind(part), default, part["description"]))
+    return _table(*rows)
+
+
+def _kind(part: Mapping[str, Any]) -> str:
+    """What a value is, in a few words."""
+    if "anyOf" in part:
+        kinds = dict.fromkeys(_kind(one) for one in part["anyOf"] if one.get("type") != "null")
+        return " or ".join(kinds)
+    if "enum" in part:
+        return ", ".join(f"`{value}`" for value in part["enum"])
+    if "const" in part:
+        return f"`{part['const']}`"
+    if "$ref" in part:
+        return "table"
+    if part.get("type") == "array":
+        return f"list of {_kind(part['items'])}s"
+    names = {"object": "table", "boolean": "true or false", "string": "text"}
+    return names.get(part.get("type", ""), str(part.get("type", "any")))
+
+
+def _default(part: Mapping[str, Any]) -> str:
+    default = part.get("default")
+    if default in (None, "", [], {}):
+        return ""
+    return f"`{to_json(default).decode()}`"
+
+
+def _commands() -> str:
+    with mock.patch.object(sys, "argv", ["widgetd"]):  # or it tells how this process was started
+        said = app.generate_docs(output_format="markdown")
+    # Its own contents repeat the list of commands below them.
+    rest = re.sub(r"^# widgetd\n|## Table of Contents\n.*?(?=\n\*\*)", "", said, flags=re.DOTALL)
+    return _page(
+        "Command line",
+        "Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, "
+        "port or permission; 26, of the watchdog.",
+        rest,
+    )
+
+
+async def _metrics() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        text = await scrape(Path(folder))
+    declared = _declared()
+    ours, standard = [("metric", "kind", "labels", "counts")], [("metric", "kind", "counts")]
+    for family in sorted(text_string_to_metric_families(text), key=lambda one: one.name):
+        name = f"`{family.name}{'_total' if family.type == 'counter' else ''}`"
+        if family.name.startswith(STANDARD):
+            standard.append((name, family.type, family.documentation))
+            continue
+        labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+        named = ", ".join(f"`{one}`" for one in sorted(labels | declared.get(family.name, set())))
+        ours.append((name, family.type, named, family.documentation))
+    told = (
+        "What `/metrics` tells. [Operating widgetd](../operations.md#watch) says what to look at, "
+        "and which alerts there are."
+    )
+    others = "## Of every service in Python"
+    return _page("Metrics", told, _table(*ours), others, _table(*standard))
+
+
+def _declared() -> Mapping[str, set[str]]:
+    """The labels of each metric, also of those that nothing was counted of."""
+    metrics = Metrics(Registry(), Vitals())
+    metrics.watch_upstreams(dict)
+    return {
+        family.name: set(getattr(collector, "_labelnames", ()))
+        for collector in metrics.collected._collector_to_names
+        if hasattr(collector, "describe")
+        for family in collector.describe()
+    }
+
+
+def _python() -> str:
+    told = "Importing `widgetd` starts nothing; each name is loaded when it is first used."
+    return _page("Python", told, *(_described(name) for name in widgetd.__all__))
+
+
+def _described(name: str) -> str:
+    """A name of the package: how it is called, and its docstring."""
+    made = getattr(widgetd, name)
+    parts = [f"## `{name}`"]
+    if inspect.isclass(made):
+        parts.append(_doc(made))
+        if not issubclass(made, BaseModel | BaseException):
+            parts += _members(made)
+    elif callable(made):
+        parts += [_code(f"{name}{inspect.signature(made)}"), _doc(made)]
+    return "\n\n".join(parts)
+
+
+def _members(cls: type) -> Iterator[str]:
+    """The public methods and properties that say what they are for."""
+    for name, member in vars(cls).items():
+        bare = getattr(member, "fget", None) or getattr(member, "func", None) or member
+        if name.startswith("_") or not inspect.isfunction(bare) or not bare.__doc__:
+            continue
+        if inspect.isfunction(member):
+            yield f"### `{cls.__name__}.{name}`\n\n{_code(f'{name}{inspect.signature(bare)}')}"
+        else:
+            yield f"### `{cls.__name__}.{name}`"
+        yield _doc(bare)
+
+
+def _code(text: str) -> str:
+    # An annotation that is evaluated says more of modules than a reader needs.
+    text = re.sub(r"'([^']*)'(?=[,)\]]| ->|$)", r"\1", text)
+    bare = re.sub(r"(?:[a-z_]+[.])+(?=[A-Z])", "", text)
+    return f"```python\n{bare}\n```"
+
+
+def _doc(made: Any) -> str:
+    """A docstring: its sections become lists."""
+    text = inspect.getdoc(made) or ""
+    head, *sections = re.split(
+        r"^(Args|Attributes|Returns|Raises|Yields|Source):\n", text, flags=re.MULTILINE
+    )
+    parts = [head.strip()]
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        lines = inspect.cleandoc(body.replace("\n\n", "\n")).split("\n")
+        joined: list[str] = []
+        for line in lines:
+            if joined and line.startswith(" "):
+                joined[-1] += " " + line.strip()
+            else:
+                joined.append(line)
+        listed = "\n".join("- " + re.sub(r"^(\w+):", r"`\1`:", one) for one in joined if one)
+        parts.append(f"**{title}**\n\n{listed}")
+    return "\n\n".join(parts)

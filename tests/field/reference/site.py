@@ -1,0 +1,80 @@
+"""Look through the built documentation: `make docs` ends with this.
+
+mkdocs finds dead links between pages; here every page is read as a browser reads it. Whatever it
+loads lies in the site itself, and nothing that a link of its own names is missing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+LOADS = {"src", "srcset", "poster", "data", "action"}
+"""Attributes whose address a browser fetches, or sends to, by itself."""
+
+_IN_STYLE = re.compile(r"url\(\s*[\"']?([^)\"']+)|@import\s+[\"']([^\"']+)")
+
+
+class _Page(HTMLParser):
+    """The addresses of a page.
+
+    Attributes:
+        loaded: What it fetches.
+        linked: Where its links lead.
+        ids: Where links can lead in it.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.linked: list[str] = []
+        self.ids: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in {"id", "name"}:
+                self.ids.add(value or "")
+            elif name == "href" and tag == "a":
+                self.linked.append(value or "")
+            elif name in LOADS or (name == "href" and tag == "link"):
+                self.loaded.append(value or "")
+
+
+def faults(site: Path) -> Iterator[str]:
+    """What is wrong with the site, a sentence each."""
+    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    for path, page in pages.items():
+        name = path.relative_to(site)
+        yield from (f"{name} loads {one}" for one in page.loaded if _is_foreign(one))
+        if name != Path("404.html"):  # which is shown at any address
+            for one in (*page.loaded, *page.linked):
+                if not _is_foreign(one) and not urlsplit(one).scheme and _is_dead(one, path, pages):
+                    yield f"{name} leads to {one}, which is not there"
+    for path in sorted(site.rglob("*.css")):
+        named = (found[1] or found[2] for found in _IN_STYLE.finditer(path.read_text("utf-8")))
+        yield from (f"{path.relative_to(site)} loads {one}" for one in named if _is_foreign(one))
+
+
+def _is_dead(address: str, path: Path, pages: Mapping[Path, _Page]) -> bool:
+    parts = urlsplit(address)
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    target = target / "index.html" if target.is_dir() else target
+    if not parts.fragment:
+        return not target.is_file()
+    return target not in pages or unquote(parts.fragment) not in pages[target].ids
+
+
+def _is_foreign(address: str) -> bool:
+    parts = urlsplit(address)
+    return bool(parts.netloc) and parts.scheme in {"", "http", "https"}
+
+
+if __name__ == "__main__":
+    found = list(faults(Path(sys.argv[1]).resolve()))
+    sys.stderr.writelines(f"{one}\n" for one in found)
+    raise SystemExit(1 if found else 0)
