@@ -33,7 +33,7 @@ async function ask(path, { state, width, edited }, theme, scale) {
   const asking = edited === undefined ? {} : { method: "POST", body: JSON.stringify(edited) };
   const response = await fetch(`${path}?${query}`, asking);
   if (response.ok) return response;
-  const { error } = await response.json();
+  const { error } = await response.json().catch(() => ({ error: "this takes a daemon, and none answers here" }));
   throw new Error(`${error.charAt(0).toUpperCase()}${error.slice(1)}.`);
 }
 
