@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -154,8 +155,9 @@ class Parsed(NamedTuple):
     converted: frozenset[int] = frozenset()
 
 
+@lru_cache(maxsize=4)
 def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
-    """The tree of a template's text.
+    """The tree of a template's text, kept while it is compiled, explained and looked through.
 
     Args:
         text: The template.
