@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -59,12 +60,30 @@ async def _follow(paths: Sequence[Path], own: Sequence[str]) -> None:
     async with anyio.create_task_group() as tasks:
         stop = anyio.Event()
         tasks.start_soon(partial(watch, root, hints, observer=_Quiet(), stop=stop))
+        known = await to_thread.run_sync(_stamps, root)
         await _again(list(map(str, paths)), own)
         while True:
-            hint = await hints.wait()
-            again = await to_thread.run_sync(touched, root, sorted(hint.paths))
-            if again:
+            await hints.wait()
+            # What was saved during a run is told of as "somewhere", so the files say it themselves.
+            stamps = await to_thread.run_sync(_stamps, root)
+            saved = [one for one, stamp in stamps.items() if known.get(one) != stamp]
+            known = stamps
+            if again := await to_thread.run_sync(touched, root, saved):
                 await _again(again, own)
+
+
+def _stamps(root: Path) -> dict[str, tuple[int, ...]]:
+    """What tells a save of each file that a test may depend on."""
+    stamps: dict[str, tuple[int, ...]] = {}
+    for file in sorted(root.rglob("*")):
+        with suppress(OSError):
+            if file.name.endswith(_SAVED):
+                now = file.stat()
+                stamps[str(file.relative_to(root))] = (now.st_mtime_ns, now.st_size, now.st_ino)
+    return stamps
+
+
+_SAVED = (YAML, ".csv", WIDGET_SUFFIX, JSX_SUFFIX, WIDGET_SUFFIX + SUFFIX, JSX_SUFFIX + SUFFIX)
 
 
 async def _again(paths: Sequence[str], own: Sequence[str]) -> None:

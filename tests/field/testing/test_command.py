@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 
@@ -104,6 +106,45 @@ def test_a_stage_is_a_fixture_of_anybodys_suite(tmp_path: Path) -> None:
     )
 
     assert (ran.returncode, "1 passed" in ran.stdout) == (0, True), ran.stdout
+
+
+SAVING = """
+import pathlib
+
+def pytest_sessionfinish():
+    done, file = pathlib.Path("done"), pathlib.Path("widgets/Controls.test.yaml")
+    if not done.exists():
+        done.touch()
+        file.write_text(file.read_text().replace("Prss", "Pres"))
+"""
+"""A plugin that saves what is being run, once."""
+
+
+def test_a_save_during_a_run_is_run_afterwards(tmp_path: Path) -> None:
+    (tmp_path / "widgets").mkdir()
+    (tmp_path / "widgets/Controls.widget").write_text(controls_file())
+    write_test(tmp_path / "widgets", "Show Widget", "Prss: text=Track")
+    (tmp_path / "saving.py").write_text(SAVING)
+    test = [sys.executable, "-m", "widgetd", "test"]
+    command = [*test, "widgets", "--watch", "--", "-p", "saving", "--collect-only"]
+    said = []
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": "."},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        watchdog = threading.Timer(BROWSER_S, process.kill)
+        watchdog.start()
+        for line in process.stdout or ():
+            said += [line] if "there is no keyword" in line else []
+            if "1 error" in line and len(said) > 1:
+                break
+        watchdog.cancel()
+        process.terminate()
+
+    assert ["'Prss'" in said[0], "'Pres'" in said[-1]] == [True, True], said
 
 
 @pytest.mark.parametrize(
