@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import orjson
 
 from widgetd.errors import CODES, Finding
-from widgetd.schema.json_text import locate
+from widgetd.schema.json_text import key_offsets, line_and_column
 from widgetd.schema.json_values import pointed
 from widgetd.widget.document import ENCODED, VIEW, Document
 from widgetd.widget.sidecar import SUFFIX, line_of
@@ -50,30 +50,52 @@ class Location:
         return at - start, (shown[:-1] + "…") if start + WIDTH < len(line) else shown
 
 
-def location_of(finding: Finding, content: str) -> Location:
-    """Where `finding` is in `content`, the text of its file."""
-    if finding.path.endswith(SUFFIX):
-        line = finding.line or line_of(content, finding.at) or 1
-        text = _line(content, line)
-        column = finding.column or _first(text)
-        return Location(line=line, column=column, text=text, text_column=column)
-    in_view = finding.at == VIEW
-    place = locate(content, ENCODED if in_view else finding.at) if finding.at else None
-    if finding.line is not None and place is not None:
-        # The line is one of the text at the pointer, which is a template mostly.
-        try:
-            document = Document(content=orjson.loads(content))
-            value = document.view if in_view else pointed(document.content, finding.at)
-        except orjson.JSONDecodeError:
-            value = None
-        lines = value.splitlines() if isinstance(value, str) else []
-        if finding.line <= len(lines):
-            line, column = place
-            inner = lines[finding.line - 1]
-            at = finding.column or _first(inner)
-            return Location(line=line, column=column, text=inner, text_column=at)
-    line, column = place or (finding.line or 1, finding.column or 1)
-    return Location(line=line, column=column, text=_line(content, line), text_column=column)
+class Locations:
+    """Where findings are in the files that they are about, each of which is read through once.
+
+    Args:
+        contents: The text of each file, by its path, where it can be read.
+    """
+
+    def __init__(self, contents: Mapping[str, str]) -> None:
+        self._contents = contents
+        self._offsets: dict[str, Mapping[str, int]] = {}
+
+    def of(self, finding: Finding) -> Location | None:
+        """Where it is; None where its file cannot be read."""
+        content = self._contents.get(finding.path)
+        if content is None:
+            return None
+        if finding.path.endswith(SUFFIX):
+            line = finding.line or line_of(content, finding.at) or 1
+            text = _line(content, line)
+            column = finding.column or _first(text)
+            return Location(line=line, column=column, text=text, text_column=column)
+        in_view = finding.at == VIEW
+        place = self._place(finding.path, content, ENCODED if in_view else finding.at)
+        if finding.line is not None and place is not None:
+            # The line is one of the text at the pointer, which is a template mostly.
+            try:
+                document = Document(content=orjson.loads(content))
+                value = document.view if in_view else pointed(document.content, finding.at)
+            except orjson.JSONDecodeError:
+                value = None
+            lines = value.splitlines() if isinstance(value, str) else []
+            if finding.line <= len(lines):
+                line, column = place
+                inner = lines[finding.line - 1]
+                at = finding.column or _first(inner)
+                return Location(line=line, column=column, text=inner, text_column=at)
+        line, column = place or (finding.line or 1, finding.column or 1)
+        return Location(line=line, column=column, text=_line(content, line), text_column=column)
+
+    def _place(self, path: str, content: str, at: str) -> tuple[int, int] | None:
+        if not at:
+            return None
+        if path not in self._offsets:
+            self._offsets[path] = key_offsets(content)
+        offset = self._offsets[path].get(at)
+        return None if offset is None else line_and_column(content, offset)
 
 
 def _line(content: str, line: int) -> str:
@@ -92,9 +114,9 @@ def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
         findings: In the order of the report.
         contents: The text of each file that a finding is about, where it can be read.
     """
-    lines = []
+    lines, locations = [], Locations(contents)
     for finding in findings:
-        location = _location(finding, contents)
+        location = locations.of(finding)
         place = f"{finding.path}:{location.line}:{location.column}" if location else finding.path
         lines.append(f"{place}: {finding.level} {finding.code}: {finding.problem}")
         if location:
@@ -112,9 +134,9 @@ def for_terminal(line: str) -> str:
 
 def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     """A JSON array: `[{"path", "line", "column", "level", "code", "at", "problem", "advice"}]`."""
-    rows = []
+    rows, locations = [], Locations(contents)
     for finding in findings:
-        location = _location(finding, contents)
+        location = locations.of(finding)
         rows.append(
             {
                 "path": finding.path,
@@ -135,9 +157,9 @@ def as_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
 
     Source: GitHub documentation, "Workflow commands for GitHub Actions".
     """
-    lines = []
+    lines, locations = [], Locations(contents)
     for finding in findings:
-        location = _location(finding, contents)
+        location = locations.of(finding)
         name = "error" if finding.level == "fault" else "warning"
         fields = [f"file={for_terminal(_escaped(finding.path, ':,'))}"]
         if location:
@@ -165,11 +187,6 @@ def codes_as_markdown() -> str:
     """`docs/codes.md`: every code, with its level and what it means."""
     rows = (f"| {code.code} | {code.level} | {code.meaning} |" for code in CODES.values())
     return _CODES_HEAD + "\n".join(rows)
-
-
-def _location(finding: Finding, contents: Mapping[str, str]) -> Location | None:
-    content = contents.get(finding.path)
-    return None if content is None else location_of(finding, content)
 
 
 def _escaped(text: str, more: str = "") -> str:

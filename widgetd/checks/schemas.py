@@ -254,9 +254,11 @@ def _misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Read, Un
     """Each read of the template of what is not declared, and what it may have been meant to be."""
     readers = (widget.drawing, *_sidecar_readers(widget).values())
     used = {part for reader in readers for read in reader.reads for part in _down_to(read.path)}
-    for read, missing in _undeclared(widget.drawing.reads, declared):
+    found = _undeclared(widget.drawing.reads, declared)
+    for read, missing in islice(found, _MOST_ADVISED):
         idle = [name for name in missing.known if missing.beside(name) not in used]
         yield read, replace(missing, idle=idle[0] if len(idle) == 1 else None)
+    yield from found
 
 
 def _down_to(path: str) -> Iterator[str]:
@@ -301,25 +303,21 @@ def unread_fields(
         declared: The schema.
         shows: Whether a field that no read names changes the output all the same.
     """
-    settled: list[str] = []
+    within = {part for one in read for part in _down_to(one)}
+    deeper = {part for one in read for part in _down_to(one) if part != one}
+    settled: set[str] = set()
     tried = 0
     for path, at in declared.fields:
-        if any(_is_under(path, above) for above in settled):
+        above = [part for part in _down_to(path) if part != path]
+        if path in within or not settled.isdisjoint(above):
             continue
-        if path in read or any(_is_under(one, path) for one in read):
-            continue
-        settled.append(path)
-        around = [one for one in read if _is_under(path, one)]
+        settled.add(path)
+        around = [part for part in above if part in read]
         if around:
             tried += 1
             # Nothing is read within the innermost of them: it is used as a whole.
-            innermost = max(around, key=len)
-            if not any(_is_under(one, innermost) for one in read):
+            if around[-1] not in deeper:
                 continue
             if tried > _MOST_TRIED or shows(path):
                 continue
         yield path, at
-
-
-def _is_under(path: str, above: str) -> bool:
-    return path.startswith((f"{above}.", f"{above}["))

@@ -17,7 +17,7 @@ from widgetd.catalog.draws import Draws
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
-from widgetd.checks.report import location_of
+from widgetd.checks.report import Locations
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
@@ -56,10 +56,9 @@ class Draft:
 
     def rows(self) -> list[dict[str, Any]]:
         """`[{"level", "code", "at", "line", "column", "problem", "advice"}]`, the worst first."""
-        rows = []
+        rows, locations = [], Locations(self.texts)
         for finding in self.findings[:MOST_FINDINGS]:
-            content = self.texts.get(finding.path)
-            place = None if content is None else location_of(finding, content)
+            place = locations.of(finding)
             rows.append(
                 {
                     "level": finding.level,

@@ -323,16 +323,12 @@ def places(text: str) -> Iterator[Place]:
             yield place
 
 
-def locate(text: str, at: str) -> tuple[int, int] | None:
-    """The line and column, from 1, of the key or list element at the pointer `at`, if it is there.
+def key_offsets(text: str) -> dict[str, int]:
+    """Where each value's key, or each list element, begins, by the value's JSON pointer.
 
     Of a key that stands twice it is the last, as it is for every reader that lets it pass.
     """
-    offset: int | None = None
-    for place in places(text):
-        if place.pointer == at:
-            offset = place.key_offset
-    return None if offset is None else line_and_column(text, offset)
+    return {place.pointer: place.key_offset for place in places(text)}
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

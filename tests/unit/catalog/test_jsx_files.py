@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.locating import location_of
 from tests.serving import widget_file
 from widgetd.catalog.loader import Catalog, Loader, load_widget
 from widgetd.checks import findings
-from widgetd.checks.report import location_of
 from widgetd.errors import WidgetError
 from widgetd.widget.widget import Widget
 

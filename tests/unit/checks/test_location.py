@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.locating import location_of
 from tests.making import widget
 from widgetd.checks import findings
-from widgetd.checks.report import Location, location_of
+from widgetd.checks.report import Location
 from widgetd.errors import Finding
 
 FILE = '{\n  "name": "Parcel",\n  "template": "{\\n  \\"type\\": {{ tpye }}\\n}"\n}\n'

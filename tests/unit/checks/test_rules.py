@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tests.corpus import CORPUS, corpus_files, needs_corpus
+from tests.locating import location_of
 from widgetd.checks import findings
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.checks.renders import Shown, attempts
-from widgetd.checks.report import location_of
 from widgetd.checks.rules import RULES, Subject
 from widgetd.checks.schemas import unread_fields
 from widgetd.errors import CODES, Finding, WidgetError

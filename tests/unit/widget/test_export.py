@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.corpus import corpus_files, needs_corpus
+from tests.locating import location_of
 from widgetd.catalog.loader import load_widget
 from widgetd.checks import findings
-from widgetd.checks.report import location_of
 from widgetd.errors import WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits

@@ -17,7 +17,7 @@ import anyio.to_thread
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
-from widgetd.checks.report import location_of
+from widgetd.checks.report import Locations
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import opened
 from widgetd.files.source import read
@@ -68,7 +68,9 @@ class Problems:
     def fault(self, snapshot: Snapshot, path: str) -> Problem | None:
         """Why the file at `path` is not served as it stands; None if it is."""
         finding = snapshot.faults.get(path)
-        return None if finding is None else located(finding, self._text(finding.path))
+        if finding is None:
+            return None
+        return located(finding, _locations(finding.path, self._text(finding.path)))
 
     async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
         """What can be said about `widget`, as it is served."""
@@ -90,7 +92,8 @@ class Problems:
         path = widget.definition.path
         with self._draws.of(widget.key):
             found = findings(widget, image_origins=self._image_origins)
-        return tuple(located(one, text if one.path == path else None) for one in found)
+        locations = _locations(path, text)
+        return tuple(located(one, locations) for one in found)
 
     def _text(self, path: str) -> str | None:
         try:
@@ -119,12 +122,16 @@ def problem_json(problem: Problem | None) -> dict[str, Any] | None:
     }
 
 
-def located(finding: Finding, text: str | None) -> Problem:
-    """`finding` with the line that it is about, in `text`."""
-    if text is None:
+def located(finding: Finding, locations: Locations) -> Problem:
+    """`finding` with the line that it is about."""
+    location = locations.of(finding)
+    if location is None:
         return Problem(finding=finding, line=finding.line, column=finding.column)
-    location = location_of(finding, text)
     caret, excerpt = location.excerpt()
     return Problem(
         finding=finding, line=location.line, column=location.column, excerpt=excerpt, caret=caret
     )
+
+
+def _locations(path: str, text: str | None) -> Locations:
+    return Locations({} if text is None else {path: text})
