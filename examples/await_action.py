@@ -15,15 +15,19 @@ from uuid import uuid4
 
 import anyio
 from mcp import Client
+from mcp.client.extension import advertise
 
 from examples.served import served
 
 FORM = "payment_form"
 
+PAGE = [advertise("io.modelcontextprotocol/ui", {"mimeTypes": ["text/html;profile=mcp-app"]})]
+"""What a host says that shows pages: only their tools are offered to it."""
+
 
 async def main() -> None:
     """Show a form, wait for an action, and let go of it."""
-    async with served() as url, Client(url) as agent, Client(url) as page:
+    async with served() as url, Client(url) as agent, Client(url, extensions=PAGE) as page:
         details = await answer(agent, "get_widget_details", names=[FORM])
         shown = await agent.call_tool(FORM, details["items"][0]["example"])
         render_id = (shown.meta or {})["widgetd/render"]["id"]
