@@ -115,7 +115,7 @@ class _Passing:
     async def send(self, message: Message) -> None:
         """More of the answer."""
         if message["type"] == "http.response.start":
-            self.status = message["status"]
+            self.status = int(message["status"])
         else:
             self.sent += len(message.get("body", b""))
         await self._send(message)
