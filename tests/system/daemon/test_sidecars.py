@@ -79,7 +79,7 @@ async def test_a_sidecar_that_is_saved_is_told_and_believed(folder: Path, era: E
     async with serving(folder, profile="split") as url, connected(url, era) as client:
         assert await described(client) == (
             "Show the Products card. Needs shop (whose products these are) and products (list of "
-            'price, secret). For example {"shop":"Example","products":[]}'
+            'price, secret). For example {"shop":"Example","products":[{}]}'
         )
         assert await told(client) == (
             "Products: shop Nord",
