@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,9 @@ def test_playwrights_viewer_shows_the_lines_of_a_test(tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
 
     with (
-        subprocess.Popen(viewing, stdout=subprocess.PIPE, text=True, env=NO_BROWSER) as viewer,
+        subprocess.Popen(
+            viewing, stdout=subprocess.PIPE, text=True, env=NO_BROWSER, start_new_session=True
+        ) as viewer,
         sync_playwright() as playwright,
     ):
         try:
@@ -50,7 +53,7 @@ def test_playwrights_viewer_shows_the_lines_of_a_test(tmp_path: Path) -> None:
             assert "Expect Visible: text=Nobody" in running.inner_text()
             browser.close()
         finally:
-            viewer.kill()
+            os.killpg(viewer.pid, signal.SIGKILL)  # the viewer is a child of the command
 
 
 @needs_browser
