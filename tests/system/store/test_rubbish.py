@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -242,53 +242,49 @@ async def test_replicas_that_meet_it_at_the_same_time_make_room_once(
 STREAM = b":1}:bell"
 
 
+@asynccontextmanager
+async def waiting_for_a_tap(both: Replicas) -> AsyncIterator[bytes]:
+    """Somebody waits at one replica for the first action of `r1`, and has it soon after the block.
+
+    Yields the key of the stream that tells the replicas of actions.
+    """
+    [stream] = [key for key in keys_of(both) if key.endswith(STREAM)]
+    await both.here.renders.put(render("r1"))
+    heard: list[Awaited] = []
+
+    async def wait() -> None:
+        heard.append(await both.there.actions.read("r1", timeout_s=NEVER_S))
+
+    with anyio.fail_after(SOON_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            yield stream
+
+    assert [action.payload for action in heard[0].actions] == [1]
+
+
 @pytest.mark.parametrize("kind", [*TYPES, "nothing", "no field", "not UTF-8", "far ahead", "last"])
 async def test_whoever_waits_is_woken_by_another_replica_whatever_became_of_the_bell(
     shared_server: Server, kind: str
 ) -> None:
-    async with replicas(shared_server, **BOUNDS) as both:
-        [stream] = [key for key in keys_of(both) if key.endswith(STREAM)]
-        await both.here.renders.put(render("r1"))
-        heard: list[Awaited] = []
-
-        async def wait() -> None:
-            heard.append(await both.there.actions.read("r1", timeout_s=NEVER_S))
-
-        with anyio.fail_after(SOON_S):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
-                await anyio.wait_all_tasks_blocked()
-                spoil(both, stream, STREAMS[kind], replace=kind in (*TYPES, "nothing"))
-                await both.here.actions.append("r1", "tap", 1, idempotency_key="1")
-
-    assert [action.payload for action in heard[0].actions] == [1]
+    async with replicas(shared_server, **BOUNDS) as both, waiting_for_a_tap(both) as stream:
+        spoil(both, stream, STREAMS[kind], replace=kind in (*TYPES, "nothing"))
+        await both.here.actions.append("r1", "tap", 1, idempotency_key="1")
 
 
 async def test_a_replica_that_begins_anew_lets_every_reader_look_again(
     shared_server: Server,
 ) -> None:
-    async with replicas(shared_server, **BOUNDS) as both:
-        [stream] = [key for key in keys_of(both) if key.endswith(STREAM)]
-        await both.here.renders.put(render("r1"))
-        heard: list[Awaited] = []
-
-        async def wait() -> None:
-            heard.append(await both.there.actions.read("r1", timeout_s=NEVER_S))
-
-        with anyio.fail_after(SOON_S):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
-                await anyio.wait_all_tasks_blocked()
-                with shared_server.client() as client:
-                    # As where an action was added while something else stood in the bell's place.
-                    client.xadd(
-                        f"{{{both.prefix}:1}}:actions:stream:r1",
-                        {"action": "tap", "payload": "1", "at": "1"},
-                        id="1-0",
-                    )
-                    client.xadd(stream, {"render": ""})
-
-    assert [action.payload for action in heard[0].actions] == [1]
+    async with replicas(shared_server, **BOUNDS) as both, waiting_for_a_tap(both) as stream:
+        with shared_server.client() as client:
+            # As where an action was added while something else stood in the bell's place.
+            client.xadd(
+                f"{{{both.prefix}:1}}:actions:stream:r1",
+                {"action": "tap", "payload": "1", "at": "1"},
+                id="1-0",
+            )
+            client.xadd(stream, {"render": ""})
 
 
 async def test_what_is_skipped_is_counted_and_said_once_and_takes_nothing_with_it(
