@@ -137,6 +137,25 @@ async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
         assert await page.locator("#items li.widget iframe").count() == len(tools) == 27
 
 
+async def test_the_end_stays_in_view_until_the_reader_scrolls_up() -> None:
+    below = "main => main.scrollHeight - main.scrollTop - main.clientHeight"
+    async with serving(bundled(), chat=True) as url, browsing() as page:
+        await opened(page, url)
+        main = page.locator("main")
+        for tool in ("booking_calendar", "flight_tracker", "weather_current"):
+            await asked(page, f"show {tool}")
+            await widget(page).locator("[data-ready=true]").wait_for()
+        await page.wait_for_function(f"({below})(document.querySelector('main')) < 2")
+        await main.evaluate("main => { main.scrollTop = 0; }")
+        await page.evaluate(
+            "document.querySelector('#items').append("
+            "Object.assign(document.createElement('li'), { style: 'height: 900px' }))"
+        )
+        await page.evaluate("() => new Promise(done => setTimeout(done, 100))")
+
+        assert await main.evaluate("main => main.scrollTop") == 0
+
+
 async def test_nothing_is_asked_of_another_host() -> None:
     hosts: set[str] = set()
     async with serving(bundled(), chat=True) as url, browsing() as page:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.system.store.server import Server, running_server
+from widgetd.store.shared import connection
 
 
 @pytest.fixture(scope="session")
@@ -17,9 +18,11 @@ def shared_server() -> Iterator[Server]:
 
 
 @pytest.fixture(params=["in-process", "on-a-server"])
-def backend(request: pytest.FixtureRequest) -> Server | None:
+def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Server | None:
     """Where the store is kept: None is in this process."""
     if request.param == "in-process":
         return None
+    # A machine that stalls for a moment has not lost its server.
+    monkeypatch.setattr(connection, "PATIENCE_S", 10.0)
     server: Server = request.getfixturevalue("shared_server")
     return server

@@ -45,7 +45,7 @@ async function turn(type, params, heard = () => {}) {
       for (const part of parts) {
         const event = JSON.parse(part.replace(/^data: /, ""));
         heard(event);
-        take(event);
+        EVENTS[event.type]?.(event);
       }
     }
   } catch (error) {
@@ -99,15 +99,21 @@ const UPDATES = {
     picture(one, (tree) => within(tree, component_id, (part) => ({ ...part, value: (part.value ?? "") + delta }))),
 };
 
-function take(event) {
-  const low = atEnd();
-  EVENTS[event.type]?.(event);
-  if (low) toEnd();
-}
-
+// Whatever grows, the end stays in view until the reader scrolls up.
 const main = document.querySelector("main");
-const atEnd = () => main.scrollHeight - main.scrollTop - main.clientHeight < 120;
-const toEnd = () => (main.scrollTop = main.scrollHeight);
+let following = true;
+let lastTop = 0;
+main.addEventListener("scroll", () => {
+  const below = main.scrollHeight - main.scrollTop - main.clientHeight;
+  following = below < 120 || (following && main.scrollTop >= lastTop);
+  lastTop = main.scrollTop;
+});
+new ResizeObserver(() => following && toEnd()).observe(list);
+
+function toEnd() {
+  following = true;
+  main.scrollTop = main.scrollHeight;
+}
 
 // --- items
 
@@ -152,7 +158,6 @@ function row(one, at, task) {
 function say(kind, message, ...more) {
   $("hello").hidden = true;
   list.append(make("li", { className: kind }, message, ...more));
-  toEnd();
 }
 
 function fail(message, retry) {
@@ -224,11 +229,7 @@ function open(one) {
     title,
     theme: theme(),
     src: tool ? `/chat/frame/${encodeURIComponent(tool)}` : "/chat/frame",
-    sized: (height) => {
-      const low = atEnd();
-      one.frame.element.style.height = `${height}px`;
-      if (low) toEnd();
-    },
+    sized: (height) => (one.frame.element.style.height = `${height}px`),
     sent: ({ kind, url }) => kind === "link" && window.open(url, "_blank", "noopener"),
     act: (taken) => act(one, taken),
   });
@@ -236,7 +237,7 @@ function open(one) {
   one.place.replaceChildren(one.frame.element);
 }
 
-/** Takes an action by the protocol; the widget hears at once whether it was, and the agent goes on. */
+/** Takes an action; the widget hears at once whether it was, and the agent goes on. */
 function act(one, { action, payload }) {
   return new Promise((done, failed) => {
     const params = { thread_id: thread, item_id: one.item.id, action: { type: action, payload } };
@@ -257,7 +258,7 @@ function picture(one, changed) {
 function within(tree, id, change) {
   if (tree?.id === id) return change(tree);
   if (!Array.isArray(tree?.children)) return tree;
-  return { ...tree, children: tree.children.map((child) => within(child, id, change)) };
+  return { ...tree, children: tree.children.map((each) => within(each, id, change)) };
 }
 
 // --- threads
@@ -291,12 +292,9 @@ async function listThreads() {
 // --- around it
 
 function showServers(servers) {
-  const chips = servers.map(({ name, problem }) => {
-    const chip = make("li", { className: problem ? "chip down" : "chip", title: problem });
-    chip.append(problem ? `${name}: ${problem}` : name);
-    return chip;
-  });
-  $("servers").replaceChildren(...chips);
+  const chip = ({ name, problem }) =>
+    problem ? make("li", { className: "down", title: problem }, `${name}: ${problem}`) : make("li", {}, name);
+  $("servers").replaceChildren(...servers.map(chip));
 }
 
 const THEMES = ["", "light", "dark"];
@@ -314,9 +312,9 @@ async function send(said) {
   await ready;
   if (!said.trim() || stopping) return;
   words.value = "";
+  toEnd();
   const input = { content: [{ type: "input_text", text: said }], attachments: [], inference_options: {} };
-  if (thread) void turn("threads.add_user_message", { thread_id: thread, input });
-  else void turn("threads.create", { input });
+  void turn(...(thread ? ["threads.add_user_message", { thread_id: thread, input }] : ["threads.create", { input }]));
 }
 
 $("composer").addEventListener("submit", (event) => {
@@ -363,7 +361,7 @@ const ready = begin();
 await ready;
 document.documentElement.dataset.ready = "true";
 
-/** The server may still be reading its libraries; whoever asks sooner waits for it. */
+/** The server may still be reading its libraries. */
 async function begin() {
   const state = await get("/chat/state");
   $("model").textContent = state.scripted ? "scripted: no model is asked" : state.model;
