@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from benchmarks.children import Server, child, python, server, widgetd
+from benchmarks.children import Server, child, python, server, sharing_a_processor, widgetd
 from benchmarks.folders import flight_arguments, folder, real, schema_of, small
 from benchmarks.measuring import Pairs, Ratio, Timed, alternate, at_percentile, percentile
 from benchmarks.table import Row, at_least, at_most, compared, spread
@@ -115,10 +115,13 @@ def rate(times_s: tuple[float, ...]) -> str:
 def _among_many(pairs: int) -> Row:
     with ExitStack() as stack:
         many, few = (
-            caller(stack.enter_context(widgetd(real(stack.enter_context(folder()), size))).url)
+            stack.enter_context(widgetd(real(stack.enter_context(folder()), size)))
             for size in (10_000, 16)
         )
-        taken = alternate(many, few, pairs=pairs, warm_up=_TURN, block=_TURN)
+        stack.enter_context(sharing_a_processor(many, few))
+        taken = alternate(
+            caller(many.url), caller(few.url), pairs=pairs, warm_up=_TURN, block=_TURN
+        )
     return compared("call among 10,000 widgets, among 16", at_most(1.05), taken)
 
 

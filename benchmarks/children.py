@@ -104,6 +104,23 @@ def server(command: Sequence[str]) -> Iterator[Server]:
         yield Server(child=running, url=url.group())
 
 
+@contextmanager
+def sharing_a_processor(*servers: Server) -> Iterator[None]:
+    """Servers take turns on one processor, this process has another: no arm has the better one."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if len(allowed) < 2:
+        yield
+        return
+    for each in servers:
+        for thread in Path(f"/proc/{each.child.process.pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), allowed[-1:])
+    os.sched_setaffinity(0, allowed[:-1])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
 def python(module: str, *arguments: str) -> tuple[str, ...]:
     """The command that runs a module with this interpreter."""
     return (sys.executable, "-m", module, *arguments)

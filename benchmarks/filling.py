@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from benchmarks.children import widgetd
+from benchmarks.children import sharing_a_processor, widgetd
 from benchmarks.folders import flight_arguments, folder, real
 from benchmarks.measuring import Timed, alternate
 from benchmarks.table import Row, at_most, compared
@@ -48,14 +48,16 @@ def rows(most: int) -> Iterator[Row]:
         command, arguments = json.dumps(sys.executable), json.dumps(["-c", code])
         said = f"[flights]\ncommand = {command}\nargs = {arguments}\ncall_s = 60.0\n"
         declared.write_text(said, encoding="utf-8")
-        url = stack.enter_context(widgetd(widgets, "--upstreams", str(declared))).url
+        filling = stack.enter_context(widgetd(widgets, "--upstreams", str(declared)))
+        alone = stack.enter_context(widgetd(widgets))
+        stack.enter_context(sharing_a_processor(filling, alone))
+        url = filling.url
         asked = {"number": flight_arguments()["number"]}
         plain, filled = caller(url, PLAIN, flight_arguments()), caller(url, FILLED, asked)
         said = "The answer is at hand: of the arguments, one is sent instead of all."
         taken = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
         yield compared("call of a filled widget", at_most(1.15), taken, remark=said)
-        alone = stack.enter_context(widgetd(widgets)).url
-        without = caller(alone, PLAIN, flight_arguments())
+        without = caller(alone.url, PLAIN, flight_arguments())
         taken = alternate(plain, without, pairs=pairs, warm_up=50, block=50)
         said = "The widget has no feed: beside upstreams, against a daemon that has none."
         yield compared("call of a widget without a feed", at_most(1.02), taken, remark=said)
