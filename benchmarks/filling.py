@@ -1,13 +1,22 @@
-"""A call of a widget that fills itself: against the same widget, called with its arguments."""
+"""A call of a widget that fills itself: against the same widget, called with its arguments.
+
+Where nothing is kept, the upstream has to be asked: that is measured against the same question
+of a bare FastMCP client, which has a child of its own, and a plain call after it.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
 
 from benchmarks.children import sharing_a_processor, widgetd
 from benchmarks.folders import flight_arguments, folder, real
@@ -28,9 +37,9 @@ _FEED = """
 upstream = "flights"
 tool = "get_flight"
 ask = ["number"]
-keep_s = 3600
+keep_s = {keep_s}
 """
-PLAIN, FILLED = "flight_tracker", "flight_filled"
+PLAIN, FILLED, FRESH = "flight_tracker", "flight_filled", "flight_fresh"
 
 
 def rows(most: int) -> Iterator[Row]:
@@ -39,20 +48,28 @@ def rows(most: int) -> Iterator[Row]:
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), 16, sidecars=True)
         document = json.loads((widgets / "Flight Tracker.widget").read_text(encoding="utf-8"))
-        document["name"] = FILLED
         sidecar = (widgets / "Flight Tracker.widget.toml").read_text(encoding="utf-8")
-        (widgets / "Filled.widget").write_text(json.dumps(document), encoding="utf-8")
-        (widgets / "Filled.widget.toml").write_text(sidecar + _FEED, encoding="utf-8")
+        for name, keep_s in ((FILLED, 3600), (FRESH, 0)):
+            file = widgets / f"{name}.widget"
+            file.write_text(json.dumps({**document, "name": name}), encoding="utf-8")
+            said = sidecar + _FEED.format(keep_s=keep_s)
+            file.with_suffix(".widget.toml").write_text(said, encoding="utf-8")
         code = _UPSTREAM.format(answer=flight_arguments())
         declared = stack.enter_context(folder()) / "upstreams.toml"
         command, arguments = json.dumps(sys.executable), json.dumps(["-c", code])
         said = f"[flights]\ncommand = {command}\nargs = {arguments}\ncall_s = 60.0\n"
         declared.write_text(said, encoding="utf-8")
         filling = stack.enter_context(widgetd(widgets, "--upstreams", str(declared)))
-        alone = stack.enter_context(widgetd(widgets))
-        stack.enter_context(sharing_a_processor(filling, alone))
         url = filling.url
         asked = {"number": flight_arguments()["number"]}
+        plain = caller(url, PLAIN, flight_arguments())
+        bare = stack.enter_context(_bare(code, asked))
+        fresh = caller(url, FRESH, asked)
+        taken = alternate(fresh, lambda: bare() + plain(), pairs=pairs, warm_up=50, block=10)
+        said = "Against a bare FastMCP client's call of the upstream's tool, and a plain call."
+        yield compared("call that asks its upstream", at_most(1.2), taken, remark=said)
+        alone = stack.enter_context(widgetd(widgets))
+        stack.enter_context(sharing_a_processor(filling, alone))
         plain, filled = caller(url, PLAIN, flight_arguments()), caller(url, FILLED, asked)
         said = "The answer is at hand: of the arguments, one is sent instead of all."
         taken = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
@@ -69,3 +86,17 @@ def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:
     answer = wire.ask(request)
     assert not answer.result.get("isError"), answer.result
     return partial(wire.timed, request)
+
+
+@contextmanager
+def _bare(code: str, asked: Mapping[str, Any]) -> Iterator[Timed]:
+    """One call of the upstream's tool by FastMCP's own client, timed in its event loop."""
+    client = Client(StdioTransport(sys.executable, ["-c", code]))
+
+    async def timed() -> float:
+        started_s = time.perf_counter()
+        await client.call_tool_mcp("get_flight", dict(asked))
+        return time.perf_counter() - started_s
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+        yield partial(portal.call, timed)

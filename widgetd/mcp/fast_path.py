@@ -15,7 +15,7 @@ basic/transports, "Session Management".
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -45,7 +45,6 @@ from widgetd.mcp.observer import Sent
 from widgetd.mcp.principal import CALLER, Caller, ClientInfo
 from widgetd.mcp.result import FIRST_WITH_STRUCTURE
 from widgetd.schema.json_text import NotJsonError, parse_plain
-from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
     from widgetd.mcp.notifications import LegacyClient
@@ -165,7 +164,10 @@ class FastPath:
             return
         self.answered += 1
         try:
-            parts = await self._answered(request)
+            if _may_wait(self._server, request):
+                parts = await _unless_gone(receive, self._answered(request))
+            else:
+                parts = await self._answered(request)
         except Exception:  # noqa: BLE001 - the boundary of one request: no other may fail with it
             _log.exception("request.crashed", method=request.method)
             error = {"code": INTERNAL_ERROR, "message": "Internal server error"}
@@ -390,24 +392,41 @@ async def _call(server: Server, _caller: Caller, params: Params, stamp: bytes) -
 
 
 def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
-    name, given = params["name"], params.get("arguments", {})
+    name = params["name"]
     widget = caller.snapshot.widgets.get(name)
     if widget is not None:
-        return not server.listings.wants_headers(widget) and _is_at_hand(server, widget, given)
+        return not server.listings.wants_headers(widget)
     builtin = server.builtin.get(name)
-    if name == "render_widget" and isinstance(given.get("name"), str):
-        inner = caller.snapshot.widgets.get(given["name"])
-        within = given.get("arguments", {})
-        if inner is not None and not _is_at_hand(server, inner, within):
-            return False
     return builtin is not None and not builtin.waits
 
 
-def _is_at_hand(server: Server, widget: Widget, given: object) -> bool:
-    """Whether a call waits for nobody: a widget that is filled may have to."""
-    if widget.definition.sidecar.feed is None or (feed := widget.feed) is None:
-        return True
-    return isinstance(given, dict) and server.rendering.feeds.is_at_hand(widget, feed, given)
+def _may_wait(server: Server, request: Request) -> bool:
+    """Whether it calls a widget that is filled, with what is not at hand."""
+    if request.method != CALLS:
+        return False
+    name, given = request.params["name"], request.params.get("arguments", {})
+    if name == "render_widget":
+        name, given = given.get("name"), given.get("arguments", {})
+    widget = request.caller.snapshot.widgets.get(name) if isinstance(name, str) else None
+    if widget is None or widget.definition.sidecar.feed is None or (feed := widget.feed) is None:
+        return False
+    return isinstance(given, dict) and not server.rendering.feeds.is_at_hand(widget, feed, given)
+
+
+async def _unless_gone(receive: sdk.Receive, answering: Coroutine[Any, Any, Parts]) -> Parts:
+    """What is answered, or nothing once whoever asked has hung up."""
+    parts: Parts = ()
+
+    async def listen() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listen)
+        parts = await answering
+        tasks.cancel_scope.cancel()
+    return parts
 
 
 def _page_of(name: str) -> Answer:

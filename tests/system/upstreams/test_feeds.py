@@ -15,6 +15,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.making import widget
+from tests.raw import connect, modern_request
 from tests.serving import connected, serving, widget_file
 from tests.system.upstreams.servers import (
     STDIO,
@@ -172,6 +173,23 @@ async def test_a_kept_answer_is_not_asked_for_again_whoever_asks_how(tmp_path: P
     assert 'widgetd_upstream_up{upstream="flights"} 1.0' in numbers
     assert 'widgetd_upstream_calls_total{outcome="ok",upstream="flights"} 1.0' in numbers
     assert 'widgetd_upstream_answers_total{from="kept",upstream="flights"} 3.0' in numbers
+
+
+async def test_nobody_is_asked_any_longer_for_whoever_hangs_up(tmp_path: Path) -> None:
+    flights = Flights()
+    flights.hold = anyio.Event()
+    async with mcp_served(flights.mcp) as url, filled_by(tmp_path, toml("flights", url=url)) as to:
+        given = {"name": "flight", "arguments": {"number": "UA123"}}
+        asking = b"".join(modern_request(to, "tools/call", given, name="flight"))
+        async with await connect(to) as gone:
+            await gone.send(asking)
+            await until(lambda: len(flights.calls) == 1)
+        async with await connect(to) as stays:
+            await stays.send(asking)
+            await until(lambda: len(flights.calls) == 2)  # else it would wait for the first one
+            flights.hold.set()
+            with anyio.fail_after(30):
+                assert b"200 OK" in await stays.receive()
 
 
 async def test_a_failing_upstream_takes_no_plain_widget_with_it(tmp_path: Path) -> None:
