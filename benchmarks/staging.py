@@ -20,7 +20,7 @@ from benchmarks.folders import BUNDLED, FLIGHT, folder, real
 from benchmarks.measuring import alternate
 from benchmarks.table import Row, at_most, compared
 from benchmarks.wire import Wire, call
-from widgetd.browser.chromium import Chromium, chromium, new_context
+from widgetd.browser.chromium import Chromium, chromium
 from widgetd.browser.keywords import keyword
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
@@ -109,12 +109,12 @@ class Bare:
 
     def context(self) -> float:
         """How long a new context with a blank page takes."""
-        browser = self._stage.page.context.browser
+        browser = self._stage.context.browser
         assert browser is not None
         made: list[Any] = []
 
         async def make() -> None:
-            made.append(await new_context(browser))
+            made.append(await browser.new_context())
             await made[0].new_page()
 
         took_s = self._timed(make)

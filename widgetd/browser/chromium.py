@@ -96,8 +96,19 @@ async def new_context(
     height: int = 16,
     scale: float = 1,
     locale: str = "en-US",
+    framed: bool = False,
 ) -> BrowserContext:
-    """A context in which the same page looks the same each time, in the face of ours."""
+    """A context in which the same page looks the same each time, in the face of ours.
+
+    Args:
+        browser: Whose.
+        theme: Light or dark.
+        width: Of its pages, in CSS pixels.
+        height: The same.
+        scale: Pixels for each CSS pixel.
+        locale: The language that its pages are read in.
+        framed: Whether the face is for frames alone.
+    """
     context = await browser.new_context(
         viewport={"width": width, "height": height},
         device_scale_factor=scale,
@@ -107,7 +118,7 @@ async def new_context(
         timezone_id="UTC",
         service_workers="block",
     )
-    await context.add_init_script(face_script())
+    await context.add_init_script(face_script(framed=framed))
     return context
 
 

@@ -19,7 +19,7 @@ FONTS = f'{FAMILY}, "Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
 
 _ADD = """
 (() => {
-  if (!document.fonts) return;
+  if (!document.fonts || location.protocol === "about:" || NEEDLESS) return;
   for (const [unicodeRange, base64] of GIVEN) {
     const text = atob(base64);
     const bytes = new Uint8Array(text.length);
@@ -31,12 +31,17 @@ _ADD = """
 
 
 @cache
-def face_script() -> str:
-    """What gives the face to a document before anything in it runs; no policy has to allow it."""
+def face_script(*, framed: bool = False) -> str:
+    """What gives the face to a document before anything in it runs; no policy has to allow it.
+
+    Args:
+        framed: Leave out what is in no frame; making the face takes a document a moment.
+    """
     folder = files("widgetd.browser") / "inter"
     ranges: dict[str, str] = orjson.loads((folder / "unicode.json").read_bytes())
     given = [
         (covered, b64encode((folder / f"{subset}.woff2").read_bytes()).decode())
         for subset, covered in ranges.items()
     ]
-    return _ADD.replace("FAMILY", FAMILY).replace("GIVEN", orjson.dumps(given).decode())
+    script = _ADD.replace("NEEDLESS", "top === window" if framed else "false")
+    return script.replace("FAMILY", FAMILY).replace("GIVEN", orjson.dumps(given).decode())

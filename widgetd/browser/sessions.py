@@ -217,7 +217,7 @@ class Sessions:
         stage = await Stage.open(await self._chromium.browser(), self._server, caller, **options)
         try:
             if trace:
-                await stage.page.context.tracing.start(snapshots=True)
+                await stage.context.tracing.start(snapshots=True)
             await perform(stage, keyword, dict(arguments), timeout_s=10)
         except BaseException:
             with suppress(Exception):  # a browser that ended has nothing to be closed
@@ -302,7 +302,7 @@ class Sessions:
     async def _keep_trace(self, session: Session) -> None:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "trace.zip"
-            await session.stage.page.context.tracing.stop(path=path)
+            await session.stage.context.tracing.stop(path=path)
             content = await anyio.Path(path).read_bytes()
         until = self._clock() + self._idle_s
         self._traces[session.id] = Trace(owner=session.owner, until=until, content=content)

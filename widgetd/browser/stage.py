@@ -35,6 +35,7 @@ from widgetd.widget.widget import Widget
 if TYPE_CHECKING:
     from playwright.async_api import (
         Browser,
+        BrowserContext,
         ConsoleMessage,
         Frame,
         FrameLocator,
@@ -54,13 +55,20 @@ HEIGHT = 800
 """Of the room around the frame, in CSS pixels."""
 
 MOST_EVENTS = 1_000
-DRAWN_MS = 10_000
+DRAWN_S = 10
 """How long a widget may take until it is drawn."""
 
 GREY = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGM4AQAAywDKzODlIQAAAABJRU5ErkJggg=="
 )
 """What every image from elsewhere is."""
+
+_TELL_DRAWN = """
+if (window.top !== window) new MutationObserver(() => {
+  if (document.documentElement.dataset.ready) parent.postMessage("drawn", "*");
+}).observe(document, { subtree: true, attributeFilter: ["data-ready"] });
+"""
+"""Tells the page of each time that the view in its frame is ready, so that nobody has to ask."""
 
 _SETTLE = """() => {
   // What ends lets what inherits from it begin, as deep as the tree is.
@@ -142,6 +150,7 @@ class Stage:
     """One page, what is shown on it, and what has happened there.
 
     Attributes:
+        context: Holds the page, and is closed with it.
         page: The host.
         server: Whose widgets are shown; actions go to it.
         caller: Who shows them, and the snapshot that they are taken from.
@@ -161,9 +170,10 @@ class Stage:
         told: Called at each event.
     """
 
-    page: Page
+    context: BrowserContext
     server: Server
     caller: Caller
+    page: Page = field(init=False)
     theme: Theme = "light"
     locale: str = "en-US"
     subject: str = ""
@@ -192,33 +202,36 @@ class Stage:
         locale: str = "en-US",
     ) -> Stage:
         """An empty stage in a context of its own, which is closed with it."""
-        context = await new_context(browser, theme=theme, width=width, height=HEIGHT, locale=locale)
+        context = await new_context(
+            browser, theme=theme, width=width, height=HEIGHT, locale=locale, framed=True
+        )
+        stage = cls(context=context, server=server, caller=caller, theme=theme, locale=locale)
         try:
-            page = await context.new_page()
-            stage = cls(page=page, server=server, caller=caller, theme=theme, locale=locale)
-            await page.clock.set_fixed_time(NOW)
-            await page.route("**/*", stage._answer)
-            await page.expose_binding("stageAct", stage._act)
-            await page.expose_binding("stageSent", stage._sent)
-            page.on("console", stage._heard)
-            page.on("crash", stage._crashed)
-            page.on("pageerror", lambda error: stage.console.append(str(error)))
-            await page.goto(f"{ORIGIN}/")
+            # A context that has no page yet is told of all this in no time.
+            await context.clock.set_fixed_time(NOW)
+            await context.add_init_script(_TELL_DRAWN)
+            await context.route("**/*", stage._answer)
+            await context.expose_binding("stageAct", stage._act)
+            await context.expose_binding("stageSent", stage._sent)
+            stage.page = await context.new_page()
+            stage.page.on("console", stage._heard)
+            stage.page.on("crash", stage._crashed)
+            stage.page.on("pageerror", lambda error: stage.console.append(str(error)))
+            await stage.page.goto(f"{ORIGIN}/")
         except BaseException:
-            with anyio.CancelScope(shield=True):
-                await context.close()
+            await stage.close()
             raise
         return stage
 
     async def close(self) -> None:
         """End the page and whatever it holds."""
         with anyio.CancelScope(shield=True):
-            await self.page.context.close()
+            await self.context.close()
 
     @property
     def left_s(self) -> float:
         """How long the step that runs may still wait."""
-        return min(max(self.deadline - anyio.current_time(), 0.001), DRAWN_MS / 1000)
+        return min(max(self.deadline - anyio.current_time(), 0.001), DRAWN_S)
 
     @property
     def left_ms(self) -> float:
@@ -283,13 +296,11 @@ class Stage:
         """Where the widget is."""
         return self.page.frame_locator("iframe")
 
-    async def inner(self) -> Frame:
+    @property
+    def inner(self) -> Frame:
         """The frame itself, to run scripts in."""
-        element = await self.page.wait_for_selector("iframe")
-        frame = await element.content_frame() if element else None
-        if frame is None:
-            raise CallError("W4201", "no widget is shown; start with Show Widget")
-        return frame
+        _ = self.shown
+        return self.page.main_frame.child_frames[0]
 
     @property
     def shown(self) -> Scene:
@@ -379,28 +390,23 @@ class Stage:
 
     async def _draw(self, result: Mapping[str, Any], *, inside: bool = False) -> None:
         widget = self.shown.widget
-        if inside:
-            frame = await self.inner()
-            await frame.evaluate("delete document.documentElement.dataset.ready")
-            await self.page.evaluate("result => window.stage.show(result)", result)
-        else:
-            options = {
-                "tool": widget.tool if widget else "tree",
-                "title": widget.definition.title if widget else "Tree",
-                "theme": self.theme,
-                "locale": self.locale,
-                "fonts": FONTS,
-            }
+        options = {
+            "tool": widget.tool if widget else "tree",
+            "title": widget.definition.title if widget else "Tree",
+            "theme": self.theme,
+            "locale": self.locale,
+            "fonts": FONTS,
+        }
+        with anyio.fail_after(DRAWN_S):
             await self.page.evaluate(
-                "([options, result]) => window.stage.open(options, result)", [options, result]
+                "([options, result]) => window.stage.show(options, result)",
+                [None if inside else options, result],
             )
-        ready = self.frame.locator("html[data-ready=true]")
-        await ready.wait_for(state="attached", timeout=DRAWN_MS)
         await self.settle()
 
     async def settle(self) -> None:
         """Bring to its end what still moves: a page without a screen may never be told to paint."""
-        await (await self.inner()).evaluate(_SETTLE)
+        await self.inner.evaluate(_SETTLE)
 
     def happen(self, kind: str, **facts: Any) -> None:
         """Note an event, and wake whoever waits for one."""

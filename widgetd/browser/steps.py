@@ -65,7 +65,7 @@ async def _within(stage: Stage, what: str, doing: Awaitable[Any], timeout_s: flo
 @asynccontextmanager
 async def traced(stage: Stage, name: str, file: str = "", line: int = 0) -> AsyncIterator[None]:
     """Whatever is done within stands in the trace under `name`, with where it was written."""
-    tracing = stage.page.context.tracing
+    tracing = stage.context.tracing
     location: Any = {"file": file, "line": line} if file else None
     await tracing.group(name, location=location)
     try:
@@ -90,7 +90,7 @@ def has_ended(error: Exception) -> bool:
 
 def is_gone(stage: Stage) -> bool:
     """Whether there is no page any more to do anything on."""
-    browser = stage.page.context.browser
+    browser = stage.context.browser
     return stage.crashed or stage.page.is_closed() or not (browser and browser.is_connected())
 
 

@@ -99,7 +99,7 @@ class Runner:
         stage = await self.open(server)
         stage.subject, stage.pictures = case.widget, pictures
         try:
-            tracing = stage.page.context.tracing
+            tracing = stage.context.tracing
             if evidence is not None:
                 await tracing.start(snapshots=True, sources=True)
             for step in case.steps:
@@ -141,7 +141,7 @@ class Runner:
                 await picture.write_bytes(seen)
                 files = (Path(picture),)
                 if not stage.secret:
-                    await stage.page.context.tracing.stop(path=trace)
+                    await stage.context.tracing.stop(path=trace)
                     files = (Path(picture), trace)
         return FailedStepError(step=failed.step, error=failed.error, screen=screen, evidence=files)
 

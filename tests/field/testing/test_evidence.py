@@ -80,8 +80,8 @@ async def test_a_picture_is_what_a_person_sees(tmp_path: Path) -> None:
                 pictures.append(await do(stage, "picture"))
             drawn, elsewhere, moved = pictures
 
-            assert await difference(here.page.context, drawn, elsewhere) == ""
-            assert "differs by more than" in await difference(here.page.context, drawn, moved)
+            assert await difference(here.context, drawn, elsewhere) == ""
+            assert "differs by more than" in await difference(here.context, drawn, moved)
         await plain.close()
         await hinted.close()
 

@@ -201,7 +201,7 @@ async def expect_picture(stage: Stage, name: str = "", target: Target = NOWHERE)
         raise CallError("W4302", f"there is no {file.name} to compare with; run --update")
     said = "there is none yet"
     if file.is_file():
-        said = await difference(stage.page.context, file.read_bytes(), after)
+        said = await difference(stage.context, file.read_bytes(), after)
     if said and stage.updates:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(after)
@@ -213,7 +213,7 @@ async def expect_picture(stage: Stage, name: str = "", target: Target = NOWHERE)
 async def expect_accessible(stage: Stage) -> None:
     """Expect that axe finds nothing against it, and that nothing is wider than its room."""
     await stage.settle()
-    frame = await stage.inner()
+    frame = stage.inner
     found = await axe.violations(frame, code="W4203")
     if found:
         named = [f"{one['rule']} at {one['element'][:160]}" for one in found[:_MOST_NAMED]]
