@@ -3,7 +3,8 @@
 Three browsers show one of the bundled widgets, in the gallery and then in a conversation, each as
 a person's would; a save changes a word of its template, and counts until the last of them has the
 new word in its frame. Then two browsers show one thread, and an agent's `update_render` of the
-widget in it counts until both have the new word.
+widget in it counts until both have the new word. The bar is missed where the whole interval of a
+percentile lies beyond it: whatever else the machine does is in the longest.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from benchmarks.children import widgetd
 from benchmarks.folders import FLIGHT, flight_arguments, folder, real
+from benchmarks.measuring import Pairs, at_percentile, ratio
 from benchmarks.wire import Wire, call
 from widgetd.browser.chromium import FLAGS, chromium
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Frame, Page
 
 _BROWSERS = 3
-_SAVES = 30
+_SAVES = 100
 _PAUSE_S = 0.4
 _BAR_MS = 150
 
@@ -59,20 +60,23 @@ def main() -> None:
             file = into / FLIGHT
             with _frames(program, server.url.removesuffix("/mcp"), [shown] * _BROWSERS) as frames:
                 took_ms = [_until_redrawn(file, frames, number) for number in range(_SAVES)]
-        _say(f"a save until {_BROWSERS} open browsers have redrawn it in {where}", took_ms, max)
+        _say(f"a save until {_BROWSERS} open browsers have redrawn it in {where}", took_ms)
     with folder() as into, widgetd(real(into, 27), "--chat") as server:
         address = server.url.removesuffix("/mcp")
         with _frames(program, address, [_in_chat, _in_the_same_thread]) as frames:
             render_id = frames[0].page.evaluate(_RENDER)
             took_ms = list(_until_updated(server.url, render_id, frames))
-    _say("update_render until two browsers have redrawn it", took_ms, median)
+    _say("update_render until two browsers have redrawn it", took_ms)
 
 
-def _say(what: str, took_ms: Sequence[float], held: Callable[[Sequence[float]], float]) -> None:
-    print(f"{what}, {len(took_ms)} times:")
-    print(f"median {median(took_ms):.0f} ms, worst {max(took_ms):.0f} ms; ", end="")
-    print(f"bar {_BAR_MS} ms for the {held.__name__}, ", end="")
-    print("holds" if held(took_ms) <= _BAR_MS else "MISSED")
+def _say(what: str, took_ms: Sequence[float]) -> None:
+    print(f"{what}, {len(took_ms)} times (bar {_BAR_MS} ms):")
+    against_1_ms = Pairs(ours=tuple(took_ms), theirs=(1.0,) * len(took_ms))
+    for rank in (50, 95):
+        held = ratio(against_1_ms, at_percentile(rank))
+        print(f"  p{rank} {held.value:.0f} ms, {held.low:.0f} to {held.high:.0f}; ", end="")
+        print("holds" if held.low <= _BAR_MS else "MISSED")
+    print(f"  the longest {max(took_ms):.0f} ms")
 
 
 def _in_gallery(page: Page, address: str) -> None:

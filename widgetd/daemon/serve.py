@@ -275,7 +275,8 @@ async def _over_http(
 
 async def _open_chat(chat: Chat, announced: anyio.Event) -> None:
     await announced.wait()
-    await chat.open()
+    with collecting_seldom():
+        await chat.open()
 
 
 def _watch_webhook(runtime: Runtime, forwarding: Forwarder | None) -> None:

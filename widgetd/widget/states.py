@@ -155,8 +155,7 @@ def _cut(words: str, text: str) -> str:
 
 def _sample(widget: Widget) -> Shown:
     """What the author saw in Studio, else what comes nearest to it; never empty if it can be."""
-    candidates = tuple(_candidates(widget))
-    shows = (candidate for candidate in candidates if not _is_blank(widget, candidate))
+    shows = (candidate for candidate in _candidates(widget) if not _is_blank(widget, candidate))
     return next(shows, None) or Shown(arguments=widget.example or {})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
 from widgetd.chat.backend import threads
+from widgetd.chat.backend.server import ChatServer
 from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools
 from widgetd.chat.opening import SCRIPTED, database
@@ -281,6 +283,14 @@ async def turn_of(chat: servers.ChatServer) -> list[dict[str, Any]]:
 def servers_in(events: list[dict[str, Any]]) -> list[dict[str, str]]:
     told = [one["data"] for one in events if one.get("name") == "widgetd.servers"]
     return [{one["name"]: one["problem"] for one in data["servers"]} for data in told]
+
+
+async def test_no_garbage_is_looked_for_in_what_the_chat_is_made_of(folder: Path) -> None:
+    async with serving(folder, chat=True) as url:
+        await Talker(url).get("/chat/state")
+        looked_at = gc.get_objects()
+
+    assert [one for one in looked_at if type(one) is ChatServer] == []
 
 
 async def test_a_server_that_is_down_leaves_the_others_and_is_back_at_the_next_turn(
