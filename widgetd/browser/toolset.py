@@ -213,7 +213,7 @@ RESOURCES = (
     ),
 )
 
-_ID = {"type": "string", "description": "As start_session answered it."}
+_ID = {"type": "string", "description": "From start_session."}
 
 
 def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
@@ -276,7 +276,7 @@ TOOLS = (
                 "follow": {
                     "type": "boolean",
                     "default": False,
-                    "description": "Go on with each new version of the widget.",
+                    "description": "Go on with each new version.",
                 },
                 "trace": {
                     "type": "boolean",

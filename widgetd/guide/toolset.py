@@ -63,10 +63,6 @@ RESOURCES = (
     ),
 )
 
-_WIDGET = {
-    "type": "object",
-    "description": "The file: name, template, jsonSchema; see get_guide.",
-}
 _SIDECAR = {"type": "string", "default": "", "description": "The sidecar, as TOML."}
 
 TOOLS = (
@@ -84,8 +80,7 @@ TOOLS = (
     ),
     BuiltinTool(
         name="search_reference",
-        description="Find pages, components, examples, settings and codes for whoever writes "
-        "widgets.",
+        description="Search all that helps to write widgets.",
         input_schema={
             "type": "object",
             "properties": {
@@ -138,7 +133,10 @@ TOOLS = (
         input_schema={
             "type": "object",
             "properties": {
-                "widget": _WIDGET,
+                "widget": {
+                    "type": "object",
+                    "description": "The file: name, template, jsonSchema; see get_guide.",
+                },
                 "sidecar": _SIDECAR,
                 "arguments": {
                     "type": "object",
@@ -166,7 +164,7 @@ TOOLS = (
             "type": "object",
             "properties": {
                 "file": {"type": "string", "description": "As 'Loop Card.widget'."},
-                "widget": _WIDGET,
+                "widget": {"type": "object", "description": "As try_widget took it."},
                 "sidecar": _SIDECAR,
                 "replaces": {
                     "type": "string",

@@ -58,7 +58,7 @@ def entry(
 ) -> bytes:
     """The entry of any tool: `{"name": ..., "title": ..., "inputSchema": {...}, ...}`."""
     said = {
-        "_meta": dict(meta),
+        **({"_meta": dict(meta)} if meta else {}),
         "annotations": dict(annotations),
         "description": description,
         **({"icons": list(icons)} if icons else {}),

@@ -25,6 +25,7 @@ from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import VersionSpec
 from mcp_types import CallToolResult
+from mcp_types import Tool as McpTool
 from pydantic import PrivateAttr
 
 from widgetd.errors import CallError
@@ -65,6 +66,10 @@ class ServedTool(Tool):
     def get_meta(self) -> dict[str, Any]:
         """Our own metadata, without the bookkeeping that FastMCP would add."""
         return self.meta or {}
+
+    def to_mcp_tool(self, **overrides: Any) -> McpTool:
+        """The tool as it is listed, without metadata where it has none."""
+        return super().to_mcp_tool(**{"_meta": self.meta or None, **overrides})
 
 
 class WidgetProvider(sdk.Reached):
@@ -112,7 +117,7 @@ class WidgetProvider(sdk.Reached):
             tool.name,
             title=tool.title,
             description=tool.description,
-            parameters=tool.input_schema,
+            parameters=tool.listed_schema,
             annotations=tool.annotations,
             meta=tool.meta,
         )

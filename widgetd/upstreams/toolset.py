@@ -185,17 +185,10 @@ def _selected(answer: Any, text: str, upstream: str) -> Any:
 TOOLS = (
     BuiltinTool(
         name="get_upstreams",
-        description="Say which other servers fill widgets, how they are, and what they can do.",
+        description="Say how servers that fill widgets are, all or the named, and what they do.",
         input_schema={
             "type": "object",
-            "properties": {
-                "names": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "default": [],
-                    "description": "Of these alone; all by default.",
-                }
-            },
+            "properties": {"names": {"type": "array", "items": {"type": "string"}, "default": []}},
             "additionalProperties": False,
         },
         handler=get_upstreams,
@@ -215,9 +208,9 @@ TOOLS = (
                 "select": {
                     "type": "string",
                     "default": "",
-                    "description": "JMESPath: only what it finds in the whole answer.",
+                    "description": "JMESPath, over the whole answer.",
                 },
-                "after": {"type": "string", "default": "", "description": "`next` of a page."},
+                "after": {"type": "string", "default": ""},
                 "most_bytes": {
                     "type": "integer",
                     "minimum": 16,

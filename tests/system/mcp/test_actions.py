@@ -345,7 +345,7 @@ async def test_only_pages_are_offered_the_tool_that_acts(
     assert acting.meta == {"ui": {"visibility": ["app"]}}
     assert acting.annotations is not None
     assert (acting.annotations.read_only_hint, acting.annotations.idempotent_hint) == (False, True)
-    assert waiting.meta == {}
+    assert waiting.meta is None
     assert waiting.annotations is not None
     assert (waiting.annotations.read_only_hint, waiting.annotations.idempotent_hint) == (True, True)
 

@@ -112,13 +112,22 @@ class BuiltinTool:
         """Source: MCP Apps 2026-01-26, "Tool visibility"."""
         return {"ui": {"visibility": ["app"]}} if self.app_only else {}
 
+    @property
+    def listed_schema(self) -> Mapping[str, Any]:
+        """What it takes, as a list says it: a default that is nothing goes unsaid."""
+        properties = {
+            name: {key: value for key, value in said.items() if key != "default" or value}
+            for name, said in self.input_schema["properties"].items()
+        }
+        return {**self.input_schema, "properties": properties}
+
     def entry(self) -> bytes:
         """This tool as it stands in `tools/list`."""
         return entry(
             name=self.name,
             title=self.title,
             description=self.description,
-            input_schema=self.input_schema,
+            input_schema=self.listed_schema,
             annotations=self.annotations,
             meta=self.meta,
         )
