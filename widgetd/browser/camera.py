@@ -32,7 +32,7 @@ from widgetd.mcp.view import drawing
 from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:
-    from playwright.async_api import ConsoleMessage, Page, Route
+    from playwright.async_api import CDPSession, ConsoleMessage, Page, Route
 
 AT_ONCE = 2
 """Pages that are drawn at the same time."""
@@ -91,13 +91,17 @@ class Easel:
 
     Attributes:
         page: The page.
+        devtools: Commands of Chromium's own to the page.
         scale: Pixels of a picture for each CSS pixel.
+        width: Of the room for a widget, in CSS pixels.
         uses: How often it was drawn on.
         console: What it complained of since the last widget came.
     """
 
     page: Page
+    devtools: CDPSession
     scale: float
+    width: int = 0
     uses: int = 0
     console: list[str] = field(default_factory=list)
 
@@ -106,13 +110,20 @@ class Easel:
         """Whether it can be drawn on again."""
         return self.uses < MOST_USES and not self.page.is_closed()
 
+    async def widen(self, width: int) -> None:
+        """Give what is drawn a room of that width."""
+        if self.width == width:
+            return
+        self.width = width
+        # By the session that takes the picture, for it takes none by the scale of another one.
+        room = {"width": width, "height": _HEIGHT, "deviceScaleFactor": self.scale, "mobile": False}
+        await self.devtools.send("Emulation.setDeviceMetricsOverride", room)
+
     async def draw(self, shot: Shot) -> dict[str, Any]:
         """Draw a widget, and answer `{"box", "overflow"}`: where it is, and what is wider."""
         self.console.clear()
         self.uses += 1
-        room = {"width": shot.width, "height": _HEIGHT}
-        if self.page.viewport_size != room:
-            await self.page.set_viewport_size({"width": shot.width, "height": _HEIGHT})
+        await self.widen(shot.width)
         behind = "nothing" if shot.transparent else "words"
         behind = "everything" if shot.format == "jpeg" else behind
         drawn: dict[str, Any] = await self.page.evaluate(
@@ -142,19 +153,20 @@ class Easel:
             box, width, height = Clip(x=0, y=0, width=1, height=1), 1, 1  # an empty widget
         if max(width, height) > LONGEST_PX:
             raise _too_large(f"it would be {width} x {height} pixels, and {LONGEST_PX:,} can be")
-        take = partial(
-            self.page.screenshot,
-            clip=box,
-            full_page=box["y"] + box["height"] > _HEIGHT,
-            type=file,
-            quality=90 if file == "jpeg" else None,
-            caret="initial",
-        )
+        how = {
+            "format": file,
+            "clip": {**box, "scale": 1},
+            "captureBeyondViewport": box["y"] + box["height"] > _HEIGHT,
+            **({"quality": 90} if file == "jpeg" else {}),
+        }
+        # Playwright's own screenshot prepares, each time, what stands prepared on this page.
+        take = partial(self.devtools.send, "Page.captureScreenshot", how)
         try:
-            content = await take()
+            taken = await take()
         except driver_errors():
             # "Unable to capture screenshot": a browser that gets no time has no frame to give yet.
-            content = await take()
+            taken = await take()
+        content = base64.b64decode(taken["data"])
         if len(content) > MOST_BYTES:
             raise _too_large(f"it is {len(content):,} bytes long, and {MOST_BYTES:,} can be")
         return Picture(content=content, format=file, width=width, height=height, **more)
@@ -325,14 +337,14 @@ class Camera:
         easel = None
         try:
             page = await context.new_page()
-            easel = Easel(page=page, scale=scale)
+            devtools = await context.new_cdp_session(page)
+            easel = Easel(page=page, devtools=devtools, scale=scale)
             page.on("console", partial(_heard, easel.console))
             page.on("pageerror", lambda error: easel.console.append(str(error)))
             await page.clock.set_fixed_time(NOW)
-            # Playwright's own way to leave the background out does this, and undoes it, each time.
-            session = await context.new_cdp_session(page)
             nothing = {"color": {"r": 0, "g": 0, "b": 0, "a": 0}}
-            await session.send("Emulation.setDefaultBackgroundColorOverride", nothing)
+            await devtools.send("Emulation.setDefaultBackgroundColorOverride", nothing)
+            await easel.widen(width)
             await page.route("**/*", answer)
             await page.goto(_URL)
         except BaseException:

@@ -22,6 +22,9 @@ async function draw({ json, behind }) {
   return { box: around(root), overflow: wider(root) };
 }
 
+/** A picture is a frame of its own: what is to be on it waits for no other. */
+window.requestAnimationFrame = (then) => then(performance.now());
+
 /** Brings to its end what still moves; what would move for ever stands as it would without. */
 function settle() {
   // What ends lets what inherits from it begin, as deep as the tree is.
