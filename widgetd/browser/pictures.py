@@ -14,9 +14,8 @@ import orjson
 
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
-from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.principal import AUTHOR
-from widgetd.mcp.result import Result, text_block
+from widgetd.mcp.result import Result, text_block, unknown_widget
 from widgetd.schema.json_values import to_json
 from widgetd.widget.states import SAMPLE, Shown, shown, state_of
 

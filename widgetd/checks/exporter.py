@@ -75,7 +75,7 @@ def read_otherwise(widget: Widget, schema: Schema) -> Iterator[Finding]:
     Optional arguments alone are none: every export fails there that has any, Studio's own too.
     """
     first: dict[str, int] = {}
-    for what, line in () if widget.source == "view" else widget.template.unusual():
+    for what, line in () if widget.source == "view" else widget.template.unusual:
         first.setdefault(what, line)
     if not first:
         return

@@ -19,11 +19,11 @@ import orjson
 
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
-from widgetd.errors import CallError, nearest
+from widgetd.errors import CallError
 from widgetd.mcp.feeds import Feeds, Filled, NoFeeds
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import ADMIN, Caller, caller_in, is_elevated
-from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui
+from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui, unknown_widget
 from widgetd.schema.json_values import size, to_json
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.actions import has_actions
@@ -392,15 +392,3 @@ def _no_render(render_id: str) -> CallError:
     """There is no such render for whoever asks (W2007)."""
     problem = f"there is no render '{render_id:.60}', or not any more; render the widget again"
     return CallError("W2007", problem, path="render_id")
-
-
-def unknown_widget(name: str, widgets: Mapping[str, Widget]) -> CallError:
-    """There is no such widget (W2001); the error names the nearest one."""
-    near = nearest(name, tuple(widgets))
-    hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
-    return CallError(
-        "W2001",
-        f"there is no widget '{name:.60}'; {hint}",
-        path="name",
-        suggestions=(near,) if near else (),
-    )

@@ -15,11 +15,10 @@ import orjson
 from widgetd.errors import CallError
 from widgetd.mcp.auth import principal_of
 from widgetd.mcp.builtin.updates import updated
-from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.middleware import call_admitted
 from widgetd.mcp.observer import Sent, observed
 from widgetd.mcp.principal import CALLER, Caller
-from widgetd.mcp.result import error_result, failure, render_uri
+from widgetd.mcp.result import error_result, failure, render_uri, unknown_widget
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
 

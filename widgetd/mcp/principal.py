@@ -16,12 +16,14 @@ from hashlib import blake2b
 from math import inf
 from secrets import token_bytes
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.errors import CallError
 from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:
+    from widgetd.catalog.registry import Registry
 
 T = TypeVar("T")
 

@@ -250,6 +250,18 @@ def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:
     return {"name": name, "status": "not_found", "suggestions": suggestions}
 
 
+def unknown_widget(name: str, widgets: Iterable[str]) -> CallError:
+    """There is no such widget (W2001); the error names the nearest one."""
+    near = nearest(name, tuple(widgets))
+    hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
+    return CallError(
+        "W2001",
+        f"there is no widget '{name:.60}'; {hint}",
+        path="name",
+        suggestions=(near,) if near else (),
+    )
+
+
 @lru_cache(maxsize=1024)
 def _priority(shown: bytes) -> float | None:
     """The annotation of a summary, of a widget that is shown so."""

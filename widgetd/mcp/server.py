@@ -24,7 +24,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.auth import Access, principal_of, steps_up
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
-from widgetd.mcp.calls import Rendering, unknown_widget
+from widgetd.mcp.calls import Rendering
 from widgetd.mcp.entry import listed_schema, tool_entry
 from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.handlers import call_tool
@@ -36,7 +36,7 @@ from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import LOCAL, Caller, Principal, SnapshotViews
 from widgetd.mcp.provider import Lifespan, WidgetProvider
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.result import Policy, Result, error_result
+from widgetd.mcp.result import Policy, Result, error_result, unknown_widget
 from widgetd.mcp.roots import Root, add_root
 from widgetd.mcp.search import Search
 from widgetd.mcp.sessions import SessionBounds, Sessions

@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.principal import opaque
+
+if TYPE_CHECKING:
+    from widgetd.catalog.registry import Registry
+    from widgetd.catalog.snapshot import Snapshot
 
 STALLED_S = 30.0
 """Scans come every 2 s; the longest rebuild of many thousand files takes less than this."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from widgetd.errors import CallError, Finding
 from widgetd.template import dialect
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
 
 Unusual = Literal["strict", "sum", "bare", "raw"]
 """`===`; a text and a number added; a value without `tojson`, bare or inside a text's quotes."""
+
+
+class _Explanation(NamedTuple):
+    """What a template's text alone tells."""
+
+    reads: tuple[Read, ...]
+    warnings: tuple[Finding, ...]
+    unusual: tuple[tuple[Unusual, int], ...]
+
 
 Slots = tuple[tuple[str, int], ...]
 """Where in a frame each argument goes."""
@@ -93,7 +102,7 @@ class Template:
     ) -> None:
         self._text, self._limits = text, limits
         self._writes_json, self._is_export = writes_json, is_export
-        self._explained: tuple[tuple[Read, ...], tuple[Finding, ...]] | None = None
+        self._explained: _Explanation | None = None
         try:
             parsed = self._parsed()
             context = self._context(parsed)
@@ -113,46 +122,37 @@ class Template:
     @property
     def reads(self) -> tuple[Read, ...]:
         """Where it reads which of its arguments."""
-        return self._explanation()[0]
+        return self._explanation().reads
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
         """What can be said about it before anyone calls it."""
-        return self._explanation()[1]
+        return self._explanation().warnings
+
+    @property
+    def unusual(self) -> tuple[tuple[Unusual, int], ...]:
+        """What other readers of templates cannot read or read otherwise, each with its line."""
+        return self._explanation().unusual
 
     @property
     def names(self) -> frozenset[str]:
         """The names it expects of its arguments."""
         return names(self.reads)
 
-    def unusual(self) -> Iterator[tuple[Unusual, int]]:
-        """What other readers of templates cannot read or read otherwise, each with its line."""
-        parsed, lines = self._parsed(), Lines(self._text)
-        context = self._context(parsed)
-        for place in strict_operators(self._text):
-            yield "strict", lines.location(place)[0]
-        for node in parsed.nodes:
-            line = lines.location(start(node))[0] if isinstance(node, nodes.Expr) else 0
-            if isinstance(node, nodes.Add) and _joins_text(node):
-                yield "sum", line
-            elif id(node) in context.bare:
-                yield "bare", line
-            elif id(node) in context.in_strings - context.escaped and isinstance(node, nodes.Expr):
-                yield "raw", line
-
-    def _explanation(self) -> tuple[tuple[Read, ...], tuple[Finding, ...]]:
+    def _explanation(self) -> _Explanation:
         # Serving a widget asks for none of this, so it is found when somebody does.
         if self._explained is None:
-            parsed = self._parsed()
-            lines = Lines(self._text)
-            found = reads(parsed.tree, lines)
+            parsed, lines = self._parsed(), Lines(self._text)
+            context, found = self._context(parsed), reads(parsed.tree, lines)
             said = [
-                *_commas(self._context(parsed), lines),
+                *_commas(context, lines),
                 *_indexes(found),
                 *_lost(parsed.tree.body, lines, alone=False),
             ]
             said.sort(key=lambda finding: (finding.line or 0, finding.code))
-            self._explained = found, tuple(said)
+            strict = (lines.location(place)[0] for place in strict_operators(self._text))
+            unusual = (*(("strict", line) for line in strict), *_unusual(parsed, context, lines))
+            self._explained = _Explanation(found, tuple(said), unusual)
         return self._explained
 
     def render(self, arguments: Mapping[str, Value]) -> str:
@@ -348,14 +348,25 @@ def guarded(text: str, run: Callable[[], Value]) -> Value:
         raise CallError("W2005", "the template's macros call each other too deeply") from None
 
 
-def _joins_text(node: nodes.Add) -> bool:
-    """Whether a text is added to what is none, as far as one of them stands there."""
-    texts = [
-        isinstance(each, nodes.Concat)
-        or (isinstance(each, nodes.Const) and type(each.value) is str)
-        for each in (node.left, node.right)
-    ]
-    return any(texts) and not all(texts)
+def _unusual(parsed: Parsed, context: JsonContext, lines: Lines) -> Iterator[tuple[Unusual, int]]:
+    raw = context.in_strings - context.escaped
+    for node in parsed.nodes:
+        if not isinstance(node, nodes.Expr):
+            continue
+        if isinstance(node, nodes.Add):
+            # A text is added to what is none, as far as one of them stands there.
+            texts = {
+                isinstance(each, nodes.Concat)
+                or (isinstance(each, nodes.Const) and type(each.value) is str)
+                for each in (node.left, node.right)
+            }
+            if len(texts) == 2:
+                yield "sum", lines.location(start(node))[0]
+                continue
+        if id(node) in context.bare:
+            yield "bare", lines.location(start(node))[0]
+        elif id(node) in raw:
+            yield "raw", lines.location(start(node))[0]
 
 
 # --- what can be said of it without arguments: lost values, unbound indexes, wrong commas ---

@@ -12,9 +12,8 @@ from typing import Any
 import orjson
 
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
-from widgetd.mcp.calls import unknown_widget
 from widgetd.mcp.principal import CALL
-from widgetd.mcp.result import Result, not_found, structured_result
+from widgetd.mcp.result import Result, not_found, structured_result, unknown_widget
 from widgetd.widget.actions import widget_actions
 
 MOST_HITS = 50

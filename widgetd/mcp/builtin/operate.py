@@ -13,13 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from anyio import to_thread
 
-from widgetd.catalog.registry import Registry
-from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.mcp import audit_report
 from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext
@@ -28,6 +25,10 @@ from widgetd.mcp.principal import OPERATE, opaque
 from widgetd.mcp.result import Result, structured_result
 from widgetd.mcp.status import Vitals, status
 from widgetd.schema.engine import text_matcher
+
+if TYPE_CHECKING:
+    from widgetd.catalog.registry import Registry
+    from widgetd.catalog.snapshot import Snapshot
 
 MOST_BYTES = 64 * 1024
 """Of events in one answer."""
@@ -180,6 +181,8 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
     Raises:
         CallError: Nothing is recorded (W3103).
     """
+    from anyio import to_thread  # noqa: PLC0415 - commands that serve nobody read this module too
+
     path = context.use(Operations).audit
     if path is None:
         problem = "nothing is recorded: widgetd was started without --audit"

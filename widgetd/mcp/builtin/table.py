@@ -9,20 +9,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
 from widgetd.errors import CallError, ConfigError
 from widgetd.limits import Limits
-from widgetd.mcp.calls import Rendering
 from widgetd.mcp.entry import READ_ONLY, entry
-from widgetd.mcp.principal import READ, Caller
+from widgetd.mcp.principal import READ
 from widgetd.mcp.result import Result, error_result
-from widgetd.mcp.search import Search
 from widgetd.schema.validator import compile_schema
-from widgetd.store.contract import Store
-from widgetd.widget.widget import Widget
+
+if TYPE_CHECKING:  # whoever asks for no more than the names needs none of these
+    from widgetd.mcp.calls import Rendering
+    from widgetd.mcp.principal import Caller
+    from widgetd.mcp.search import Search
+    from widgetd.store.contract import Store
+    from widgetd.widget.widget import Widget
 
 CORE = "core"
 """The toolset that every server has."""

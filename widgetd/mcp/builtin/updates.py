@@ -8,15 +8,17 @@ The second tool is for the page that shows a widget: no host tells it that anyth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.actions import LONGEST_WAIT_S
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
-from widgetd.mcp.calls import Rendering
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, structured_result
 from widgetd.store.contract import StoredRender
+
+if TYPE_CHECKING:
+    from widgetd.mcp.calls import Rendering
 
 LONGEST_NOTE = 200
 """Characters: a sentence or two, beneath a widget."""

@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
+import orjson
+
 from widgetd.errors import Finding, nearest
 from widgetd.schema.describe import alternatives
 from widgetd.schema.json_values import kind, pointer
@@ -20,6 +22,9 @@ from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabula
 
 # The same word stands in each of a widget's trees.
 _nearest = lru_cache(maxsize=2048)(nearest)
+
+_MOST_KNOWN = 512
+"""Of each component so much of what it may say is remembered, with what is wrong with that."""
 
 _MOST_CHOICES = 10
 """More values than these are not listed in a message; the nearest one is named."""
@@ -99,11 +104,20 @@ class _Properties:
         self._schema = schema
         self._words = words
         self._known: dict[int, list[Mapping[str, Any]]] = {}
+        self._faults: dict[bytes, tuple[Finding, ...]] = {}
 
-    def faults(self, value: Mapping[str, Any], owner: str) -> Iterator[Finding]:
+    def faults(self, value: Mapping[str, Any], owner: str) -> tuple[Finding, ...]:
         """Everything in `value`, a component without its children."""
-        [root] = self._branches(self._schema)
-        yield from self._object(value, root, owner, "")
+        # Most of what a widget draws is the same whatever its arguments are.
+        written = orjson.dumps(value)
+        found = self._faults.get(written)
+        if found is None:
+            [root] = self._branches(self._schema)
+            found = tuple(self._object(value, root, owner, ""))
+            if len(self._faults) >= _MOST_KNOWN:
+                self._faults.clear()
+            self._faults[written] = found
+        return found
 
     def _branches(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """The alternatives that a part of the schema leaves, references followed."""
