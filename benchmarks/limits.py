@@ -20,13 +20,15 @@ from tests.unit.schema import test_schema_safety as of_schemas
 from tests.unit.template import jsx_attacks, matrix
 from tests.unit.template import test_prices as of_prices
 from tests.unit.template import test_safety as of_templates
+from tests.unit.widget import test_jmespath as of_expressions
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.template import compile_template
 from widgetd.template.jsx import compile_view
+from widgetd.widget.query import compile_query
 
-ATTACK_MS, ATTACK_MB, UNION_MS = 250, 64, 50
+ATTACK_MS, ATTACK_MB, UNION_MS, QUERY_MS = 250, 64, 50, 50
 RUNS = 5
 RANDOM = 2_000
 
@@ -125,6 +127,18 @@ def much_data() -> Iterator[Callable[[], object]]:
         yield partial(schema.check, {"x": value})
 
 
+def expressions() -> Iterator[Callable[[], object]]:
+    """Make expressions ready that double, nest or never end, and evaluate those that can be."""
+    for text, value in of_expressions.GREEDY.values():
+        yield partial(_found, text, value)
+    for text in (*of_expressions.UNUSABLE, "[@,@]|" * 170_000, "a." * 2_000, "[*]" * 1_300):
+        yield partial(compile_query, text)
+
+
+def _found(text: str, value: Any) -> object:
+    return compile_query(text).find(value)
+
+
 def unions() -> Iterator[Callable[[], object]]:
     """Decide and explain deep values of recursive unions with up to 600 alternatives."""
     for count in (2, 20, 60, 150, 300, 600):
@@ -164,6 +178,7 @@ def main() -> None:
         ("JSX that is none, and is never closed", views(jsx_attacks.STRAY), ATTACK_MS, RUNS),
         ("JSX that makes too much", views(jsx_attacks.COSTLY), ATTACK_MS, RUNS),
         ("schemas that go round, laugh or explode", schemas(), ATTACK_MS, RUNS),
+        ("JMESPath that doubles, or never ends", expressions(), QUERY_MS, RUNS),
         ("much data, explained", much_data(), ATTACK_MS, RUNS),
         ("deep recursive unions, decided and explained", unions(), UNION_MS, RUNS),
     ):

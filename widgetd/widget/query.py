@@ -10,7 +10,7 @@ Source: JMESPath specification 2022; jmespath 1.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jmespath import exceptions, functions
@@ -94,8 +94,18 @@ def compile_query(text: str) -> Query:
     if _is_deep(parsed):
         problem = f"the expression nests deeper than {DEEPEST} levels"
         raise _unusable(problem, "nest less")
-    if unknown := _unknown_function(parsed):
-        raise _unusable(f"JMESPath has no function '{unknown[:40]}'", "use one that it has")
+    for node in _nodes(parsed):
+        name = str(node.get("value"))
+        if node["type"] == "slice" and node["children"][2] == 0:
+            raise _unusable("a slice that takes steps of 0 has no end", "write another step")
+        if node["type"] != "function_expression":
+            continue
+        if name not in _FUNCTIONS.FUNCTION_TABLE:
+            raise _unusable(f"JMESPath has no function '{name[:40]}'", "use one that it has")
+        takes, given = _FUNCTIONS.FUNCTION_TABLE[name]["signature"], len(node["children"])
+        least = len(takes)
+        if given < least or (given > least and not takes[-1].get("variadic")):
+            raise _unusable(f"'{name}' takes {least} arguments, not {given}", "give it those")
     return Query(text, parsed)
 
 
@@ -137,14 +147,12 @@ def _is_deep(parsed: dict[str, Any]) -> bool:
     return True
 
 
-def _unknown_function(parsed: dict[str, Any]) -> str:
+def _nodes(parsed: dict[str, Any]) -> Iterator[dict[str, Any]]:
     waiting = [parsed]
     while waiting:
         node = waiting.pop()
-        if node["type"] == "function_expression" and node["value"] not in _FUNCTIONS.FUNCTION_TABLE:
-            return str(node["value"])
+        yield node
         waiting += [child for child in node["children"] if isinstance(child, dict)]
-    return ""
 
 
 _FUNCTIONS = functions.Functions()
