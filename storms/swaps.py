@@ -40,7 +40,8 @@ _GROWTH_MB = 5.0
 _CALL_EVERY = 50
 _REST_S = 1.0
 _WARM_UP = 0.1
-"""The part of the swaps that comes before the first look; caches and memory pools fill in it."""
+"""The part of the swaps that comes before the first look, at least to the first calls: caches and
+memory pools fill in it, and connections are opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
         tasks.start_soon(partial(told, list_changed=server.listings.changed))
         async with Client(server.mcp) as client:
             swap = partial(_swap, server, hints, saver, client)
-            warm = int(swaps * _WARM_UP)
+            warm = max(int(swaps * _WARM_UP), _CALL_EVERY)
             await _repeat(warm, swap)
             before = _own()
             await _repeat(swaps - warm, swap)
@@ -151,7 +152,7 @@ async def of_daemon(folder: Path, *, swaps: int) -> Outcome:
                 for client in clients:
                     await client.call(saver.name, who=WHO)
 
-        warm = int(swaps * _WARM_UP)
+        warm = max(int(swaps * _WARM_UP), _CALL_EVERY)
         await _repeat(warm, swap)
         before = await _rested(served.process.pid)
         await _repeat(swaps - warm, swap)
