@@ -82,9 +82,9 @@ def until_heard(saver: Saver, watcher: Child) -> Timed:
 
 
 @contextmanager
-def served(into: Path, file: str) -> Iterator[Timed]:
+def served(into: Path, file: str, *flags: str) -> Iterator[Timed]:
     """A daemon and its clients: a save of `file`, until all are told."""
-    with widgetd(into, "--expose", "tools") as server:
+    with widgetd(into, "--expose", "tools", *flags) as server:
         wires = [listen(server.url, era) for era in _ERAS for _ in range(_EACH)]
         yield until_told(Saver(into / file), wires)
 
@@ -123,7 +123,9 @@ _REMARK = (
 def _among_many(pairs: int) -> Iterator[Row]:
     with ExitStack() as stack:
         many, few = (
-            stack.enter_context(served(small(stack.enter_context(folder()), size), _SMALL))
+            stack.enter_context(
+                served(small(stack.enter_context(folder()), size), _SMALL, "--toolset", "author")
+            )
             for size in (10_000, 16)
         )
         taken = alternate(many, few, pairs=pairs)

@@ -14,6 +14,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import breaking
 from widgetd.errors import CallError, Finding
+from widgetd.files.persistent_map import differing, missing
 from widgetd.widget.states import SAMPLE, shown
 from widgetd.widget.widget import Widget
 
@@ -40,12 +41,12 @@ class History:
 
     def note(self, before: Snapshot, after: Snapshot) -> None:
         """Remember what `after` took the place of."""
-        for tool in self._previous.keys() - after.widgets.keys():
-            del self._previous[tool]
-        for tool, widget in after.widgets.items():
-            earlier = before.widgets.get(tool)
-            if earlier is not None and earlier.key != widget.key:
-                self._previous[tool] = earlier
+        was, now = before.widgets, after.widgets
+        for tool in missing(was, now):
+            self._previous.pop(tool, None)
+        for tool in differing(was, now):
+            if tool in was and was[tool].key != now[tool].key:
+                self._previous[tool] = was[tool]
 
     async def follow(self, registry: Registry) -> None:
         """Note every swap of `registry`, until cancelled."""

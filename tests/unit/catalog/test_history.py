@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 from tests.making import snapshot_of, widget
 from widgetd.catalog.history import History, changes_between
+from widgetd.files.persistent_map import patched
 
 REQUIRED = {
     "type": "object",
@@ -40,3 +44,31 @@ def test_the_version_before_is_remembered_until_the_widget_goes() -> None:
 
     assert known is first
     assert history.before(second) is None
+
+
+def test_a_swap_among_thousands_looks_at_the_widgets_that_it_changed_alone() -> None:
+    one: Any = _Version("one")
+    other: Any = _Version("other")
+    kept: dict[str, Any] = {str(number): _Version("kept") for number in range(5_000)}
+    before = replace(snapshot_of(), widgets=patched(patched({}, kept), {"t": one}))
+    after = replace(before, widgets=patched(before.widgets, {"t": other}))
+    history = History()
+
+    history.note(before, after)
+
+    assert sum(version.looked_at for version in kept.values()) == 0
+    assert history.before(other) is one
+
+
+@dataclass
+class _Version:
+    """What a history asks of a widget, counted."""
+
+    text: str
+    tool: str = "t"
+    looked_at: int = 0
+
+    @property
+    def key(self) -> str:
+        self.looked_at += 1
+        return self.text
