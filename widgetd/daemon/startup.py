@@ -19,11 +19,13 @@ _SELDOM = 50_000
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Collect no garbage within the block, which imports."""
+    """Collect no garbage within the block, which imports; seldom after it, and none of that."""
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
+        gc.set_threshold(_SELDOM)
         gc.enable()
 
 

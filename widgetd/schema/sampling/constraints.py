@@ -57,7 +57,7 @@ class Constraints:
 
     def types(self) -> tuple[str, ...]:
         """The types that may stand here, in the author's order; `integer` only where it must."""
-        named = [type_names(part) for part in self.parts if type_names(part)]
+        named = [names for part in self.parts if (names := type_names(part))]
         if not named:
             return TYPES
         return tuple(
