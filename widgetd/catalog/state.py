@@ -103,7 +103,16 @@ class StateFolder:
             self._path.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             with _opened(self._path / name, flags) as descriptor:
-                _add(descriptor, line)
+                size = os.fstat(descriptor).st_size
+                if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                    # A crash cut the last line; this one must not become its end.
+                    line = b"\n" + line
+                try:
+                    while line:
+                        line = line[os.write(descriptor, line) :]
+                except OSError:
+                    os.ftruncate(descriptor, size)
+                    raise
             return True
         return False
 
@@ -152,16 +161,3 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _add(descriptor: int, line: bytes) -> None:
-    size = os.fstat(descriptor).st_size
-    if size and os.pread(descriptor, 1, size - 1) != b"\n":
-        # A crash cut the last line; this one must not become its end.
-        line = b"\n" + line
-    try:
-        while line:
-            line = line[os.write(descriptor, line) :]
-    except OSError:
-        os.ftruncate(descriptor, size)
-        raise

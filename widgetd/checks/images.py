@@ -39,7 +39,12 @@ def unloadable(
     elif (
         not admitted
         and not any(any(_sources(tree)) for tree in authored)
-        and any(_is_given(src, definition.template) for _, tree in trees for src in _sources(tree))
+        # An address is a call's where it is not the template's.
+        and any(
+            src and not src.startswith("data:") and src not in definition.template
+            for _, tree in trees
+            for src in _sources(tree)
+        )
     ):
         problem = (
             "calls say where images come from, and hosts load none unless they know the origin"
@@ -61,8 +66,3 @@ def _sources(tree: Mapping[str, Any]) -> Iterator[str]:
             if part.get("type") == "Image" and isinstance(part.get("src"), str):
                 yield part["src"]
             waiting.append(part.get("children"))
-
-
-def _is_given(src: str, template: str) -> bool:
-    """Whether an image's address is a call's, and not the template's."""
-    return bool(src) and not src.startswith("data:") and src not in template

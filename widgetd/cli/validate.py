@@ -66,13 +66,10 @@ def _refuse_unusable(settings: Settings) -> None:
                 if port:
                     held.enter_context(bind(settings.host, port))
     for written in (settings.audit, settings.state_dir):
-        if written is not None and not os.access(_nearest(written), os.W_OK):
+        if written is None:
+            continue
+        # It, or the nearest folder above it that is there.
+        there = next(path for path in (written, *written.absolute().parents) if path.exists())
+        if not os.access(there, os.W_OK):
             problem = f"{written} cannot be written"
             raise ConfigError("W0006", problem, "name another, or let widgetd's user", exit_code=3)
-
-
-def _nearest(path: Path) -> Path:
-    """The file or folder itself, or the nearest folder above it that is there."""
-    while not path.exists():
-        path = path.absolute().parent
-    return path

@@ -4,8 +4,6 @@ Three readers: `ConfigError` speaks to the operator, `WidgetError` to the author
 of a file, `CallError` to the caller of a tool. Anything else that is raised is a
 bug in widgetd. An error holds facts; `str()` composes the sentence. It refuses
 to know where it will be shown: no colours, no transports, no log events.
-
-The codes stand in a table per thousand, each in a module of its own.
 """
 
 from __future__ import annotations
@@ -17,12 +15,9 @@ from difflib import get_close_matches
 from itertools import islice
 from types import MappingProxyType
 
-from widgetd.errors import calls, daemon, guide, sessions, upstreams, widgets
-from widgetd.errors.code import Code, Level
+from widgetd.errors.codes import TABLES, Code, Level
 
-_TABLES = tuple(one.CODES for one in (daemon, widgets, calls, guide, sessions, upstreams))
-
-CODES: Mapping[str, Code] = MappingProxyType({row.code: row for rows in _TABLES for row in rows})
+CODES: Mapping[str, Code] = MappingProxyType({row.code: row for rows in TABLES for row in rows})
 """Every code, in the order of the documentation."""
 
 

@@ -103,7 +103,13 @@ class _Follower(Mapping[str, T]):
             self.shared, self.apart = before.shared, apart
         else:
             whole = {**before.shared, **before.apart} if before else dict(mapping)
-            self.shared, self.apart = _written(whole, changes), {}
+            is_sorted = changes.keys() <= whole.keys()
+            for key, entry in changes.items():
+                if entry is None:
+                    whole.pop(key, None)
+                else:
+                    whole[key] = entry
+            self.shared, self.apart = whole if is_sorted else dict(sorted(whole.items())), {}
         self.followed = ref(before) if before else None
         self.changed = sorted(changes) if before else []
         self.key_set: _KeySet = before.key_set if before and same_keys else _KeySet()
@@ -139,16 +145,6 @@ class _Follower(Mapping[str, T]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
-
-
-def _written(whole: dict[str, T], changes: Mapping[str, T | None]) -> dict[str, T]:
-    is_sorted = changes.keys() <= whole.keys()
-    for key, entry in changes.items():
-        if entry is None:
-            whole.pop(key, None)
-        else:
-            whole[key] = entry
-    return whole if is_sorted else dict(sorted(whole.items()))
 
 
 def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> list[str] | None:

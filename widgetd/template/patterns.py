@@ -107,21 +107,17 @@ def decided(test: nodes.Node, turn: tuple[bool, bool] | None) -> bool | None:
         inner = decided(test.node, turn)
         return None if inner is None else not inner
     if isinstance(test, nodes.And | nodes.Or):
-        return _joined(test, turn)
+        sides = {decided(test.left, turn), decided(test.right, turn)}
+        settles = isinstance(test, nodes.Or)
+        if settles in sides:
+            return settles
+        return None if None in sides else not settles
     if isinstance(test, nodes.Compare) and len(test.ops) == 1:
         return _compared(_member(test.expr), test.ops[0], turn)
     member = _member(test)
     if member in {"index0", "revindex0"}:  # zero is false
         return not turn[member == "revindex0"]
     return turn[member == "last"] if member in {"first", "last"} else None
-
-
-def _joined(test: nodes.And | nodes.Or, turn: tuple[bool, bool]) -> bool | None:
-    sides = {decided(test.left, turn), decided(test.right, turn)}
-    settles = isinstance(test, nodes.Or)
-    if settles in sides:
-        return settles
-    return None if None in sides else not settles
 
 
 _FIRST: Final = {("index0", 0), ("index", 1), ("revindex0", "last"), ("revindex", "length")}

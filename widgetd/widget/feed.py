@@ -93,8 +93,14 @@ def compile_feed(definition: Definition, schema: Schema, *, limits: Limits) -> F
     try:
         asked = compile_schema(_asked(part, schema), limits=limits)
         fields = compile_queries(part.map, "/feed/map") if part.map is not None else None
-        if fields is not None:
-            _demand_required(part, schema)
+        for name in schema.advertised.get("required", ()) if fields is not None else ():
+            if name not in part.ask and name not in (part.map or {}):
+                raise _fault(
+                    "W1604",
+                    "/feed",
+                    f"the schema demands '{name}', which the feed neither asks for nor fills",
+                    f"write {name} = \"…\" in [feed.map], or name it in 'ask'",
+                )
         return Feed(
             part=part,
             asked=asked,
@@ -141,17 +147,6 @@ def _asked(part: FeedPart, schema: Schema) -> dict[str, Any]:
         if key in written and f"#/{key}/" in str(made["properties"]):
             made[key] = written[key]
     return made
-
-
-def _demand_required(part: FeedPart, schema: Schema) -> None:
-    for name in schema.advertised.get("required", ()):
-        if name not in part.ask and name not in (part.map or {}):
-            raise _fault(
-                "W1604",
-                "/feed",
-                f"the schema demands '{name}', which the feed neither asks for nor fills",
-                f"write {name} = \"…\" in [feed.map], or name it in 'ask'",
-            )
 
 
 def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:

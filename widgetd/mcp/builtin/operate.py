@@ -28,7 +28,6 @@ from widgetd.schema.engine import text_matcher
 
 if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry
-    from widgetd.catalog.snapshot import Snapshot
 
 MOST_BYTES = 64 * 1024
 """Of events in one answer."""
@@ -89,7 +88,10 @@ async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result
     events, dropped = ring.after(arguments.get("after", ""))
     shown = snapshot.widgets.get(widget)
     about = {widget} if shown is None else {widget, shown.definition.path}
-    known = None if audience.sees_everything else _names_in(snapshot)
+    known = None
+    if not audience.sees_everything:
+        paths = (widget.definition.path for widget in snapshot.widgets.values())
+        known = frozenset((*snapshot.widgets, *snapshot.faults, *paths))
     items: list[Mapping[str, Any]] = []
     upto, weight = ring.cursor_of(), 0
     last: LogEvent | None = None
@@ -151,12 +153,6 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
         )
         raise CallError("W3101", problem, path="pattern")
     return matches
-
-
-def _names_in(snapshot: Snapshot) -> frozenset[str]:
-    """The tools and the files of a snapshot."""
-    paths = (widget.definition.path for widget in snapshot.widgets.values())
-    return frozenset((*snapshot.widgets, *snapshot.faults, *paths))
 
 
 def _seen(fields: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:

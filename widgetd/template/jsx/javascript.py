@@ -115,14 +115,11 @@ def same(budget: Budget, left: Value, right: Value) -> bool:
     if isinstance(left, str) and isinstance(right, str):
         budget.scan(min(len(left), len(right)))
         return left == right
-    if isinstance(left, _HOLDERS) or isinstance(right, _HOLDERS) or _differ(left, right):
+    if isinstance(left, _HOLDERS) or isinstance(right, _HOLDERS):
         return left is right
+    if type(left) is not type(right) and not (_is_number(left) and _is_number(right)):
+        return False  # to Python, true is 1
     return bool(left == right)
-
-
-def _differ(left: Value, right: Value) -> bool:
-    """Whether one of two plain values is a boolean, nothing or absent, and the other is not."""
-    return type(left) is not type(right) and not (_is_number(left) and _is_number(right))
 
 
 def _is_number(value: Value) -> bool:
