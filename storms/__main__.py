@@ -24,6 +24,7 @@ from storms import (
     deaf,
     drafts,
     endings,
+    flapping,
     fuzz,
     idle,
     kills,
@@ -32,6 +33,7 @@ from storms import (
     saves,
     sessions,
     swaps,
+    upstreams,
 )
 from storms.table import Row, heading, written
 from widgetd.daemon.telemetry import configure
@@ -50,12 +52,18 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "kills": lambda at, some: kills.rows(at, kills=some(50)),
         "endings": lambda at, some: endings.rows(at, endings=some(10)),
         "deaf": lambda _, some: to_thread.run_sync(partial(deaf.rows, pairs=some(3_000))),
+        "upstreams": lambda at, some: upstreams.rows(at, kills=some(20)),
         "attacks": lambda _, some: to_thread.run_sync(partial(attacks.rows, slices=some(20))),
     },
     "soak": {
         "swaps": lambda at, some: swaps.near_rows(at, swaps=some(50_000)),
         "folder": lambda at, some: swaps.far_rows(at, swaps=some(2_500)),
         "drafts": lambda _, some: to_thread.run_sync(partial(drafts.rows, drafts=some(10_000))),
+        "filled": lambda at, some: flapping.filled_rows(at, fills=some(10_000)),
+        "flapping": lambda at, some: to_thread.run_sync(
+            partial(flapping.flapping_rows, at, hours=some(60) / 60)
+        ),
+        "updates": lambda _, some: flapping.updated_rows(updates=some(10_000)),
         "idle": lambda at, some: to_thread.run_sync(
             partial(idle.rows, at, widgets=1_000, stretch_s=some(60))
         ),

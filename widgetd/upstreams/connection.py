@@ -178,7 +178,9 @@ class Upstream:
         declaration = self.declaration
         secrets, connect_s = declaration.secrets, declaration.connect_s
         self._wire = line = wire.Wire(
-            private=declaration.declared.private, is_mcp=declaration.kind == "mcp"
+            private=declaration.declared.private,
+            is_mcp=declaration.kind == "mcp",
+            clock=self._clock,
         )
         if declaration.kind in {"openapi", "endpoints"}:
             http = wire.client(line, secrets["headers"], base=secrets["base"])

@@ -109,6 +109,10 @@ def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path
 class UpstreamFeeds:
     """Fills widgets from `upstreams`.
 
+    Attributes:
+        counts: How often widgets were filled from where, by upstream.
+        held_bytes: Of the answers that are held ready, and of what widgets make of them.
+
     Args:
         upstreams: Who is asked.
         answers: Where answers are kept, for replicas too.
@@ -130,7 +134,7 @@ class UpstreamFeeds:
         self._observer = observer
         self._clock = clock
         self._held: OrderedDict[str, Kept] = OrderedDict()
-        self._held_bytes = 0
+        self.held_bytes = 0
         self._flights: dict[str, _Flight] = {}
 
     async def fill(
@@ -259,7 +263,7 @@ class UpstreamFeeds:
         if len(kept.made) > MOST_MADE:
             kept.made.popitem(last=False)
         if held:
-            self._held_bytes += kept.size - before
+            self.held_bytes += kept.size - before
             self._make_room()
         return Checked(arguments=made.arguments, coerced=(*asked.coerced, *made.coerced))
 
@@ -271,14 +275,14 @@ class UpstreamFeeds:
 
     def _hold(self, key: str, kept: Kept) -> None:
         before = self._held.pop(key, None)
-        self._held_bytes += kept.size - (before.size if before else 0)
+        self.held_bytes += kept.size - (before.size if before else 0)
         self._held[key] = kept
         self._make_room()
 
     def _make_room(self) -> None:
-        while self._held and (len(self._held) > MOST or self._held_bytes > MOST_BYTES):
+        while self._held and (len(self._held) > MOST or self.held_bytes > MOST_BYTES):
             _, oldest = self._held.popitem(last=False)
-            self._held_bytes -= oldest.size
+            self.held_bytes -= oldest.size
 
     def _count(self, upstream: str, source: Source) -> None:
         counts = self.counts.setdefault(upstream, {"call": 0, "kept": 0, "stale": 0})

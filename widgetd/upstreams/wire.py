@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,7 @@ class Noted:
 
     Attributes:
         reason: In one word, as `refused`, `tls`, `http_500`; or `TOO_LARGE`.
-        at: When, by `time.monotonic`.
+        at: When, by the clock of the wire.
         counts: Whether it says something of the upstream, and not only of what was asked.
     """
 
@@ -52,12 +52,16 @@ class Wire(httpx2.AsyncBaseTransport):
     Args:
         private: Whether addresses of this machine and network may be connected to.
         is_mcp: Whether MCP is spoken, whose answers are JSON or events whatever their status.
+        clock: Tells the time, in seconds that never run backwards.
     """
 
-    def __init__(self, *, private: bool, is_mcp: bool) -> None:
+    def __init__(
+        self, *, private: bool, is_mcp: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
         self._private = private
         self._is_mcp = is_mcp
+        self._clock = clock
         self.noted: Noted | None = None
 
     def since(self, started_s: float) -> Noted | None:
@@ -66,7 +70,7 @@ class Wire(httpx2.AsyncBaseTransport):
 
     def note(self, reason: str, *, counts: bool = True) -> None:
         """Something went wrong just now."""
-        self.noted = Noted(reason, time.monotonic(), counts)
+        self.noted = Noted(reason, self._clock(), counts)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The answer to `request`, bounded."""

@@ -5,6 +5,7 @@ Short versions of `make chaos`, without its clock.
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import anyio
@@ -17,6 +18,7 @@ from storms.deaf import deaf
 from storms.endings import ended
 from storms.kills import killed
 from storms.probing import until
+from storms.upstreams import killed as upstreams_killed
 from tests.process import daemon_process
 from tests.serving import connected
 
@@ -28,6 +30,15 @@ async def test_a_killed_daemon_equals_the_disk_when_it_is_back_and_keeps_last_go
 
     assert len(outcome.ready_s) == 2
     assert (outcome.behind, outcome.lost) == (0, 0)
+
+
+async def test_what_fills_widgets_is_back_after_a_kill_and_leaves_no_child_behind(
+    tmp_path: Path,
+) -> None:
+    outcome = await upstreams_killed(tmp_path, kills=1, ends=[signal.SIGKILL])
+
+    assert len(outcome.late_s) == 1
+    assert (outcome.unfilled, outcome.left) == (0, 0)
 
 
 async def test_sigterm_finishes_calls_in_flight_beside_open_streams(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from storms.flapping import filled, flapped, updated
 from storms.fuzz import rows
 from storms.swaps import WIDGETS, in_process
 
@@ -21,6 +24,30 @@ async def test_swaps_leave_no_widget_descriptor_or_thread_behind(tmp_path: Path)
     assert (after.descriptors, after.threads) == (before.descriptors, before.threads)
     assert outcome.widgets is not None
     assert outcome.widgets <= MOST_AT_ONCE
+
+
+def test_an_upstream_that_flaps_leaves_no_task_descriptor_or_thread_behind(tmp_path: Path) -> None:
+    seen = flapped(tmp_path, hours=0, warm_up=2)
+
+    (before, after), held = seen.tasks, [(one.descriptors, one.threads) for one in seen.held]
+    assert seen.cycles == 3
+    assert (before, held[0]) == (after, held[1])
+
+
+async def test_answers_that_are_held_stay_within_their_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("widgetd.upstreams.feeds.MOST_BYTES", 500_000)
+
+    held, _ = await filled(tmp_path, fills=50)
+
+    assert 400_000 < held <= 500_000
+
+
+async def test_whoever_follows_a_render_sees_the_last_of_many_versions() -> None:
+    last, seen, _ = await updated(updates=300)
+
+    assert last == seen == 1 + 100 + 300
 
 
 def test_a_fuzzer_finds_nothing_in_a_moment() -> None:

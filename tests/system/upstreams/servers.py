@@ -69,7 +69,7 @@ class Flights:
 
 
 @asynccontextmanager
-async def served(app: Any, port: int = 0) -> AsyncIterator[str]:
+async def served(app: Any, port: int = 0, *, patience_s: float = 30) -> AsyncIterator[str]:
     """An ASGI app on a port of its own, as long as the block runs; gives its URL."""
     config = uvicorn.Config(
         app, port=port, log_level="critical", lifespan="on", timeout_graceful_shutdown=0
@@ -77,15 +77,15 @@ async def served(app: Any, port: int = 0) -> AsyncIterator[str]:
     server = uvicorn.Server(config)
     server.capture_signals = _nothing  # type: ignore[method-assign]  # the test's own process
     running = asyncio.create_task(server.serve())
-    with anyio.fail_after(30):
+    with anyio.fail_after(patience_s):
         while not server.started:
             await asyncio.wait({running}, timeout=0.01)
     on = server.servers[0].sockets[0].getsockname()[1]
     try:
         yield f"http://127.0.0.1:{on}"
     finally:
-        server.should_exit = server.force_exit = True
-        with anyio.fail_after(30):
+        server.should_exit = True
+        with anyio.fail_after(patience_s):
             await running
 
 
@@ -95,9 +95,9 @@ def _nothing() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def mcp_served(mcp: FastMCP, *, port: int = 0) -> AsyncIterator[str]:
+async def mcp_served(mcp: FastMCP, *, port: int = 0, patience_s: float = 30) -> AsyncIterator[str]:
     """An MCP server over HTTP; gives its endpoint."""
-    async with served(mcp.http_app(), port) as url:
+    async with served(mcp.http_app(), port, patience_s=patience_s) as url:
         yield f"{url}/mcp"
 
 

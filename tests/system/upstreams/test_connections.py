@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import orjson
 import pytest
 
+from storms.processes import running
 from tests.system.upstreams.servers import (
     FLIGHT,
     SHOP,
@@ -53,8 +52,8 @@ async def test_a_child_answers_and_is_gone_with_us(tmp_path: Path) -> None:
             answer = await upstreams.call("local", "get_flight", {"flight_no": "UA1"})
 
         assert orjson.loads(answer.content)["asked"] == "UA1"
-        assert _children(marked)
-    assert not _children(marked)
+        assert running(marked)
+    assert not running(marked)
 
 
 async def test_a_child_that_is_killed_is_begun_anew_and_none_is_left(tmp_path: Path) -> None:
@@ -65,66 +64,15 @@ async def test_a_child_that_is_killed_is_begun_anew_and_none_is_left(tmp_path: P
     ) as upstreams:
         with anyio.fail_after(200):
             await upstreams.call("local", "get_flight", {"flight_no": "UA1"})
-            [first] = _children(marked)
-            os.kill(int(first), signal.SIGKILL)
-            await until(lambda: _children(marked) not in ([], [first]))
+            [first] = running(marked)
+            os.kill(first, signal.SIGKILL)
+            await until(lambda: running(marked) not in ([], [first]))
             await until(lambda: upstreams["local"].state == "ready")
             answer = await upstreams.call("local", "get_flight", {"flight_no": "UA2"})
 
         assert orjson.loads(answer.content)["asked"] == "UA2"
-        assert first not in _children("")
-    assert not _children(marked)
-
-
-async def test_the_children_of_a_process_that_is_killed_end_by_themselves(tmp_path: Path) -> None:
-    marked = STDIO + "\n# a third mark of this test\n"
-    declared = tmp_path / "u.toml"
-    declared.write_text(toml("local", connect_s=90.0, call_s=90.0, **child(marked)))
-    with anyio.fail_after(200):
-        async with await anyio.open_process(
-            [sys.executable, "-c", KEEPS, str(declared)], stderr=None
-        ) as parent:
-            assert parent.stdout is not None
-            said = b""
-            while b"called\n" not in said:
-                said += await parent.stdout.receive()
-            [child_id] = _children(marked)
-            parent.kill()
-            await parent.wait()
-        with suppress(ProcessLookupError):
-            ended = os.pidfd_open(int(child_id))
-            await anyio.wait_readable(ended)
-            os.close(ended)
-
-    assert not _children(marked)
-
-
-KEEPS = """
-import sys, anyio
-from pathlib import Path
-from widgetd.upstreams.upstreams import Upstreams
-
-async def main():
-    upstreams = Upstreams(Path(sys.argv[1]))
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(upstreams.run)
-        await upstreams.call("local", "get_flight", {"flight_no": "UA1"})
-        print("called", flush=True)
-        await anyio.sleep_forever()
-
-anyio.run(main)
-"""
-
-
-def _children(code: str) -> list[str]:
-    found = []
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if code.encode() in place.read_bytes():
-                found.append(place.parent.name)
-        except OSError:
-            continue
-    return found
+        assert first not in running("")
+    assert not running(marked)
 
 
 async def test_a_service_with_a_document_answers(tmp_path: Path) -> None:

@@ -366,4 +366,4 @@ async def test_what_is_held_stays_within_its_bound(
 
         held = asked.feeds._held
         assert 0 < len(held) < 60
-        assert sum(one.size for one in held.values()) == asked.feeds._held_bytes <= 4_000
+        assert sum(one.size for one in held.values()) == asked.feeds.held_bytes <= 4_000

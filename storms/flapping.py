@@ -1,0 +1,205 @@
+"""Fill widgets many thousand times, from upstreams that come and go, and look at what is held."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import selectors
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import anyio
+
+from storms.processes import Holdings, holdings
+from storms.table import Row, at_most, none_of, told
+from tests.field.deploy.balancing import free_port
+from tests.making import snapshot_of, widget
+from tests.system.upstreams.servers import (
+    Flights,
+    json_reply,
+    mcp_served,
+    raw,
+    toml,
+    until,
+    upstreams_of,
+)
+from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
+from widgetd.catalog.registry import Registry
+from widgetd.mcp.server import build
+from widgetd.store.contract import Bounds, StoredRender
+from widgetd.store.factory import local_store
+from widgetd.upstreams.feeds import MOST_BYTES, UpstreamFeeds
+
+PACE = 20.0
+"""So much faster runs the clock of whoever waits for what flaps."""
+
+_WARM_UP = 100
+_OVER_MB = 20.0
+_GROWTH_MB = 5.0
+
+
+async def filled(folder: Path, *, fills: int) -> tuple[int, int]:
+    """Fill so often, each time with another answer of 6 KB; what is held then, and RSS grew by."""
+    answer = {"carrier": {"name": "United" * 1_000}, "segments": []}
+    made, store = widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE), local_store()
+    feed, numbers = made.feed, count()
+    assert feed is not None
+    endpoint = '[flights.endpoints.get_flight]\nget = "/flights/{flight_no}"\n'
+    async with raw(json_reply(answer)) as port:
+        said = toml("flights", base=f"http://127.0.0.1:{port}") + endpoint
+        async with upstreams_of(folder / "upstreams.toml", said) as upstreams:
+            feeds = UpstreamFeeds(upstreams, store.answers)
+
+            async def fill(times: int) -> int:
+                for _ in range(times):
+                    await feeds.fill(made, feed, {"number": f"UA{next(numbers)}"}, strict=False)
+                return _own().rss_bytes
+
+            grown = -await fill(_WARM_UP) + await fill(fills)
+            return feeds.held_bytes, grown
+
+
+async def filled_rows(folder: Path, *, fills: int) -> list[Row]:
+    """The rows of filling so often."""
+    held, grown = await filled(folder, fills=fills)
+    most_mb = (MOST_BYTES + Bounds().fed_bytes) / 1e6 + _OVER_MB
+    return [
+        at_most(f"{fills:,} answers: held ready", held / 1e6, MOST_BYTES / 1e6, "MB"),
+        at_most("  memory grown, with those of the store", grown / 1e6, most_mb, "MB"),
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class Flapping:
+    """What a process held in a pause between two tries to connect.
+
+    Attributes:
+        cycles: How often the upstream was there, and was gone.
+        tasks: How many tasks, for each look.
+        held: What else.
+    """
+
+    cycles: int = 0
+    tasks: list[int] = field(default_factory=list)
+    held: list[Holdings] = field(default_factory=list)
+
+
+def flapped(folder: Path, *, hours: float, warm_up: int = 3) -> Flapping:
+    """Let an upstream come and go so long, by a clock of its own that runs faster.
+
+    Args:
+        folder: An empty folder.
+        hours: How long, by that clock.
+        warm_up: After so many times comes the first look; the last comes in the end.
+    """
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        return runner.run(_flapped(folder, hours * 3600, warm_up))
+
+
+async def _flapped(folder: Path, seconds: float, warm_up: int) -> Flapping:
+    clock, random, seen, port = asyncio.get_running_loop().time, Random(0), Flapping(), free_port()
+    patient: dict[str, Any] = {"connect_s": 5 * PACE, "idle_probe_s": 20.0}
+    said = toml("flights", url=f"http://127.0.0.1:{port}/mcp", **patient)
+    async with upstreams_of(folder / "upstreams.toml", said, clock=clock) as upstreams:
+        upstream, ends_s = upstreams["flights"], clock() + seconds
+        while seen.cycles <= warm_up or clock() < ends_s:
+            async with mcp_served(Flights().mcp, port=port, patience_s=30 * PACE):
+                await until(lambda: upstream.state == "ready", seconds=30 * PACE)
+                await anyio.sleep(random.uniform(0, 30))
+            await until(lambda: upstream.retry_in_s() > 0, seconds=30 * PACE)
+            seen.cycles += 1
+            if seen.cycles == warm_up:
+                _look(seen)
+            await anyio.sleep(random.uniform(0, 30))
+        await until(lambda: upstream.retry_in_s() > 0, seconds=30 * PACE)
+        _look(seen)
+    return seen
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        super().__init__(_Selector())
+
+    def time(self) -> float:
+        return super().time() * PACE
+
+
+class _Selector(selectors.DefaultSelector):
+    def select(self, timeout: float | None = None) -> Any:
+        return super().select(timeout and timeout / PACE)
+
+
+def _look(seen: Flapping) -> None:
+    seen.tasks.append(len(asyncio.all_tasks()))
+    seen.held.append(_own())
+
+
+def flapping_rows(folder: Path, *, hours: float) -> list[Row]:
+    """The rows of an upstream that comes and goes."""
+    seen = flapped(folder, hours=hours)
+    before, after = seen.held[0], seen.held[-1]
+    return [
+        told(f"an upstream that flaps for {hours * 60:.0f} minutes", f"{seen.cycles:,} times"),
+        none_of("  tasks more than at first", seen.tasks[-1] - seen.tasks[0]),
+        none_of("  descriptors", after.descriptors - before.descriptors),
+        none_of("  threads", after.threads - before.threads),
+        at_most(
+            "  memory grown", max(after.rss_bytes - before.rss_bytes, 0) / 1e6, _GROWTH_MB, "MB"
+        ),
+    ]
+
+
+async def updated(*, updates: int) -> tuple[int, int, int]:
+    """Put so many versions in a render's place while somebody follows it.
+
+    Returns:
+        The last version that was put, the last that was seen, and by what memory grew.
+    """
+    now, shown = 1_000_000.0, widget()
+    store = local_store(clock=lambda: now)
+    rendering = build(Registry(snapshot_of(shown)), store).rendering
+    first = await rendering.render(shown, {"who": "Ada"}, "", owner=rendering.caller.principal.name)
+    last, seen = first, first.version
+    async with anyio.create_task_group() as tasks:
+
+        async def follow() -> None:
+            nonlocal seen
+            while True:
+                found = await store.renders.newer(first.id, after=seen, timeout_s=60)
+                seen = found.version if isinstance(found, StoredRender) else seen
+
+        tasks.start_soon(follow)
+
+        async def update(times: int) -> int:
+            nonlocal now, last
+            for _ in range(times):
+                now += 0.06
+                last = await rendering.update(first.id, {"who": f"Ada {last.version}"})
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+            return _own().rss_bytes
+
+        grown = -await update(_WARM_UP) + await update(updates)
+        tasks.cancel_scope.cancel()
+    kept = await store.renders.get(first.id)
+    assert kept is not None
+    assert kept.tree == last.tree
+    return last.version, seen, grown
+
+
+async def updated_rows(*, updates: int) -> list[Row]:
+    """The rows of one render that is replaced so often."""
+    last, seen, grown = await updated(updates=updates)
+    return [
+        none_of(f"{updates:,} updates of a render: versions not followed", last - seen),
+        at_most("  memory grown", max(grown, 0) / 1e6, _GROWTH_MB, "MB"),
+    ]
+
+
+def _own() -> Holdings:
+    gc.collect()
+    return holdings(os.getpid())

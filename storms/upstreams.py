@@ -1,0 +1,143 @@
+"""Kill what fills widgets again and again, and then the daemon: who is back, and who is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Any
+
+import anyio
+
+from storms.processes import running
+from storms.table import Row, at_most, none_of
+from tests.field.deploy.balancing import free_port
+from tests.process import Served, daemon_process
+from tests.raw import connect
+from tests.serving import Connection, connected
+from tests.system.upstreams.servers import STDIO, child, toml
+from tests.system.upstreams.test_feeds import write
+
+_MARK = "# a child that a storm looks for"
+_HTTP = STDIO.replace("mcp.run(", 'mcp.run(transport="http", port=int(sys.argv[1]), ')
+_PATIENCE_S = 60.0
+_BEAT_S = 0.02
+_PROBE_S = 0.2
+_TRY_S = 1.0
+"""How long one try to connect may take, beside the pause before it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """What came of killing.
+
+    Attributes:
+        late_s: How long each server was there and not connected to, beside the pause that ran.
+        unfilled: After how many returns a widget was not filled.
+        left: How many children there were after the daemon had ended, or was killed.
+    """
+
+    late_s: list[float] = field(default_factory=list)
+    unfilled: int = 0
+    left: int = 0
+
+
+async def killed(
+    folder: Path, *, kills: int, ends: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGKILL)
+) -> Outcome:
+    """Kill a server and a child of the daemon so often, and in the end the daemon.
+
+    Args:
+        folder: An empty folder.
+        kills: How often, with the first daemon; with any other once.
+        ends: How a daemon ends, one after the other.
+    """
+    outcome, port = Outcome(), free_port()
+    file, widgets = folder / "upstreams.toml", write(folder)
+    url, patient = f"http://127.0.0.1:{port}/mcp", {"connect_s": 60.0, "idle_probe_s": _PROBE_S}
+    local = toml("local", **patient, **child(f"{STDIO}\n{_MARK}\n"))
+    file.write_text(toml("flights", url=url, idle_probe_s=_PROBE_S) + local)
+    flags = ("--upstreams", str(file), "--toolset", "upstreams", "--log-level", "error")
+    for turn, end in enumerate(ends):
+        async with daemon_process(widgets, *flags) as served:
+            async with connected(served.url, "modern") as client:
+                for number in range(1 if turn else kills):
+                    await _kill_both(client, port, number, outcome)
+            await _end(served, end, outcome)
+    return outcome
+
+
+async def _kill_both(client: Connection, port: int, number: int, outcome: Outcome) -> None:
+    async with _server(port):
+        pause_s, started_s = (await _of(client, "flights")).get("retryInS", 0.0), time.monotonic()
+        await _until(client, "flights", "ready")
+        outcome.late_s.append(time.monotonic() - started_s - pause_s)
+        filled = await client.client.call_tool("flight", {"number": f"UA{number}"})
+        outcome.unfilled += bool(filled.is_error)
+        await _until(client, "local", "ready")
+        [first] = running(_MARK)
+        os.kill(first, signal.SIGKILL)
+        with anyio.fail_after(_PATIENCE_S):
+            while running(_MARK) in ([], [first]):  # noqa: ASYNC110 - another process is asked
+                await anyio.sleep(_BEAT_S)
+        await _until(client, "local", "ready")
+    await _until(client, "flights", "failed")
+
+
+async def _end(served: Served, how: signal.Signals, outcome: Outcome) -> None:
+    served.send(how)
+    await served.ended(within_s=_PATIENCE_S)
+    with anyio.move_on_after(10.0 if how == signal.SIGKILL else 0.0):
+        while running(_MARK):  # noqa: ASYNC110 - another process is asked
+            await anyio.sleep(_BEAT_S)
+    outcome.left += len(running(_MARK))
+
+
+@asynccontextmanager
+async def _server(port: int) -> AsyncIterator[None]:
+    """An MCP server that is there at once, and killed at the end."""
+    command = [sys.executable, "-c", _HTTP, str(port)]
+    process = await anyio.open_process(command, stdout=DEVNULL, stderr=DEVNULL)
+    try:
+        with anyio.fail_after(_PATIENCE_S):
+            while True:
+                try:
+                    async with await connect(f"http://127.0.0.1:{port}/"):
+                        break
+                except OSError:
+                    await anyio.sleep(_BEAT_S)
+        yield
+    finally:
+        process.kill()
+        await process.aclose()
+
+
+async def _of(client: Connection, name: str) -> dict[str, Any]:
+    told = await client.client.call_tool("get_upstreams", {"names": [name]})
+    assert told.structured_content is not None
+    [one] = told.structured_content["items"]
+    return dict(one)
+
+
+async def _until(client: Connection, name: str, state: str) -> None:
+    with anyio.fail_after(_PATIENCE_S):
+        while (await _of(client, name))["state"] != state:  # noqa: ASYNC110 - as above
+            await anyio.sleep(_BEAT_S)
+
+
+async def rows(folder: Path, *, kills: int) -> list[Row]:
+    """The rows of killing upstreams, and the daemon beside them."""
+    outcome = await killed(folder, kills=kills)
+    trial = f"kill -9 {kills:,} times what fills widgets"
+    times = f"{len(outcome.late_s):,} returns"
+    return [
+        at_most(f"{trial}: a try after the pause", max(outcome.late_s), _TRY_S, "s", times),
+        none_of("  widgets not filled then", outcome.unfilled, times),
+        none_of("  children left by a daemon that ended, or was killed", outcome.left),
+    ]
