@@ -57,9 +57,7 @@ async def events(
                 "added": change.added,
                 "changed": change.changed,
                 "removed": change.removed,
-                "faults": [
-                    one for one in after.widgets if _fault(before, one) != _fault(after, one)
-                ],
+                "faults": _other_faults(before, after),
                 "mark": mark_of(after),
             }
             yield _event("swap", data)
@@ -93,9 +91,13 @@ async def _next(
     return newer, render_id
 
 
-def _fault(snapshot: Snapshot, tool: str) -> object:
-    widget = snapshot.widgets.get(tool)
-    return None if widget is None else snapshot.faults.get(widget.definition.path)
+def _other_faults(before: Snapshot, after: Snapshot) -> list[str]:
+    """The tools whose file is at fault now, or no longer, or for another reason."""
+    was, now = before.faults, after.faults
+    paths = {path for path in was.keys() | now.keys() if was.get(path) != now.get(path)}
+    if not paths:
+        return []
+    return [tool for tool, each in after.widgets.items() if each.definition.path in paths]
 
 
 def _event(name: str, data: Mapping[str, object]) -> bytes:
