@@ -4,6 +4,9 @@ A call that is cancelled lets its step end, and then the session is over: nobody
 which state it was left. Whoever does not own a session is told that there is none.
 
 A session stays with the version of its widget that it began with, unless it follows.
+
+Making a page takes longer than showing a widget on one. So once somebody has started a session,
+an empty page is kept ready for the next one.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from anyio.abc import TaskGroup
 
 from widgetd.browser.chromium import Chromium, Theme
 from widgetd.browser.keywords import Keyword
-from widgetd.browser.stage import Stage
+from widgetd.browser.keywords.show import set_theme, set_width
+from widgetd.browser.stage import DRAWN_S, Stage
 from widgetd.browser.steps import browser_ended, followed, has_ended, is_gone, perform, traced
 from widgetd.catalog.change import difference
 from widgetd.errors import CallError
@@ -132,6 +136,8 @@ class Sessions:
         self._chromium = chromium or Chromium()
         self._open: dict[str, Session] = {}
         self._traces: dict[str, Trace] = {}
+        self._ready: Stage | None = None
+        self._unready = anyio.Event()
         self._starting = 0
         self._eventful: dict[str, Audience] = {}
         self._happened = anyio.Event()
@@ -203,6 +209,7 @@ class Sessions:
         )
         stage.told = partial(self._tell, session.uri, caller.principal.audience)
         self._open[session.id] = session
+        self._unready.set()
         return session
 
     async def _opened(
@@ -211,11 +218,21 @@ class Sessions:
         first: tuple[Keyword, Mapping[str, Any]],
         *,
         trace: bool,
-        **options: Any,
+        theme: Theme,
+        width: int,
+        locale: str,
     ) -> Stage:
         keyword, arguments = first
-        stage = await Stage.open(await self._chromium.browser(), self._server, caller, **options)
+        browser = await self._chromium.browser()
+        stage = self._ready
+        if stage is None or stage.locale != locale or is_gone(stage):
+            stage = await Stage.open(browser, self._server, caller, locale=locale)
+        else:
+            self._ready, stage.caller = None, caller
+            self._chromium.spare.discard(stage.context)
         try:
+            await set_theme(stage, theme)
+            await set_width(stage, width)
             if trace:
                 await stage.context.tracing.start(snapshots=True)
             await perform(stage, keyword, dict(arguments), timeout_s=10)
@@ -338,12 +355,28 @@ class Sessions:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._notify, tasks)
                 tasks.start_soon(self._follow, tasks)
+                tasks.start_soon(self._make_ready)
                 while True:
                     await anyio.sleep(LOOK_S)
                     await self.expire()
         finally:
             with anyio.CancelScope(shield=True), suppress(Exception):
                 await self._chromium.close()
+
+    async def _make_ready(self) -> None:
+        """Keep a page for the next session after each that starts."""
+        registry = self._server.registry
+        while True:
+            await self._unready.wait()
+            self._unready = anyio.Event()
+            if self._ready is not None and not is_gone(self._ready):
+                continue
+            caller = Caller(snapshot=registry.current, registry=registry)
+            # The next session says why a page cannot be made.
+            with suppress(Exception), anyio.fail_after(DRAWN_S):
+                browser = await self._chromium.browser()
+                self._ready = await Stage.open(browser, self._server, caller)
+                self._chromium.spare.add(self._ready.context)
 
     def _tell(self, uri: str, audience: Audience) -> None:
         self._eventful[f"{uri}/events"] = audience

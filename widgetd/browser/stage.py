@@ -197,15 +197,11 @@ class Stage:
         server: Server,
         caller: Caller,
         *,
-        theme: Theme = "light",
-        width: int = 400,
         locale: str = "en-US",
     ) -> Stage:
         """An empty stage in a context of its own, which is closed with it."""
-        context = await new_context(
-            browser, theme=theme, width=width, height=HEIGHT, locale=locale, framed=True
-        )
-        stage = cls(context=context, server=server, caller=caller, theme=theme, locale=locale)
+        context = await new_context(browser, height=HEIGHT, locale=locale, framed=True)
+        stage = cls(context=context, server=server, caller=caller, locale=locale)
         try:
             # A context that has no page yet is told of all this in no time.
             await context.clock.set_fixed_time(NOW)

@@ -14,6 +14,8 @@ from tests.field.browser.killing import kill_browsers
 from tests.field.browser.staging import controls_file, controls_server
 from tests.field.web.browsing import needs_browser
 from tests.serving import Connection, connected, serving
+from tests.system.upstreams.servers import until
+from widgetd.browser.chromium import Chromium
 from widgetd.browser.keywords import keyword
 from widgetd.browser.sessions import Sessions
 from widgetd.errors import CallError
@@ -36,12 +38,11 @@ def caller_of(sessions: Sessions, name: str = "") -> Caller:
     return Caller(snapshot=registry.current, registry=registry, principal=Principal(name=name))
 
 
-async def started(sessions: Sessions, name: str = "") -> Any:
+async def started(sessions: Sessions, name: str = "", **options: Any) -> Any:
     show = keyword("Show Widget")
     first = show.arguments({"widget": "controls", "arguments": {"who": "Ada"}})
-    return await sessions.start(
-        caller_of(sessions, name), (show, first), theme="light", width=400, locale="en-US"
-    )
+    options = {"theme": "light", "width": 400, "locale": "en-US", **options}
+    return await sessions.start(caller_of(sessions, name), (show, first), **options)
 
 
 def steps(*given: tuple[str, Any]) -> list[Any]:
@@ -149,6 +150,33 @@ async def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
             await sessions.expire()
             assert sessions.of("") == ()
             assert (await sessions._chromium.browser()).contexts == []
+
+
+async def test_a_page_is_kept_ready_for_the_next_session_and_is_as_that_one_wants_it(
+    tmp_path: Path,
+) -> None:
+    looks = "[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]"
+    running = Chromium()
+    with anyio.fail_after(100):
+        async with (
+            sessions_over(tmp_path, chromium=running) as sessions,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(sessions.run)
+            first = await started(sessions, "ada")
+            await until(lambda: bool(running.spare), seconds=60)
+            (ready,) = running.spare
+            abroad = await started(sessions, "bo", locale="nb-NO")
+            second = await started(sessions, "bo", theme="dark", width=600)
+
+            assert first.stage.context is not ready
+            assert abroad.stage.context is not ready
+            assert second.stage.context is ready
+            assert await second.stage.inner.evaluate(looks) == [600, True]
+            assert [session.id for session in sessions.of("bo")] == [abroad.id, second.id]
+            await until(lambda: bool(running.spare), seconds=60)
+            assert ready not in running.spare
+            tasks.cancel_scope.cancel()
 
 
 async def test_two_callers_take_turns_and_a_cancelled_one_ends_the_session(tmp_path: Path) -> None:

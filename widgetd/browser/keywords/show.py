@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from widgetd.browser.stage import HEIGHT, Stage, shown_in
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.states import SAMPLE, Shown
+
+if TYPE_CHECKING:
+    from playwright.async_api import ViewportSize
 
 Width = Annotated[int, Field(ge=200, le=1600, description="In CSS pixels.")]
 
@@ -50,6 +53,8 @@ async def show_tree(stage: Stage, tree: dict[str, Any]) -> None:
 
 async def set_theme(stage: Stage, theme: Literal["light", "dark"]) -> None:
     """Let the host be light or dark."""
+    if theme == stage.theme:
+        return
     stage.theme = theme
     await stage.page.emulate_media(color_scheme=theme)
     if stage.scene is not None:
@@ -59,7 +64,9 @@ async def set_theme(stage: Stage, theme: Literal["light", "dark"]) -> None:
 
 async def set_width(stage: Stage, width: Width) -> None:
     """Let the widget have so much room."""
-    await stage.page.set_viewport_size({"width": width, "height": HEIGHT})
+    room: ViewportSize = {"width": width, "height": HEIGHT}
+    if stage.page.viewport_size != room:
+        await stage.page.set_viewport_size(room)
 
 
 async def set_locale(stage: Stage, locale: str) -> None:
