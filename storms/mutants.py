@@ -17,7 +17,7 @@ from storms.table import Row, none_of, told
 from widgetd.browser import stage
 from widgetd.browser.stage import Pictures
 from widgetd.settings import bundled
-from widgetd.testing.runner import FailedStepError, Runner, named
+from widgetd.testing.runner import FailedStepError, Runner
 from widgetd.testing.suite import cases
 from widgetd.testing.widgets import server_over
 from widgetd.testing.yaml_file import read_suite
@@ -124,12 +124,12 @@ def _failures(runner: Runner, folder: Path, mutant: Mutant) -> Iterator[str]:
     shutil.copytree(bundled(), into, dirs_exist_ok=True)
     _spoil(into / f"{mutant.widget}.widget", {mutant.before: mutant.after} if mutant.before else {})
     suite = into / f"{mutant.widget}.test.yaml"
-    server = server_over(into)
-    pictures = Pictures(folder=into / "pictures", name="")
+    server, kept = server_over(into), into / "pictures" / mutant.widget
     with _in_the_view(mutant.view):
         for case in cases(read_suite(suite)):
             try:
-                runner.run(server, case, pictures=named(pictures, case), evidence=None)
+                pictures = Pictures(folder=kept, name=case.picture)
+                runner.run(server, case, pictures=pictures, evidence=None)
             except FailedStepError as failed:
                 yield f"{suite.name}:{failed.step.place.line} {failed.error.code}"
 

@@ -11,6 +11,7 @@ import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -39,6 +40,9 @@ FLAGS = (
     "--hide-scrollbars",
     "--no-first-run",
 )
+
+_LETTERS = str(files("widgetd.browser") / "fonts.conf")
+"""How letters are drawn, unless the environment names another file; flags alone do not say it."""
 
 IDLE_S = 60
 """After which nobody waits for a browser that nobody used."""
@@ -170,6 +174,7 @@ class Chromium:
                 self._browser = await self._playwright.chromium.launch(
                     executable_path=program,
                     args=[*self._flags, *unsandboxed],
+                    env={"FONTCONFIG_FILE": _LETTERS, **os.environ},
                     handle_sigint=False,
                     handle_sigterm=False,
                     handle_sighup=False,

@@ -18,7 +18,7 @@ from widgetd.browser.stage import Pictures, Stage
 from widgetd.browser.steps import perform
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.testing.csv_folder import CASES, read_folder
-from widgetd.testing.runner import STEP_S, THEMES, FailedStepError, Runner, default_case, named
+from widgetd.testing.runner import STEP_S, THEMES, FailedStepError, Runner, default_case
 from widgetd.testing.suite import Case, cases, demand_shown, display, sentence
 from widgetd.testing.yaml_file import read_suite
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
@@ -116,8 +116,8 @@ class WidgetItem(pytest.Item):
             fault = server.registry.current.faults.get(self.path.name)
             raise NotServedError(str(fault or "it is not served"))
         pictures = Pictures(
-            folder=self.path.parent / "pictures",
-            name="",
+            folder=self.path.parent / "pictures" / self.path.name.removesuffix(YAML),
+            name=self.case.picture,
             update=self.config.getoption("--update-widgets"),
         )
         folder = re.sub(r"[^\w.-]+", "-", self.nodeid).strip("-")
@@ -125,7 +125,7 @@ class WidgetItem(pytest.Item):
         runner.run(
             server,
             self.case,
-            pictures=named(pictures, self.case),
+            pictures=pictures,
             evidence=evidence if self.traced else None,
         )
 

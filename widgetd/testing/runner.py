@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -153,8 +153,3 @@ def default_case(file: str, tool: str, theme: str) -> Case:
     steps = [Step(keyword=keyword("show_widget"), arguments=show, place=place)]
     steps += [Step(keyword=keyword(name), arguments={}, place=place) for name in _DEFAULTS]
     return Case(name=theme, picture="", tags=(), widget=tool, steps=tuple(steps), place=place)
-
-
-def named(pictures: Pictures, case: Case) -> Pictures:
-    """The pictures of one case."""
-    return replace(pictures, name=case.picture)

@@ -132,17 +132,24 @@ def cases(suite: Suite) -> Iterator[Case]:
     """The cases of `suite`, each ready to be run.
 
     Raises:
-        WidgetError: A name is unknown (W4101, W4402), or arguments do not fit (W4102).
+        WidgetError: A name is unknown (W4101, W4402), arguments do not fit (W4102), or two cases
+            would have the same name, and so the same pictures (W4401).
     """
+    had = dict[str, Place]()
     for test in suite.tests:
         for row in test.rows:
             known = {**suite.targets, **suite.variables, **row}
             name = test.name
             if len(test.rows) > 1:
                 name += f"[{'-'.join(str(value) for value in row.values())}]"
+            picture = re.sub(r"[^\w.-]+", "-", name).strip("-").lower()
+            if picture in had:
+                problem = f"'{name:.60}' has the name of the test in line {had[picture].line}"
+                raise wrong(test.place, "W4401", problem, "call it otherwise, for its pictures")
+            had[picture] = test.place
             yield Case(
                 name=name,
-                picture=re.sub(r"[^\w.-]+", "-", name).strip("-").lower(),
+                picture=picture,
                 tags=test.tags,
                 widget=str(filled(suite.widget, known, test.place)),
                 steps=tuple(_steps(suite, test.steps, known)),

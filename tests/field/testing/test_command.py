@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.field.browser.staging import controls_file
+from tests.field.testing.junit import assert_junit
 from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
 from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
@@ -68,7 +69,7 @@ def test_a_failing_step_is_said_with_its_place_and_can_be_seen(tmp_path: Path) -
 def test_pictures_are_written_once_and_then_compared(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     write_test(tmp_path, "Show Widget: {arguments: {who: Ada}}", "Expect Picture", "Expect Aria")
-    kept = tmp_path / "pictures"
+    kept = tmp_path / "pictures/Controls"
     assert widgetd_test(tmp_path, "Controls.test.yaml").returncode == 1
     assert widgetd_test(tmp_path, "Controls.test.yaml", "--update").returncode == 0
     first = {one.name: one.read_bytes() for one in kept.iterdir()}
@@ -88,7 +89,7 @@ def test_each_widget_is_a_test_in_both_themes(tmp_path: Path) -> None:
     assert ran.returncode == 1
     for said in ("A.widget::light PASSED", "A.widget::dark PASSED", "B.widget::served FAILED"):
         assert said in ran.stdout
-    assert '<testsuite name="pytest"' in (tmp_path / "said.xml").read_text()
+    assert_junit(tmp_path / "said.xml", tests=3, failures=1)
 
 
 @needs_browser

@@ -6,9 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
+import pytest
 
 from tests.field.browser.staging import controls_file, do, staged
 from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
@@ -16,6 +18,7 @@ from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
 from widgetd.browser.chromium import FLAGS, Chromium, chromium
 from widgetd.browser.picture_diff import difference
+from widgetd.browser.stage import Stage
 from widgetd.settings import bundled
 from widgetd.testing.widgets import server_over
 
@@ -66,24 +69,50 @@ def test_what_stands_beside_the_bundled_widgets_holds(tmp_path: Path) -> None:
 
 
 @needs_browser
-async def test_a_picture_is_what_a_person_sees(tmp_path: Path) -> None:
+async def test_a_picture_is_what_a_person_sees(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "Icon.widget").write_text(widget_file("Icon", template=ICON))
     server = server_over(tmp_path)
-    unlike = [one for one in FLAGS if "hinting" not in one and "lcd" not in one]
-    hinted = Chromium((*unlike, "--font-render-hinting=full", "--enable-lcd-text"))
-    plain = Chromium()
-    with anyio.fail_after(BROWSER_S):
-        async with staged(plain, server) as here, staged(hinted, server) as there:
-            pictures = []
-            for stage, who in ((here, "start"), (there, "start"), (here, "end")):
-                await do(stage, "show_widget", widget="icon", arguments={"who": who})
-                pictures.append(await do(stage, "picture"))
-            drawn, elsewhere, moved = pictures
+    async with AsyncExitStack() as opened:
 
-            assert await difference(here.context, drawn, elsewhere) == ""
+        async def pictured(**machine: Path) -> tuple[Stage, bytes]:
+            chromium = Chromium()
+            opened.push_async_callback(chromium.close)
+            with monkeypatch.context() as environment:
+                for name, value in machine.items():
+                    environment.setenv(name, str(value))
+                await chromium.browser()
+            stage = await opened.enter_async_context(staged(chromium, server))
+            await do(stage, "show_widget", widget="icon", arguments={"who": "start"})
+            return stage, await do(stage, "picture")
+
+        with anyio.fail_after(BROWSER_S):
+            here, drawn = await pictured()
+            await do(here, "show_widget", widget="icon", arguments={"who": "end"})
+            moved = await do(here, "picture")
+            hinted = write_letters(tmp_path / "fontconfig", "hintfull")
+            _, on_another_machine = await pictured(XDG_CONFIG_HOME=hinted.parent.parent)
+            _, unhinted = await pictured(FONTCONFIG_FILE=write_letters(tmp_path, "hintnone"))
+
+            assert on_another_machine == drawn
+            assert unhinted != drawn
+            assert await difference(here.context, drawn, unhinted) == ""
             assert "differs by more than" in await difference(here.context, drawn, moved)
-        await plain.close()
-        await hinted.close()
+
+
+def write_letters(folder: Path, hinting: str) -> Path:
+    """A file of fontconfig that draws letters otherwise than most machines do."""
+    edits = f"""
+      <edit name="hinting" mode="assign"><bool>{str(hinting != "hintnone").lower()}</bool></edit>
+      <edit name="hintstyle" mode="assign"><const>{hinting}</const></edit>"""
+    folder.mkdir(exist_ok=True)
+    file = folder / "fonts.conf"
+    file.write_text(f"""<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
+      <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+      <match target="pattern">{edits}</match>
+      <match target="font">{edits}</match></fontconfig>""")
+    return file
 
 
 ICON = """{"type": "Card", "children": [

@@ -94,6 +94,17 @@ def test_what_cannot_be_read_is_refused_with_its_place(
     assert raised.value.finding.code == "W4401"
 
 
+def test_two_tests_whose_pictures_would_be_the_same_are_refused(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, f"{HEAD}  - name: A!\n    steps: []\n")
+
+    with pytest.raises(WidgetError) as raised:
+        list(cases(suite))
+
+    said = "A.test.yaml:5:5: 'A!' has the name of the test in line 2; call it otherwise"
+    assert said in sentence(raised.value)
+    assert raised.value.finding.code == "W4401"
+
+
 def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
     lines = ["vars:", "  a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
