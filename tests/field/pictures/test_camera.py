@@ -232,6 +232,33 @@ async def test_a_browser_that_is_killed_is_said_and_the_next_picture_is_right() 
     assert after == before
 
 
+async def test_a_browser_that_dies_in_the_middle_of_a_picture_is_said_in_a_sentence() -> None:
+    chromium = Chromium()
+    taking = Camera(chromium)
+    refused: list[CallError] = []
+
+    async def take() -> None:
+        try:
+            await taking.take(shot())
+        except CallError as error:
+            refused.append(error)
+
+    with anyio.fail_after(90):
+        browser = await chromium.browser()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(take)
+            while not browser.contexts:
+                await anyio.sleep(0)
+            kill_browsers()
+        after = await taking.take(shot())
+        await chromium.close()
+
+    [error] = refused
+    assert (error.code, error.recoverable) == ("W3202", True)
+    assert str(error).startswith("it was not drawn: the browser says '")
+    assert after.content.startswith(b"\x89PNG")
+
+
 async def test_a_browser_that_nobody_uses_ends_though_pages_wait_in_it() -> None:
     now = [0.0]
     chromium = Chromium(clock=lambda: now[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from mcp_types import (
 
 from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
 from tests.system.mcp.test_access import listed, said
+from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.cli import main
 from widgetd.daemon.toolsets import ROWS
 from widgetd.guide.guide import ORDER
@@ -364,13 +364,13 @@ async def test_a_link_of_that_name_leads_nobody_out_of_the_folder(tmp_path: Path
 
 
 @pytest.fixture
-def sealed(tmp_path: Path) -> Iterator[Path]:
-    tmp_path.chmod(0o555)
-    yield tmp_path
-    tmp_path.chmod(0o755)
+def sealed() -> Iterator[Path]:
+    with stopped_by_permissions() as folder:
+        folder.chmod(0o555)
+        yield folder
+        folder.chmod(0o755)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes whatever folder there is")
 async def test_a_folder_that_may_only_be_read_stays_as_it_is(sealed: Path) -> None:
     async with serving(sealed, **SETTINGS) as url, connected(url, "legacy") as connection:
         said = await refused(connection.client, "save_widget", file="Parcel.widget", widget=PARCEL)
