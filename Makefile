@@ -158,6 +158,16 @@ pictures: $(VENV)/.dev ## accept how the bundled widgets look now (needs Chromiu
 site-test: $(VENV)/.dev ## ask of a gallery built as files what is asked of a daemon's (needs Chromium)
 	GALLERY=built $(BIN)/python -m pytest -q tests/field/web/test_gallery_detail.py
 
+READERS := tests/field/readers
+
+$(READERS)/node_modules/.installed: $(READERS)/package-lock.json
+	cd $(READERS) && npm ci --ignore-scripts --silent
+	@touch $@
+
+.PHONY: readers
+readers: $(VENV)/.dev $(READERS)/node_modules/.installed ## read the guide and pictures through MCP Inspector and openai-agents (needs Node)
+	$(BIN)/python -m pytest -q $(READERS)
+
 chat-pictures: $(VENV)/.dev ## take the README's picture of the chat anew (needs Chromium)
 	$(BIN)/python -m tests.field.chat.picture
 

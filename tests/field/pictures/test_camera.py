@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from tests.field.browser.killing import kill_browsers, niceness_of_drivers
@@ -248,7 +249,7 @@ async def test_a_browser_that_dies_in_the_middle_of_a_picture_is_said_in_a_sente
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(take)
             while not browser.contexts:
-                await anyio.sleep(0)
+                await anyio.lowlevel.checkpoint()
             kill_browsers()
         after = await taking.take(shot())
         await chromium.close()

@@ -1,0 +1,76 @@
+"""What an author is given arrives through MCP Inspector and openai-agents, pictures too."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from agents.mcp import MCPServerStreamableHttp, MCPUtil
+from agents.run_context import RunContextWrapper
+
+from tests.field.web.browsing import needs_browser
+from tests.serving import serving, widget_file
+from widgetd.guide.guide import ORDER
+
+INSPECTOR = Path(__file__).parent / "node_modules" / ".bin" / "mcp-inspector"
+PAGES = {f"widgetd://guide/{name}" for name in ORDER}
+
+pytestmark = needs_browser
+
+needs_inspector = pytest.mark.skipif(
+    not INSPECTOR.exists() or shutil.which("node") is None,
+    reason="`make readers` installs MCP Inspector, where Node and npm are",
+)
+
+
+@pytest.fixture
+async def url(tmp_path: Path) -> AsyncIterator[str]:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    with anyio.fail_after(100):
+        async with serving(tmp_path, toolset=("author", "pictures")) as url:
+            yield url
+
+
+async def inspected(url: str, method: str, *more: str) -> dict[str, Any]:
+    command = [str(INSPECTOR), "--cli", url, "--transport", "http", "--method", method, *more]
+    done = await anyio.run_process(command)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+@needs_inspector
+async def test_the_inspector_lists_and_reads_the_guide_and_is_shown_a_picture(url: str) -> None:
+    listed = await inspected(url, "resources/list")
+    read = await inspected(url, "resources/read", "--uri", "widgetd://guide/start")
+    how = ("--tool-name", "take_picture", "--tool-arg", 'names=["greeting"]')
+    taken = await inspected(url, "tools/call", *how)
+    await inspected(url, "tools/list", "--strict")
+
+    assert {one["uri"] for one in listed["resources"]} >= PAGES
+    assert read["contents"][0]["text"].startswith("# ")
+    assert [(one["type"], one.get("mimeType")) for one in taken["content"]] == [
+        ("image", "image/png"),
+        ("text", None),
+    ]
+
+
+async def test_openai_agents_lists_and_reads_the_guide_and_shows_a_picture_to_the_model(
+    url: str,
+) -> None:
+    async with MCPServerStreamableHttp({"url": url}) as server:
+        listed = await server.list_resources()
+        read = await server.read_resource("widgetd://guide/start")
+        [tool] = [one for one in await server.list_tools() if one.name == "take_picture"]
+        asked = json.dumps({"names": ["greeting"]})
+        shown: Any = await MCPUtil.invoke_mcp_tool(server, tool, RunContextWrapper(None), asked)
+
+    assert {str(one.uri) for one in listed.resources} >= PAGES
+    assert read.contents[0].text.startswith("# ")
+    image, told = shown
+    assert image["image_url"].startswith("data:image/png;base64,iVBOR")
+    assert json.loads(told["text"])["width"] == 400
