@@ -13,6 +13,7 @@ from benchmarks.table import Row, at_most, compared
 from benchmarks.wire import Wire, call
 
 WIDGETS = 1000
+SIZES = (10_000, 16)
 QUESTION = "the status of a flight"
 NAMES = ("Button", "Text", "Chart", "Row", "Col", "Card", "Image", "Select", "Input", "Badge")
 
@@ -32,6 +33,15 @@ def rows(most: int) -> Iterator[Row]:
         each = [_asking(url, "get_component_details", names=[name]) for name in NAMES]
         taken = alternate(at_once, lambda: sum(one() for one in each), pairs=pairs)
         yield compared(f"{len(NAMES)} components in one call, in a call each", at_most(0.3), taken)
+    with ExitStack() as stack:
+        many, few = (
+            stack.enter_context(widgetd(real(into, size, sidecars=True), "--toolset", "author")).url
+            for size in SIZES
+            for into in [stack.enter_context(folder())]
+        )
+        asked = [_asking(url, "search_reference", query=QUESTION) for url in (many, few)]
+        taken = alternate(*asked, pairs=min(most, 60))
+        yield compared("reference over {:,} widgets, {}".format(*SIZES), at_most(5), taken)
 
 
 def _asking(url: str, tool: str, **arguments: object) -> Timed:

@@ -41,6 +41,9 @@ def rows(most: int) -> Iterator[Row]:
     bundled, plain = partial(start_s, BUNDLED), partial(_took_s, plain_started)
     stock = alternate(bundled, plain, pairs=min(most, 20), warm_up=1)
     yield compared("start, 27 widgets, FastMCP with one tool", at_most(1.1), stock, remark=_STOCK)
+    roomless = partial(_took_s, partial(daemon_started, BUNDLED, code=ROOMLESS))
+    alone = alternate(bundled, roomless, pairs=min(most, 20), warm_up=1)
+    yield compared("start, no toolset, none there", at_most(1.05), alone, remark=_ROOMLESS)
     with_chat = partial(_took_s, partial(daemon_started, BUNDLED, command="chat"))
     chat = alternate(with_chat, bundled, pairs=min(most, 20), warm_up=1)
     yield compared("start, the chat, serve", at_most(1.5), chat, remark=_CHAT)
@@ -80,6 +83,7 @@ _STOCK = (
     "The bundled widgets, to the first `/readyz` that says 200, against `from fastmcp import "
     "FastMCP` and a constant tool, to the first answer to `initialize`."
 )
+_ROOMLESS = "The second daemon has no rows of guide, browser and pictures, and imports none."
 _CHAT = "The bundled widgets, to the first `/chat` that says 200, against `/readyz` of `serve`."
 _REMARK = "Copies of the bundled widgets, without sidecars, as Studio exports them."
 _UNDRAWN = "The same files; the second daemon admits without drawing what it admits."
@@ -89,6 +93,14 @@ _KNOWN = "The same, both with the state folder of an earlier start."
 UNDRAWN = (
     "import runpy; import widgetd.catalog.loader as loader; loader.undrawable = lambda _: None; "
     "runpy.run_module('widgetd', None, '__main__')"
+)
+
+
+ROOMLESS = (
+    "import runpy, sys, types; none = types.SimpleNamespace("
+    "TOOLS=(), RESOURCES=(), NAMES=frozenset(), keyword_tools=lambda _: ()); sys.modules.update("
+    "{f'widgetd.{room}': none for room in ('guide.toolset', 'browser.toolset', 'browser.pictures')}"
+    "); runpy.run_module('widgetd', None, '__main__')"
 )
 
 
