@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle
 from secrets import token_hex
 from typing import Any
 
@@ -37,12 +38,14 @@ class Endpoint:
         script: What is answered.
         asked: What it was asked.
         first: Set once it was asked at all.
+        left: Set once somebody did not wait for the end of an answer.
         url: Where it is.
     """
 
     script: list[Answer]
     asked: list[Asked] = field(default_factory=list)
     first: anyio.Event = field(default_factory=anyio.Event)
+    left: anyio.Event = field(default_factory=anyio.Event)
     url: str = ""
 
     async def answer(self, stream: SocketStream) -> None:
@@ -62,7 +65,7 @@ class Endpoint:
                 step = self.script[min(len(self.asked), len(self.script)) - 1]
                 await step(asked, stream)
             except (anyio.EndOfStream, anyio.BrokenResourceError):
-                return
+                self.left.set()
 
 
 @asynccontextmanager
@@ -112,7 +115,7 @@ def cuts(*deltas: Mapping[str, Any]) -> Answer:
         # A length that is never reached.
         await stream.send(
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99999\r\n\r\n"
-            + "".join(_chunk(delta) for delta in deltas).encode()
+            + "".join(chunk(delta) for delta in deltas).encode()
         )
 
     return answer
@@ -134,6 +137,19 @@ def halts(text: str) -> Answer:
     return answer
 
 
+def drips(text: str) -> Answer:
+    """It says a letter of `text` now and then, over and over, for as long as anybody listens."""
+    begins = cuts()
+
+    async def answer(asked: Asked, stream: SocketStream) -> None:
+        await begins(asked, stream)
+        for letter in cycle(text):
+            await stream.send(letter.encode())
+            await anyio.sleep(0.01)
+
+    return answer
+
+
 def stays_silent() -> Answer:
     """It takes the question and says nothing, for as long as anybody waits."""
 
@@ -144,7 +160,7 @@ def stays_silent() -> Answer:
 
 
 def _streams(parts: Iterable[Mapping[str, Any] | str]) -> Answer:
-    chunks = [_chunk({}, part) if isinstance(part, str) else _chunk(part) for part in parts]
+    chunks = [chunk({}, part) if isinstance(part, str) else chunk(part) for part in parts]
     return partial(_send, "200 OK", "text/event-stream", "".join(chunks) + "data: [DONE]\n\n", "")
 
 
@@ -156,7 +172,8 @@ async def _send(
     await stream.send(f"{head}{more}connection: close\r\n\r\n".encode() + content)
 
 
-def _chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
+def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
+    """A piece of an answer as it is streamed."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     chunk = {
         "id": "c",

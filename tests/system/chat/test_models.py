@@ -17,7 +17,9 @@ from tests.serving import PATIENCE_S, serving, widget_file
 from tests.system.chat.endpoint import (
     Answer,
     calls,
+    chunk,
     cuts,
+    drips,
     endpoint,
     halts,
     refuses,
@@ -27,6 +29,7 @@ from tests.system.chat.endpoint import (
 )
 from tests.system.chat.talking import Talker, problems, said, widgets
 from widgetd.chat.backend import model as models
+from widgetd.chat.backend import server as servers
 from widgetd.chat.backend.script import ScriptedModel
 from widgetd.chat.opening import demand_address
 from widgetd.errors import ConfigError
@@ -143,6 +146,35 @@ async def test_what_an_endpoint_does_wrong_is_one_sentence_and_the_thread_goes_o
     written = (str(events), state, saw, caplog.text, repr(threads), *capfd.readouterr())
     found = "".join(written)
     assert [KEY[at : at + 6] for at in range(len(KEY) - 5) if KEY[at : at + 6] in found] == []
+
+
+DRIPS = {
+    "bytes that are no event": drips(": "),
+    "pieces of a sentence": drips(chunk({"content": "and "})),
+    "pieces of a call": drips(
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": " "}}]})
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DRIPS)
+async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_goes_on(
+    kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "TURN_S", 2.0)
+    async with endpoint(DRIPS[kind]) as there, serving(folder, **named(there.url)) as url:
+        talker = Talker(url)
+        events = await talker.say("Greet Ada")
+        with anyio.fail_after(PATIENCE_S):
+            await there.left.wait()
+        monkeypatch.undo()
+        there.script[:] = [says("I am back.")]
+        again = await talker.say("And now?")
+        kept = [item["type"] for item in await talker.items()]
+
+    assert problems(events) == ["W2501: this took longer than 2 s; try again"]
+    assert said(again) == ["I am back."]
+    assert kept == ["user_message", "user_message", "assistant_message"]
 
 
 async def test_a_call_that_does_not_fit_is_told_to_the_model_which_mends_it(folder: Path) -> None:
