@@ -61,10 +61,13 @@ class ChatModel:
         """What went wrong with the model, for whoever chats; None where it was something else."""
         where = f"the model {self.name}"
         match error:
-            case openai.APIStatusError(status_code=400 | 401 | 403 | 404 | 422 as status):
+            case openai.APIStatusError(
+                status_code=400 | 401 | 403 | 404 | 422 as status, body=body
+            ):
+                reason = body.get("message") if isinstance(body, dict) else body
+                shown = " ".join(str(reason or "").split())[:LONGEST_ANSWER]
                 said = f"W0012: {where} cannot be used; {self.url} answered {status}"
-                reason = _reason(error)
-                said += f" ({reason})" if reason else ""
+                said += f" ({shown})" if shown else ""
             case openai.APIStatusError(status_code=status):
                 said = f"{SILENT}: {where} does not answer; {self.url} said {status}, so try again"
             case openai.APITimeoutError() | openai.APIConnectionError() | TransportError():
@@ -84,11 +87,7 @@ class ChatModel:
 
 
 def demand_answer(run: RunResultStreaming) -> None:
-    """Return if something came of asking the model.
-
-    Raises:
-        NoAnswerError: Nothing did, as where a page on the web is asked.
-    """
+    """Raise `NoAnswerError` if nothing came of asking, as where a page on the web is asked."""
     if not run.final_output and len(run.raw_responses) == 1:
         raise NoAnswerError
 
@@ -113,12 +112,6 @@ def chat_model(name: str, url: str | None, key: SecretStr | None) -> ChatModel:
         url=str(client.base_url),
         key=secret,
     )
-
-
-def _reason(error: openai.APIStatusError) -> str:
-    body = error.body
-    said = body.get("message") if isinstance(body, dict) else body
-    return " ".join(str(said or "").split())[:LONGEST_ANSWER]
 
 
 def _without(key: str, said: str) -> str:

@@ -10,16 +10,16 @@ does in a widget goes back as hidden context, and the agent answers to it.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from secrets import token_hex
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import orjson
 import structlog
-from agents import Agent, RunConfig, RunHooks, Runner, Tool
+from agents import Agent, RunHooks, Runner, Tool
 from agents.mcp import MCPServerManager, MCPToolCustomDataContext
 from chatkit.actions import Action
 from chatkit.agents import AgentContext, ThreadItemConverter, stream_agent_response
@@ -89,12 +89,9 @@ class Conversation(ThreadItemConverter):
 
     @override
     async def widget_to_input(self, item: WidgetItem) -> Any:
-        text = f"<ShownWidget>{item.copy_text or 'a widget'}</ShownWidget>"
-        return {
-            "type": "message",
-            "role": "user",
-            "content": [{"type": "input_text", "text": text}],
-        }
+        shown = f"<ShownWidget>{item.copy_text or 'a widget'}</ShownWidget>"
+        part = {"type": "input_text", "text": shown}
+        return {"type": "message", "role": "user", "content": [part]}
 
     @override
     async def assistant_message_to_input(self, item: AssistantMessageItem) -> Any:
@@ -246,7 +243,7 @@ class ChatServer(ChatKitServer[Principal]):
     ) -> AsyncIterator[ThreadStreamEvent]:
         """Run the agent on the thread, and pass on what it does."""
         if thread.title is None and input_user_message is not None:
-            thread.title = _words_of(input_user_message)[:60]
+            thread.title = " ".join(part.text for part in input_user_message.content)[:60]
         items = await self.store.load_thread_items(thread.id, None, REMEMBERED, "desc", context)
         spoken = await Conversation().to_agent_input(items.data[::-1])
         ends, rows, pending = time.monotonic() + TURN_S, Rows(), Pending()
@@ -268,16 +265,11 @@ class ChatServer(ChatKitServer[Principal]):
                     thread=thread, store=self.store, request_context=context
                 )
                 run = Runner.run_streamed(
-                    agent,
-                    spoken,
-                    context=asked,
-                    max_turns=MOST_STEPS,
-                    hooks=rows,
-                    run_config=RunConfig(tracing_disabled=True),
+                    agent, spoken, context=asked, max_turns=MOST_STEPS, hooks=rows
                 )
                 held.callback(run.cancel)
-                events = stream_agent_response(asked, run)
-                held.push_async_callback(cast("AsyncGenerator[Any]", events).aclose)
+                events: Any = stream_agent_response(asked, run)
+                held.push_async_callback(events.aclose)
                 while True:
                     with anyio.fail_after(ends - time.monotonic()):
                         event = await anext(events, None)
@@ -287,7 +279,7 @@ class ChatServer(ChatKitServer[Principal]):
                 demand_answer(run)
                 yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
             except Exception as error:  # noqa: BLE001 - whatever fails is said in the thread
-                for item_id in pending.left:
+                for item_id in pending.names.values():
                     yield ThreadItemRemovedEvent(item_id=item_id)
                 raise self._failure(error) from None
             seen = {"instructions": self.instructions, "input": run.to_input_list()}
@@ -391,43 +383,31 @@ class ChatServer(ChatKitServer[Principal]):
 
 
 class Pending:
-    """Gives each message an id of its own, and knows which are not done.
+    """Gives each message an id of its own, and knows which began and did not end.
 
     The SDK calls every message of a chat completion by one name, and a thread would keep the last.
     """
 
     def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-
-    @property
-    def left(self) -> list[str]:
-        """The messages that began and did not end."""
-        return list(self._names.values())
+        self.names: dict[str, str] = {}
 
     def named(self, event: ThreadStreamEvent) -> ThreadStreamEvent:
         """`event`, with the message's own id."""
-        if isinstance(event, ThreadItemUpdatedEvent):
-            name = self._names.get(event.item_id, event.item_id)
-            return event.model_copy(update={"item_id": name})
-        if not isinstance(event, ThreadItemAddedEvent | ThreadItemDoneEvent) or not isinstance(
-            event.item, AssistantMessageItem
-        ):
-            return event
-        name = self._names.setdefault(event.item.id, f"msg_{token_hex(8)}")
-        if isinstance(event, ThreadItemDoneEvent):
-            del self._names[event.item.id]
-        return event.model_copy(update={"item": event.item.model_copy(update={"id": name})})
+        match event:
+            case ThreadItemUpdatedEvent(item_id=given):
+                return event.model_copy(update={"item_id": self.names.get(given, given)})
+            case ThreadItemAddedEvent(item=AssistantMessageItem() as item):
+                name = self.names[item.id] = f"msg_{token_hex(8)}"
+            case ThreadItemDoneEvent(item=AssistantMessageItem() as item):
+                name = self.names.pop(item.id)
+            case _:
+                return event
+        return event.model_copy(update={"item": item.model_copy(update={"id": name})})
 
 
 def _object(value: Any) -> dict[str, Any]:
     """An action's payload, or a model's arguments, as an object."""
     if isinstance(value, str):
-        try:
+        with suppress(orjson.JSONDecodeError):
             value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return {"value": value}
     return dict(value) if isinstance(value, Mapping) else {} if value is None else {"value": value}
-
-
-def _words_of(message: UserMessageItem) -> str:
-    return " ".join(part.text for part in message.content)

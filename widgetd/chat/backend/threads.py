@@ -136,9 +136,7 @@ class Threads(Store[Principal]):
             (_SAVE_ITEM, (thread_id, item.id, body)), (_FORGET_ITEMS, (thread_id, MOST_ITEMS))
         )
 
-    @override
-    async def save_item(self, thread_id: str, item: ThreadItem, context: Principal) -> None:
-        await self.add_thread_item(thread_id, item, context)
+    save_item = add_thread_item
 
     @override
     async def delete_thread_item(self, thread_id: str, item_id: str, context: Principal) -> None:
