@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import resource
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -12,6 +13,20 @@ from typing import Final
 BAR_S: Final = 0.25
 BAR_BYTES: Final = 64 * 2**20
 """What one input may cost on a quiet machine."""
+
+
+def tried(module: str, *arguments: str) -> list[str]:
+    """What `module` says that tries each of its cases in a process of its own; "done" ends it."""
+    child = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+    said = child.stdout.splitlines()
+    assert (said[-1:], child.returncode) == (["done"], 0), (said[-1:], child.stderr[-2000:])
+    return said
 
 
 def try_each(cases: Iterable[tuple[object, Callable[[], object]]]) -> int:

@@ -27,7 +27,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from widgetd.errors import ConfigError, nearest
-from widgetd.files.bundled import bundled as bundled  # noqa: PLC0414 - offered here, too
+from widgetd.files.folder import bundled as bundled  # noqa: PLC0414 - offered here, too
 
 FILE = "widgetd.toml"
 PREFIX = "WIDGETD_"

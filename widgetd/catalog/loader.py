@@ -25,8 +25,7 @@ from widgetd.catalog.state import late_log
 from widgetd.checks import findings
 from widgetd.checks.renders import undrawable
 from widgetd.errors import ConfigError, Finding, WidgetError
-from widgetd.files.bundled import bundled
-from widgetd.files.folder import Folder, opened
+from widgetd.files.folder import Folder, bundled, opened
 from widgetd.files.persistent_map import differing, missing
 from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source, read

@@ -17,10 +17,9 @@ from widgetd.cli.guide import components, guide, reference
 from widgetd.cli.inspect import list_, mock, render, shot, shots_
 from widgetd.cli.new import new, schema
 from widgetd.cli.options import complain
-from widgetd.cli.serve import chat, dev, health, serve, settings, usage
+from widgetd.cli.serve import chat, dev, health, serve, settings, usage, validate
 from widgetd.cli.test import test
 from widgetd.cli.upstreams import upstreams
-from widgetd.cli.validate import validate
 from widgetd.errors import CallError, ConfigError, WidgetError
 
 app = App(

@@ -19,6 +19,14 @@ from pathlib import Path
 Identity = tuple[int, int]
 """The device, and the inode number with its generation, as a file handle has them."""
 
+
+def bundled() -> Path:
+    """The widgets that come with widgetd: in the package where it is installed, else beside it."""
+    package = Path(__file__).parents[1]
+    shipped = package / "_widgets"
+    return shipped if shipped.is_dir() else package.parent / "widgets"
+
+
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FS_IOC_GETVERSION = 0x80087601
 

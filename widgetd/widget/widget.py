@@ -30,7 +30,7 @@ from widgetd.schema.validator import Checked, Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
 from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
-from widgetd.widget.components.tool_icon import tool_icon
+from widgetd.widget.components.lucide import tool_icon
 from widgetd.widget.definition import Definition, Names
 from widgetd.widget.description import describe, telling_first
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared

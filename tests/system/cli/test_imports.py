@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.serving import widget_file
-from widgetd.files.bundled import bundled
+from widgetd.files.folder import bundled
 
 SERVING = ("fastmcp", "mcp", "starlette", "uvicorn", "pygments")
 """The last comes with rich's tracebacks, which structlog takes where it finds them."""

@@ -14,7 +14,7 @@ from tests.serving import PATIENCE_S, widget_file
 from widgetd.catalog.loader import Catalog, load
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import reload
-from widgetd.files.bundled import bundled
+from widgetd.files.folder import bundled
 from widgetd.files.hints import Hints
 from widgetd.files.source import Source
 from widgetd.files.stamp import is_quiet

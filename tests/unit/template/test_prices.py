@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import widgetd.template
+from tests.limited import tried
 from tests.unit.template import matrix
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
@@ -97,17 +97,7 @@ def test_a_builtin_of_the_matrix_works_on_ordinary_values(what: str, source: str
 
 def test_no_builtin_outruns_its_price_on_the_worst_in_any_place() -> None:
     """A timer of the kernel ends the child where one template takes ten times its bar."""
-    child = subprocess.run(
-        [sys.executable, "-m", "tests.unit.template.matrix", "3", *matrix.COMMON],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=110,
-    )
-
-    said = child.stdout.splitlines()
-    assert (said[-1], child.returncode) == ("done", 0), child.stderr[-2000:]
-    assert len(said) > 3_000
+    assert len(tried("tests.unit.template.matrix", "3", *matrix.COMMON)) > 3_000
 
 
 # What asks for kinds, lengths and single elements only, or pays for itself as it goes.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
+from tests.limited import tried
 from tests.making import widget
 from tests.unit.widget import sidecar_attacks
 from widgetd.errors import WidgetError
@@ -18,14 +16,7 @@ COSTLY = sidecar_attacks.COSTLY
 
 
 def test_no_sidecar_takes_much_time_or_memory() -> None:
-    tried = subprocess.run(
-        [sys.executable, "-m", "tests.unit.widget.sidecar_attacks"],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-
-    assert tried.stdout.split("\n")[-2:] == ["done", ""], (tried.stdout[-100:], tried.stderr)
+    assert tried("tests.unit.widget.sidecar_attacks")
 
 
 def test_what_follows_is_derived_within_one_budget() -> None:

@@ -7,15 +7,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from widgetd.widget.components.lucide import shapes_of
-from widgetd.widget.components.tool_icon import LONGEST, PREFIX, tool_icon
+from widgetd.widget.components.lucide import IMAGE, LONGEST_ICON, shapes_of, tool_icon
 from widgetd.widget.components.vocabulary import vocabulary
 
 
 def drawn(source: str) -> ET.Element:
     image = tool_icon(source)
-    assert image.startswith(PREFIX)
-    return ET.fromstring(b64decode(image.removeprefix(PREFIX)))
+    assert image.startswith(IMAGE)
+    return ET.fromstring(b64decode(image.removeprefix(IMAGE)))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +42,7 @@ def test_one_that_takes_too_much_room_gives_way_to_the_next() -> None:
 def test_no_icon_is_longer_than_a_list_can_carry_and_where_there_is_none_nothing_is_said() -> None:
     images = [tool_icon(f'"icon": "{name}"') for name in vocabulary().icons]
 
-    assert max(map(len, images)) <= LONGEST
+    assert max(map(len, images)) <= LONGEST_ICON
     assert sum(map(bool, images)) > len(images) / 2
     assert tool_icon('"name": "nobody", "icon": "lucide:nothing"') == ""
 

@@ -8,10 +8,12 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from widgetd.errors import CallError
+from widgetd.guide.guide import page, pages
+from widgetd.guide.markdown import blocks
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.principal import ADMIN, GALLERY, WRITE
 from widgetd.mcp.view import frame_headers, view_html
@@ -25,13 +27,13 @@ from widgetd.web.gallery.editing import (
     upload,
 )
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.gallery.guide import guide_page
 from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
 from widgetd.web.gallery.pictures import picture_of, violations_of
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.guard import Guard
 from widgetd.web.static_files import cacheable, static_file
+from widgetd.web.templating import html
 
 
 async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -61,6 +63,19 @@ async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
     gallery.widget(request)
     demand_own_page(request, "may act in a widget")
     return await take_action(gallery.server, await json_object(request))
+
+
+async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
+    """A page of the guide beside the list of all; the first where the address names none."""
+    known = pages()
+    name = request.path_params.get("name", next(iter(known)))
+    shown = {**gallery.layout(request), "pages": tuple(known.values())}
+    try:
+        found = page(name)
+    except CallError as error:
+        missing = {**shown, "page": None, "blocks": (), "problem": error.message}
+        return HTMLResponse(html("guide.html", missing), 404, PAGE_HEADERS)
+    return {**shown, "page": found, "blocks": tuple(blocks(found.text)), "problem": ""}
 
 
 async def picture(gallery: Gallery, request: Request) -> Response:

@@ -1,5 +1,8 @@
 """The shapes of icons: Lucide's, which ChatKit's names do not cover, and those that these name.
 
+The first icon that a widget names is its tool's, too, as an image that stands by itself. It is
+sent with every list, so it is small or not there.
+
 They stand in files that are looked into, never loaded: what a widget uses is a handful of two
 thousand. Whoever sends a tree along sends Lucide's shapes beside it; the view has the others.
 
@@ -11,8 +14,10 @@ from __future__ import annotations
 
 import mmap
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from html import escape
 from importlib.resources import as_file, files
 from typing import Any
 
@@ -28,6 +33,16 @@ _MOST = 64
 """Of one tree; a page of icons is no widget."""
 
 _NAMED = re.compile(rb'"lucide:([a-z0-9-]{1,64})"')
+
+LONGEST_ICON = 1024
+"""Characters of the data URI of a tool's icon."""
+
+IMAGE = "data:image/svg+xml;base64,"
+
+# In a template, as "name": "calendar", or in JSX, as iconStart="calendar" or icon={"calendar"}.
+_ICON = re.compile(
+    r"""\b(?:name|icon|iconStart|iconEnd)["']?\s*[:=]\s*\{?\s*["']([a-z0-9:-]{1,64})["']"""
+)
 
 
 def icons_in(tree: Mapping[str, Any] | bytes) -> dict[str, tuple[Shape, ...]]:
@@ -62,6 +77,35 @@ def is_icon(name: str) -> bool:
 def names() -> tuple[str, ...]:
     """Every icon's name, those of former releases too."""
     return tuple(line.partition(b"\t")[0].decode() for line in _table("lucide.txt")[:].splitlines())
+
+
+def tool_icon(source: str) -> str:
+    """The data URI of the first icon named in a template, or in JSX, that is small enough.
+
+    Returns:
+        `data:image/svg+xml;base64,…`; empty where there is none.
+    """
+    images = map(_image, dict.fromkeys(_ICON.findall(source)))
+    return next((image for image in images if image and len(image) <= LONGEST_ICON), "")
+
+
+def _image(name: str) -> str:
+    shapes = shapes_of(name)
+    if not shapes:
+        return ""
+    # A grey that is seen on light and on dark: an image knows nothing of the page around it.
+    drawn = 'fill="#888"'
+    if name.startswith(PREFIX):
+        drawn = 'fill="none" stroke="#888" stroke-width="2" stroke-linecap="round"'
+    inside = "".join(map(_element, shapes))
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" {drawn}>{inside}</svg>'
+    return IMAGE + b64encode(svg.encode()).decode()
+
+
+def _element(shape: Shape) -> str:
+    tag, attributes = shape
+    said = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+    return f"<{tag}{said}/>"
 
 
 @lru_cache(maxsize=256)
