@@ -62,7 +62,7 @@ def modules() -> list[Module]:
     return found
 
 
-def used_once(module: Module) -> list[str]:
+def used_once(module: Module) -> set[str]:
     """The private functions of the module that stand in one place besides their definition."""
     private = {
         node.name
@@ -74,7 +74,16 @@ def used_once(module: Module) -> list[str]:
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Name | ast.Attribute)
     )
-    return sorted(name for name in private if named[name] == 1)
+    return {name for name in private if named[name] == 1}
+
+
+def called(module: Module) -> set[str]:
+    """The names that are called; others are entries of tables, or handed over as callbacks."""
+    return {
+        node.func.id
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
 
 
 def upward(found: list[Module]) -> list[str]:
@@ -111,6 +120,7 @@ def main() -> None:
     functions = [function for module in found for function in module.functions()]
     lengths = [(function.end_lineno or 0) - function.lineno + 1 for function in functions]
     once = sum(len(used_once(module)) for module in found)
+    called_once = sum(len(used_once(module) & called(module)) for module in found)
     rooms: Counter[str] = Counter()
     for module in found:
         rooms[module.room] += module.lines
@@ -125,6 +135,7 @@ def main() -> None:
         "median function": f"{median(lengths):.0f} lines",
         "p90 function": f"{quantiles(lengths, n=10)[-1]:.0f} lines",
         "private functions used once": f"{1000 * once / len(functions):.0f} per 1,000 functions",
+        "of these, called": f"{1000 * called_once / len(functions):.0f} per 1,000 functions",
         "largest room": f"{100 * largest_room / sum(rooms.values()):.0f} % ({room})",
         "folders without a row": f"{len(stray)} {' '.join(stray)}".rstrip(),
         "upward imports": f"{len(ahead)} {', '.join(ahead)}".rstrip(),
