@@ -9,18 +9,15 @@ further than this module, but to whoever asks for an answer.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
-import orjson
 import structlog
 
 from widgetd.errors import CallError, WidgetError
@@ -28,6 +25,7 @@ from widgetd.schema.validator import Schema, compile_schema
 from widgetd.upstreams import wire
 from widgetd.upstreams.answers import Answer, answer_of, too_large
 from widgetd.upstreams.breaker import PAUSES_S, Breaker
+from widgetd.upstreams.clients import client_of
 from widgetd.upstreams.declarations import Declaration
 
 if TYPE_CHECKING:
@@ -456,65 +454,3 @@ def _compiled(schema: Mapping[str, Any]) -> Schema | None:
         return compile_schema(schema)
     except WidgetError:
         return None
-
-
-def client_of(
-    declaration: Declaration, line: wire.Wire, http: Any, heard: Callable[[Any], Any]
-) -> Client[Any]:
-    """A client of the upstream that is declared, not yet connected.
-
-    Args:
-        declaration: Of the upstream.
-        line: What its requests go over.
-        http: Makes the requests, where it is no MCP server.
-        heard: Is told what a server says unasked.
-    """
-    # Late, because most daemons have no upstream, and this takes longer than all the rest.
-    from fastmcp import Client  # noqa: PLC0415 - see above
-
-    options: dict[str, Any] = {"message_handler": heard, "init_timeout": 0, "timeout": 0}
-    declared, secrets = declaration.declared, declaration.secrets
-    if declaration.kind == "mcp":
-        from fastmcp.client.transports import (  # noqa: PLC0415 - see above
-            SSETransport,
-            StreamableHttpTransport,
-        )
-
-        def factory(headers: Mapping[str, str] | None = None, **_options: Any) -> Any:
-            return wire.client(line, headers or {})
-
-        is_sse = declared.transport == "sse" or "/sse" in secrets["url"].partition("?")[0][-5:]
-        transport: Any = SSETransport if is_sse else StreamableHttpTransport
-        made = transport(
-            secrets["url"], headers=dict(secrets["headers"]), httpx_client_factory=factory
-        )
-        return Client(made, **options)
-    if declaration.kind == "stdio":
-        from fastmcp.client.transports import StdioTransport  # noqa: PLC0415 - see above
-
-        made = StdioTransport(
-            declared.command,
-            list(secrets["args"]),
-            env=dict(secrets["env"]),
-            cwd=declared.cwd or None,
-            keep_alive=False,
-            log_file=Path(os.devnull),
-        )
-        return Client(made, **options)
-    return Client(_server_of(declaration, http), **options)
-
-
-def _server_of(declaration: Declaration, http: Any) -> Any:
-    from fastmcp import FastMCP  # noqa: PLC0415 - see `client_of`
-    from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415 - likewise
-
-    wanted = declaration.declared.tools
-
-    def mapped(route: Any, _kind: Any) -> Any:
-        # Whatever may change something is there only where the file names tools.
-        is_read_only = route.method.upper() in {"GET", "HEAD"}
-        return MCPType.TOOL if wanted or is_read_only else MCPType.EXCLUDE
-
-    document = orjson.loads(declaration.document)
-    provider = OpenAPIProvider(document, http, route_map_fn=mapped, validate_output=False)
-    return FastMCP(declaration.name, providers=[provider], dereference_schemas=False)

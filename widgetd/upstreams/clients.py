@@ -1,0 +1,81 @@
+"""FastMCP's client of an upstream: over HTTP, to a child over pipes, or within this process.
+
+Such a server is made of an OpenAPI document, so that there is one way to call all kinds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from widgetd.upstreams import wire
+from widgetd.upstreams.declarations import Declaration
+
+if TYPE_CHECKING:
+    from fastmcp import Client
+
+
+def client_of(
+    declaration: Declaration, line: wire.Wire, http: Any, heard: Callable[[Any], Any]
+) -> Client[Any]:
+    """A client of the upstream that is declared, not yet connected.
+
+    Args:
+        declaration: Of the upstream.
+        line: What its requests go over.
+        http: Makes the requests, where it is no MCP server.
+        heard: Is told what a server says unasked.
+    """
+    # Late, because most daemons have no upstream, and this takes longer than all the rest.
+    from fastmcp import Client  # noqa: PLC0415 - see above
+
+    options: dict[str, Any] = {"message_handler": heard, "init_timeout": 0, "timeout": 0}
+    declared, secrets = declaration.declared, declaration.secrets
+    if declaration.kind == "mcp":
+        from fastmcp.client.transports import (  # noqa: PLC0415 - see above
+            SSETransport,
+            StreamableHttpTransport,
+        )
+
+        def factory(headers: Mapping[str, str] | None = None, **_options: Any) -> Any:
+            return wire.client(line, headers or {})
+
+        is_sse = declared.transport == "sse" or "/sse" in secrets["url"].partition("?")[0][-5:]
+        transport: Any = SSETransport if is_sse else StreamableHttpTransport
+        made = transport(
+            secrets["url"], headers=dict(secrets["headers"]), httpx_client_factory=factory
+        )
+        return Client(made, **options)
+    if declaration.kind == "stdio":
+        from fastmcp.client.transports import StdioTransport  # noqa: PLC0415 - see above
+
+        made = StdioTransport(
+            declared.command,
+            list(secrets["args"]),
+            env=dict(secrets["env"]),
+            cwd=declared.cwd or None,
+            keep_alive=False,
+            log_file=Path(os.devnull),
+        )
+        return Client(made, **options)
+    return Client(_server_of(declaration, http), **options)
+
+
+def _server_of(declaration: Declaration, http: Any) -> Any:
+    from fastmcp import FastMCP  # noqa: PLC0415 - see `client_of`
+    from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415 - likewise
+
+    wanted = declaration.declared.tools
+
+    def mapped(route: Any, _kind: Any) -> Any:
+        # Whatever may change something is there only where the file names tools.
+        is_read_only = route.method.upper() in {"GET", "HEAD"}
+        return MCPType.TOOL if wanted or is_read_only else MCPType.EXCLUDE
+
+    document = orjson.loads(declaration.document)
+    provider = OpenAPIProvider(document, http, route_map_fn=mapped, validate_output=False)
+    return FastMCP(declaration.name, providers=[provider], dereference_schemas=False)
