@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import re
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from typing import Any, Literal
 
@@ -28,11 +29,13 @@ class Answer:
         kind: What its bytes are.
         content: JSON, UTF-8, or anything.
         mime_type: Of what is binary.
+        parted: Where JSON was parted so far, in order, each with the next place where it may be.
     """
 
     kind: Literal["json", "text", "binary"]
     content: bytes
     mime_type: str = ""
+    parted: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
 
     def value(self, upstream: str) -> Any:
         """The answer as a JSON value.
@@ -92,7 +95,7 @@ def pages(answer: Answer, most_bytes: int, start: int = 0) -> Iterator[bytes]:
     where that can be had within a page; else between two characters.
     """
     content = answer.content
-    edges = _edges(answer)
+    edges = _edges(answer, start)
     upto = next(edges, None)
     while True:
         end = min(start + most_bytes, len(content))
@@ -100,6 +103,11 @@ def pages(answer: Answer, most_bytes: int, start: int = 0) -> Iterator[bytes]:
         while upto is not None and upto <= end:
             best = upto
             upto = next(edges, None)
+        if answer.kind == "json" and start <= best:
+            found = best, upto or len(content)
+            place = bisect_right(answer.parted, found)
+            if answer.parted[place - 1 : place] != [found]:
+                answer.parted.insert(place, found)
         if end < len(content):
             if best > start:
                 end = best
@@ -112,13 +120,18 @@ def pages(answer: Answer, most_bytes: int, start: int = 0) -> Iterator[bytes]:
             return
 
 
-def _edges(answer: Answer) -> Iterator[int]:
-    """Where the content would best be parted, in order."""
+def _edges(answer: Answer, start: int) -> Iterator[int]:
+    """Where the content would best be parted behind `start`, in order."""
     if answer.kind == "text":
-        yield from (found.end() for found in re.finditer(rb"\r\n|\n|\r", answer.content))
+        yield from (found.end() for found in _LINE_END.finditer(answer.content, start))
     elif answer.kind == "json":
-        depth = 0
-        for found in _LEXEME.finditer(answer.content):
+        # Not from the beginning, which would take as long as all pages before this one together.
+        known = bisect_right(answer.parted, (start, len(answer.content)))
+        at = answer.parted[known - 1][1] if known else 0
+        depth = int(at > 0)
+        if at:
+            yield at
+        for found in _LEXEME.finditer(answer.content, at):
             lexeme = found.group()
             if lexeme in b"[{":
                 depth += 1
@@ -128,6 +141,7 @@ def _edges(answer: Answer) -> Iterator[int]:
                 yield found.end()
 
 
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 _LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import orjson
 import pytest
 from hypothesis import given, settings
@@ -33,19 +35,51 @@ def test_pages_put_together_are_the_answer(answer: Answer, most: int) -> None:
 
     assert b"".join(found) == answer.content
     assert all(len(page) <= most + 3 for page in found)
+    assert one_by_one(replace(answer, parted=[]), most) == found
     if answer.kind != "binary":
         for page in found:
             page.decode()
 
 
-@pytest.mark.parametrize("size", [1, 8 * 1024 * 1024])
-def test_the_smallest_and_the_largest_lose_nothing(size: int) -> None:
-    answer = Answer(kind="json", content=b"[" + b",".join([b"123456789"] * (size // 10)) + b"]")
+def one_by_one(answer: Answer, most: int) -> list[bytes]:
+    """Its pages, each asked for by where it begins, as a caller reads them."""
+    found = [next(pages(answer, most))]
+    while (start := sum(map(len, found))) < len(answer.content):
+        found.append(next(pages(answer, most, start)))
+    return found
 
-    found = list(pages(answer, 16384))
+
+def sized(kind: str, size: int) -> bytes:
+    """An answer of exactly so many bytes."""
+    unit = {
+        "json": b"123456789,",
+        "objects": b'{"a":[1,{"b":"],' + b"x" * 300 + b'"}]},',
+        "one text": b"x\\u00e9",
+        "text": "é\r\n".encode(),
+        "binary": bytes(range(256)),
+    }[kind]
+    first, last = {"json": (b"[", b"1]"), "objects": (b"[", b"1]"), "one text": (b'"', b'"')}.get(
+        kind, (b"", b"")
+    )
+    room = size - len(first) - len(last)
+    content = first + unit * (room // len(unit)) + last
+    return content + b" " * (size - len(content)) if room >= 0 else b"1"
+
+
+@pytest.mark.parametrize("size", [1, 16, 16384, 16385, 8 * 1024 * 1024])
+@pytest.mark.parametrize("kind", ["json", "objects", "one text", "text", "binary"])
+def test_the_smallest_and_the_largest_lose_nothing(kind: str, size: int) -> None:
+    form = {"objects": "json", "one text": "json"}.get(kind, kind)
+    answer = Answer(kind=form, content=sized(kind, size))  # type: ignore[arg-type]
+    if form == "json":
+        orjson.loads(answer.content)
+
+    found = one_by_one(answer, 16384)
 
     assert b"".join(found) == answer.content
-    assert all(page.endswith((b",", b"]")) for page in found)
+    assert all(len(page) <= 16384 + 3 for page in found)
+    if kind in {"json", "objects"} and size > 16384:
+        assert all(page.rstrip().endswith((b",", b"]")) for page in found)
 
 
 def test_an_answer_is_gone_after_its_time_and_never_another_callers() -> None:
