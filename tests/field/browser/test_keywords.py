@@ -244,6 +244,24 @@ async def test_a_target_of_ours_leads_to_what_the_tree_has(
             await do(stage, "expect_count", target=target, count=count)
 
 
+@needs_browser
+async def test_what_stands_in_no_card_is_read_on_the_hosts_own_background(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    def tree(color: str) -> dict[str, Any]:
+        said = {"type": "Caption", "value": "It is read in the dark.", "color": color}
+        return {"type": "Basic", "children": [said]}
+
+    with anyio.fail_after(100):
+        async with staged(chromium, controls_server(tmp_path)) as stage:
+            await do(stage, "set_theme", theme="dark")
+            await do(stage, "show_tree", tree=tree("secondary"))
+            await do(stage, "expect_accessible")
+            await do(stage, "show_tree", tree=tree("#444444"))
+            with pytest.raises(CallError, match="color-contrast"):
+                await do(stage, "expect_accessible")
+
+
 def test_there_are_thirty_five_keywords_and_each_is_tried_both_ways() -> None:
     assert len(KEYWORDS) == 35
     assert set(HOLDS) == set(FAILS) == set(KEYWORDS)
