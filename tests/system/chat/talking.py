@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -70,6 +71,19 @@ class Talker:
         events = await self.turn("threads.create", input=given)
         self.thread = events[0]["thread"]["id"]
         return events
+
+    @asynccontextmanager
+    async def begun(self, words: str) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of the turn that `words` begin, as they come; who leaves the block stops it."""
+        content = [{"type": "input_text", "text": words}]
+        given = {"content": content, "attachments": [], "inference_options": {}}
+        body = {"type": "threads.create", "params": {"input": given}}
+        headers = {"origin": self.base, **self.headers}
+        async with (
+            httpx2.AsyncClient(timeout=3 * PATIENCE_S) as client,
+            client.stream("POST", f"{self.base}/chatkit", json=body, headers=headers) as response,
+        ):
+            yield response.aiter_lines()
 
     async def items(self) -> list[dict[str, Any]]:
         """What stands in the thread."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,27 @@ async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_
     assert problems(events) == ["W2501: this took longer than 2 s; try again"]
     assert said(again) == ["I am back."]
     assert kept == ["user_message", "user_message", "assistant_message"]
+
+
+CUT_SHORT = {"stopped": halts("Half "), "failed": cuts({"content": "Half "})}
+
+
+@pytest.mark.parametrize("how", CUT_SHORT)
+async def test_a_turn_that_is_cut_short_leaves_no_task_behind(
+    how: str, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with endpoint(CUT_SHORT[how]) as there, serving(folder, **named(there.url)) as url:
+        talker = Talker(url)
+        async with talker.begun("Greet Ada") as lines:
+            async for line in lines:
+                if how == "stopped" and "text_delta" in line:
+                    break
+        if how == "stopped":
+            with anyio.fail_after(PATIENCE_S):
+                await there.left.wait()
+        gc.collect()
+
+    assert [one.getMessage() for one in caplog.records if one.name == "asyncio"] == []
 
 
 async def test_a_call_that_does_not_fit_is_told_to_the_model_which_mends_it(folder: Path) -> None:

@@ -9,6 +9,7 @@ does in a widget goes back as hidden context, and the agent answers to it.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
@@ -264,6 +265,8 @@ class ChatServer(ChatKitServer[Principal]):
                 asked: AgentContext[Principal] = AgentContext(
                     thread=thread, store=self.store, request_context=context
                 )
+                asked._events = heard = Events()  # noqa: SLF001 - there is no other way to end it
+                held.callback(heard.end)
                 run = Runner.run_streamed(
                     agent, spoken, context=asked, max_turns=MOST_STEPS, hooks=rows
                 )
@@ -380,6 +383,24 @@ class ChatServer(ChatKitServer[Principal]):
         # Whoever stops a turn keeps what it had said.
         with anyio.CancelScope(shield=True):
             await super().handle_stream_cancelled(thread, pending_items, context)
+
+
+class Events(asyncio.Queue[Any]):
+    """What tools say in a turn. ChatKit leaves a task that waits here when a turn is cut short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waits: asyncio.Task[Any] | None = None
+
+    @override
+    async def get(self) -> Any:
+        self._waits = asyncio.current_task()
+        return await super().get()
+
+    def end(self) -> None:
+        """Have nobody wait any more."""
+        if self._waits is not None:
+            self._waits.cancel()
 
 
 class Pending:
