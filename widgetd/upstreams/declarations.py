@@ -148,16 +148,20 @@ def _unusable(problem: str, advice: str) -> ConfigError:
 
 
 def _from_toml(text: str, path: Path) -> Mapping[str, Any]:
+    if not text.strip():  # as a file is that is being written
+        raise _unusable(f"{path.name}:1: it is empty", "declare an upstream, or write a comment")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _unusable(f"{path.name} is not TOML ({_said(error)})", "mend that line") from None
+        raise _unusable(
+            f"{path.name} is not TOML ({_said(error, text)})", "mend that line"
+        ) from None
 
 
-def _said(error: tomllib.TOMLDecodeError) -> str:
+def _said(error: tomllib.TOMLDecodeError, text: str) -> str:
     """Where it is not TOML; a sentence that repeats what stands there might repeat a secret."""
-    place = re.search(r"at (?:line \d+, column \d+|end of document)", str(error))
-    return place.group() if place else "somewhere"
+    place = re.search(r"at line \d+, column \d+", str(error))
+    return place.group() if place else f"at line {len(text.splitlines())}, the last one"
 
 
 def _from_json(text: str, path: Path) -> Mapping[str, Any]:

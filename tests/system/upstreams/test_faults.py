@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import orjson
 import pytest
+from mcp_types import CallToolResult
 
+from tests.serving import Connection, connected, serving
 from tests.system.upstreams.servers import (
     SHOP,
     STDIO,
@@ -26,6 +28,7 @@ from tests.system.upstreams.servers import (
     toml,
     upstreams_of,
 )
+from tests.system.upstreams.test_feeds import FEED, write
 from widgetd.errors import CallError
 
 SECRET = b"s3cr3t-in-a-body"
@@ -147,3 +150,49 @@ async def test_a_tool_that_hangs_is_given_up_after_the_time_it_has(tmp_path: Pat
             await upstreams.call("it", "get_product", {"id": 1})
 
     assert str(raised.value) == "the upstream 'it' did not answer within 0.5 s"
+
+
+CLIENTS = 16
+
+
+async def test_no_fault_takes_a_plain_widget_with_it_nor_keeps_a_filled_one_waiting(
+    tmp_path: Path,
+) -> None:
+    faults = {name: fault for name, fault in FAULTS.items() if not name.startswith("service")}
+    widgets, said = write(tmp_path), []
+    (widgets / "Flight.widget").unlink()
+    (widgets / "Flight.widget.toml").unlink()
+    async with AsyncExitStack() as stack:
+        for number, (made, _) in enumerate(faults.values()):
+            table = await stack.enter_async_context(made(tmp_path))
+            said.append(table.replace("[it]", f"[u{number}]"))
+            write(tmp_path, FEED.replace('"flights"', f'"u{number}"'), name=f"F{number}")
+        (tmp_path / "u.toml").write_text("".join(said))
+        url = await stack.enter_async_context(serving(widgets, upstreams=tmp_path / "u.toml"))
+        clients = [
+            await stack.enter_async_context(connected(url, "modern" if one % 2 else "legacy"))
+            for one in range(CLIENTS)
+        ]
+        plain: list[CallToolResult] = []
+        filled: dict[int, list[Any]] = {number: [] for number in range(len(faults))}
+
+        async def call(client: Connection, first: int) -> None:
+            for turn in range(len(faults)):
+                plain.append(await client.call("plain", who="Ada"))
+                number = (first + turn) % len(faults)
+                result = await client.call(f"f{number}", number="UA123")
+                filled[number].append((result.meta or {}).get("widgetd/error"))
+
+        with anyio.fail_after(90):
+            async with anyio.create_task_group() as tasks:
+                for first, client in enumerate(clients):
+                    tasks.start_soon(call, client, first)
+
+    assert len(plain) == CLIENTS * len(faults)
+    assert not any(result.is_error for result in plain)
+    for number, (_, expected) in enumerate(faults.values()):
+        code, _, reason = expected.partition(" ")
+        assert {error["code"] for error in filled[number]} <= {code, "W5003"}
+        assert all(error["recoverable"] for error in filled[number])
+        assert all(error["retryAfterS"] >= 0 for error in filled[number])
+        assert any(f"({reason})" in error["message"] for error in filled[number])

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import anyio
 import structlog
 
-from tests.system.upstreams.servers import Flights, mcp_served, settled, toml, until, upstreams_of
+from tests.serving import connected, greeting, serving, widget_file
+from tests.system.upstreams.servers import (
+    Flights,
+    mcp_served,
+    served,
+    settled,
+    toml,
+    until,
+    upstreams_of,
+)
+from tests.system.upstreams.test_feeds import write
 
 
 async def test_only_what_is_declared_otherwise_is_begun_anew(tmp_path: Path) -> None:
@@ -19,12 +31,29 @@ async def test_only_what_is_declared_otherwise_is_begun_anew(tmp_path: Path) -> 
             await settled(upstreams["b"])
             first, second = upstreams["a"], upstreams["b"]
             assert upstreams.restarts == 2
-            for number in range(200):
-                same = f"# save {number}\n" + toml("b", url=two) + toml("a", url=one)
-                broken = f"[a]\nurl = {number}\n", "[a\n", both[: number % 20 + 1] + "\n[", ""
-                saved = (same, *broken)[number % 4]
-                path.write_text(saved)
-                upstreams.reload()
+            done: list[object] = []
+
+            async def call() -> None:
+                while True:
+                    done.append(await upstreams.call("b", "get_flight", {"flight_no": "UA1"}))
+
+            with anyio.fail_after(90):
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(call)
+                    for number in range(200):
+                        same = f"# save {number}\n" + toml("b", url=two) + toml("a", url=one)
+                        broken = f"[a]\nurl = {number}\n", "[a\n", both[: number % 20 + 1] + "\n["
+                        saved = (same, *broken, "")[number % 5]
+                        where = path if number % 2 else path.with_suffix(".new")
+                        where.write_text(saved)
+                        where.rename(path)
+                        upstreams.reload()
+                        assert (upstreams.fault is None) == (saved is same), saved
+                        if upstreams.fault is not None:
+                            assert re.match(r"u\.toml(:\d+: | .*at line \d+)", str(upstreams.fault))
+                        await anyio.lowlevel.checkpoint()
+                    await until(lambda: len(done) > 1)
+                    tasks.cancel_scope.cancel()
             path.unlink()
             upstreams.reload()
             assert upstreams.fault is not None
@@ -79,3 +108,30 @@ async def test_a_file_that_cannot_be_used_says_its_line(tmp_path: Path) -> None:
     assert [one["problem"] for one in refused] == [
         "u.toml:3: the key 'a.header' is unknown; did you mean 'headers'?"
     ]
+
+
+async def test_saves_of_widgets_ask_no_upstream_anything(tmp_path: Path) -> None:
+    app, asked = Flights().mcp.http_app(), []
+
+    async def counted(scope: Any, receive: Any, send: Any) -> None:
+        asked.append(dict(scope.get("headers", ())).get(b"mcp-method"))
+        await app(scope, receive, send)
+
+    async with served(counted) as url:
+        (tmp_path / "u.toml").write_text(toml("flights", url=f"{url}/mcp"))
+        widgets = write(tmp_path)
+        async with (
+            serving(widgets, upstreams=tmp_path / "u.toml") as daemon,
+            connected(daemon, "modern") as client,
+        ):
+            await client.call("flight", number="UA1")
+            before = list(asked)
+            for number in range(500):
+                saved = widget_file("Plain", text=f"Save {number}")
+                (widgets / "Plain.widget").write_text(saved)
+                if number % 100 == 0:
+                    (widgets / "Flight.widget").touch()
+            await client.answers("plain", {"who": "Ada"}, greeting("Save 499", "Ada"))
+
+    assert before.count(b"tools/call") == 1
+    assert asked == before

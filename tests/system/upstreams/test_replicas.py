@@ -14,7 +14,7 @@ from tests.making import widget
 from tests.system.store.events import logged
 from tests.system.store.replicas import replicas
 from tests.system.store.server import Server, running_server
-from tests.system.upstreams.servers import Flights, mcp_served, toml, upstreams_of
+from tests.system.upstreams.servers import Flights, mcp_served, toml, until, upstreams_of
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.upstreams.upstreams import Upstreams
@@ -60,6 +60,35 @@ async def test_what_one_replica_was_answered_the_other_need_not_ask(
             await there.fill(made, made.feed, {"number": "UA1"}, strict=False)
             await here.fill(made, made.feed, {"number": "UA1"}, strict=False)
             assert flights.calls == ["UA1", "UA1"]
+
+
+async def test_replicas_that_are_asked_in_the_same_instant_ask_once_each(
+    server: Server, tmp_path: Path
+) -> None:
+    flights, made = Flights(), flight()
+    feed = made.feed
+    assert feed is not None
+    flights.hold = anyio.Event()
+    async with two(flights, tmp_path) as (one, other), replicas(server) as both:
+        all_feeds = (
+            UpstreamFeeds(one, both.here.answers, clock=both.clock),
+            UpstreamFeeds(other, both.there.answers, clock=both.clock),
+        )
+        found: list[Any] = []
+
+        async def fill(feeds: UpstreamFeeds) -> None:
+            filled = await feeds.fill(made, feed, {"number": "UA1"}, strict=False)
+            found.append(filled.checked.arguments)
+
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as tasks:
+                for feeds in all_feeds * 8:
+                    tasks.start_soon(fill, feeds)
+                await until(lambda: len(flights.calls) == 2)
+                flights.hold.set()
+
+    assert flights.calls == ["UA1", "UA1"]
+    assert found == [found[0]] * 16
 
 
 async def test_replicas_that_lose_their_store_go_on_alone_and_find_back(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ from tests.serving import connected, serving
 from tests.system.upstreams.servers import answering, child, raw, settled, toml, upstreams_of
 from tests.system.upstreams.test_feeds import FEED, write
 from tests.system.web.asking import ask
+from widgetd.cli import main
 
-SECRETS = [f"s3cr3t-number-{n}" for n in range(5)]
+SECRETS = [f"s3cr3t-number-{n}" for n in range(7)]
+BODY = SECRETS[6]
 
 
 def declared(port: int) -> str:
-    head, env, place, query = SECRETS[:4]
+    head, env, place, query, key, argument = SECRETS[:6]
     return (
         toml(
             "flights",
@@ -28,7 +31,22 @@ def declared(port: int) -> str:
         )
         + toml("local", **child(f"import os; raise SystemExit(os.environ['T'] != '{0}')"))
         + f'env = {{ T = "{env}" }}\n'
+        + toml(
+            "shop",
+            base=f"http://127.0.0.1:{port}/{argument}",
+            headers={"X-Key": key},
+        )
+        + '[shop.endpoints.get_flight]\nget = "/one"\n'
     )
+
+
+def lines_of_processes() -> list[bytes]:
+    """What `ps` says of all processes, which may end meanwhile."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(place.read_bytes())
+    return found
 
 
 async def test_no_secret_is_told_to_anybody(
@@ -37,7 +55,7 @@ async def test_no_secret_is_told_to_anybody(
     caplog.set_level(logging.DEBUG, logger="widgetd")
     widgets = write(tmp_path, FEED)
     said: list[Any] = []
-    async with raw(answering(500, SECRETS[4].encode())) as port:
+    async with raw(answering(500, BODY.encode())) as port:
         (tmp_path / "u.toml").write_text(declared(port))
         settings: dict[str, Any] = {"upstreams": tmp_path / "u.toml", "log_level": "debug"}
         async with (
@@ -52,12 +70,17 @@ async def test_no_secret_is_told_to_anybody(
                     ("get_upstreams", {}),
                     ("call_upstream", {"name": "flights", "tool": "get_flight"}),
                     ("call_upstream", {"name": "local", "tool": "x"}),
+                    ("call_upstream", {"name": "shop", "tool": "get_flight"}),
                     ("get_status", {}),
                     ("get_logs", {"level": "debug"}),
                 ):
                     said.append(await client.client.call_tool(tool, arguments))
             pages = ("/status", "/metrics", "/readyz")
             said.extend([(await ask(url, page)).text for page in pages])
+            said.extend(lines_of_processes())
+        for command in (["upstreams"], ["upstreams", "call", "shop", "get_flight"]):
+            asked = [*command, "--file", str(tmp_path / "u.toml")]
+            said.append(await anyio.to_thread.run_sync(main, asked))
     out, err = capfd.readouterr()
     audit = (tmp_path / "audit").read_text() if (tmp_path / "audit").exists() else ""
     everything = "\n".join([*map(str, said), caplog.text, out, err, audit])
@@ -72,7 +95,7 @@ async def test_what_libraries_log_of_an_upstream_holds_no_secret(
     caplog.set_level(logging.WARNING)
     path = tmp_path / "u.toml"
     async with (
-        raw(answering(500, SECRETS[4].encode())) as port,
+        raw(answering(500, BODY.encode())) as port,
         upstreams_of(path, declared(port)) as upstreams,
     ):
         for one in upstreams.all.values():

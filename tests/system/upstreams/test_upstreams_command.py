@@ -13,7 +13,7 @@ from tests.system.upstreams.test_faults import FAULTS
 from tests.system.upstreams.test_feeds import write
 from widgetd.cli import main
 from widgetd.upstreams.declarations import read_file
-from widgetd.upstreams.diagnosis import SETTLING_S, diagnosed, hint
+from widgetd.upstreams.diagnosis import SETTLING_S, hint
 
 AT_ONCE = {
     "service 404",
@@ -27,19 +27,25 @@ AT_ONCE = {
 
 
 @pytest.mark.parametrize("fault", [name for name in FAULTS if name not in AT_ONCE])
-async def test_each_fault_has_a_cause_and_a_hint(fault: str, tmp_path: Path) -> None:
+async def test_each_fault_is_a_line_with_its_cause_and_a_hint(
+    fault: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     made, expected = FAULTS[fault]
+    file = tmp_path / "u.toml"
     async with made(tmp_path) as said:
         if "private" in fault or "307" in fault:
             pytest.skip("a service is not redirected from, nor refused, by its own address alone")
-        (tmp_path / "u.toml").write_text(said.replace("connect_s = 60.0", "connect_s = 30.0"))
-        [declaration] = read_file(tmp_path / "u.toml", {}).declarations.values()
+        file.write_text(said.replace("connect_s = 60.0", "connect_s = 30.0"))
+        [declaration] = read_file(file, {}).declarations.values()
+        command = ["upstreams", "--file", str(file), "--test", "it"]
         with anyio.fail_after(declaration.connect_s + SETTLING_S + 20):
-            one = await diagnosed(declaration)
+            code = await anyio.to_thread.run_sync(main, command)
 
     reason = expected.partition(" ")[2] or "timeout"
-    assert one.reason == reason
-    assert hint(declaration, one.reason)
+    [line] = capfd.readouterr().out.splitlines()[-1:]
+    assert code == 1
+    kind = declaration.kind
+    assert line == f"it  {kind:9}  failed    {reason}: {hint(declaration, reason)}"
 
 
 def test_upstreams_that_fail_are_a_line_each_and_exit_with_one(

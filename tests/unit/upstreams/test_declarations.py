@@ -95,6 +95,11 @@ BAD = {
         '[a]\nurl = "x\n',
         "u.toml is not TOML (at line 2, column 9); mend that line",
     ),
+    "nothing": ("\n", "u.toml:1: it is empty; declare an upstream, or write a comment"),
+    "an end too early": (
+        '[a]\nurl = "x"\n[b',
+        "u.toml is not TOML (at line 3, the last one); mend that line",
+    ),
     "an unknown key": (
         '[a]\nurl = "http://a"\nheader = {}\n',
         "u.toml:3: the key 'a.header' is unknown; did you mean 'headers'?",
