@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError, nearest
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
@@ -116,9 +116,8 @@ TOOLS = (
     BuiltinTool(
         name="widget_action",
         description="Take an action in a widget that is shown, because the user did.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "render_id": {
                     "type": "string",
                     "description": "The id of the render that is shown.",
@@ -140,9 +139,8 @@ TOOLS = (
                     "the same when trying again.",
                 },
             },
-            "required": ["render_id", "action", "idempotency_key"],
-            "additionalProperties": False,
-        },
+            required=("render_id", "action", "idempotency_key"),
+        ),
         handler=widget_action,
         reads=_with_object,
         scope=CALL,
@@ -154,9 +152,8 @@ TOOLS = (
         name="await_widget_action",
         description="Wait for what the user does in a widget that has buttons or fields. "
         "Ask again with `next` as `after`: until then, no action that you were told is let go.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "render_id": {
                     "type": "string",
                     "description": "The id that the widget's result ends with, as r_….",
@@ -176,9 +173,8 @@ TOOLS = (
                     "description": "How long to wait for an action.",
                 },
             },
-            "required": ["render_id"],
-            "additionalProperties": False,
-        },
+            required=("render_id",),
+        ),
         handler=await_widget_action,
         scope=CALL,
         waits=True,

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, not_found, structured_result, unknown_widget
 from widgetd.widget.actions import widget_actions
@@ -120,9 +120,8 @@ TOOLS = (
         name="search_widgets",
         description="Find the widget that shows what the user should see, by what it is for. "
         "Then call it by its name, or by render_widget where it is not in your list of tools.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "query": {
                     "type": "string",
                     "description": "What the user should see, in a few words. "
@@ -142,16 +141,14 @@ TOOLS = (
                     "description": "Only widgets with one of these tags.",
                 },
             },
-            "additionalProperties": False,
-        },
+        ),
         handler=search_widgets,
     ),
     BuiltinTool(
         name="get_widget_details",
         description="Read what widgets show, the arguments they take and an example of each.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "names": {
                     "type": "array",
                     "items": {"type": "string"},
@@ -160,17 +157,15 @@ TOOLS = (
                     "Without any, all widgets are named.",
                 },
             },
-            "additionalProperties": False,
-        },
+        ),
         handler=get_widget_details,
     ),
     BuiltinTool(
         name="render_widget",
         description="Show a widget by name, with arguments for its inputSchema. "
         "The same as calling the widget's own tool.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "name": {"type": "string", "description": "The widget's name."},
                 "arguments": {
                     "type": "object",
@@ -178,21 +173,18 @@ TOOLS = (
                     "see get_widget_details.",
                 },
             },
-            "required": ["name"],
-            "additionalProperties": False,
-        },
+            required=("name",),
+        ),
         handler=render_widget,
         scope=CALL,
     ),
     BuiltinTool(
         name="show_render",
         description="Show a widget that was rendered before, by a backend or in an earlier call.",
-        input_schema={
-            "type": "object",
-            "properties": {"render_id": {"type": "string", "description": "The id of the render."}},
-            "required": ["render_id"],
-            "additionalProperties": False,
-        },
+        input_schema=closed_object(
+            {"render_id": {"type": "string", "description": "The id of the render."}},
+            required=("render_id",),
+        ),
         handler=show_render,
         scope=CALL,
     ),

@@ -19,7 +19,7 @@ import orjson
 
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.mcp import audit_report
-from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext
+from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext, closed_object
 from widgetd.mcp.log_ring import LEVELS, LogEvent, LogRing
 from widgetd.mcp.principal import OPERATE, opaque
 from widgetd.mcp.result import Result, structured_result
@@ -212,7 +212,9 @@ TOOLS = (
     BuiltinTool(
         name="get_status",
         description="Say how widgetd is: what it serves, what it refuses and why.",
-        input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+        input_schema=closed_object(
+            {},
+        ),
         handler=get_status,
         scope=OPERATE,
         toolset="operate",
@@ -220,9 +222,8 @@ TOOLS = (
     BuiltinTool(
         name="get_logs",
         description="Read the latest log events, oldest first; `after`: the `next` of an answer.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "since": {
                     "type": "string",
                     "description": "5m, 2h, a time.",
@@ -235,8 +236,7 @@ TOOLS = (
                 "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
                 "after": {"type": "string"},
             },
-            "additionalProperties": False,
-        },
+        ),
         handler=get_logs,
         scope=OPERATE,
         toolset="operate",
@@ -244,15 +244,13 @@ TOOLS = (
     BuiltinTool(
         name="get_usage",
         description="Say which widgets are called, fail or take most.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "report": {"type": "string", "enum": list(audit_report.REPORTS)},
                 "since": {"type": "string", "default": "24h"},
             },
-            "required": ["report"],
-            "additionalProperties": False,
-        },
+            required=("report",),
+        ),
         handler=get_usage,
         scope=OPERATE,
         toolset="operate",

@@ -6,7 +6,7 @@ stand in its own `toolset.py`, and are handed to the server at assembly.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -275,6 +275,14 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
             return await tool.handler(context, schema.with_defaults(checked.arguments))
         except CallError as error:
             return error_result(error)
+
+
+def closed_object(
+    properties: Mapping[str, Any], *, required: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """The schema of an object that has these properties, and no others."""
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
 
 
 def strings(value: object) -> object:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.actions import LONGEST_WAIT_S
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, structured_result
 from widgetd.store.contract import StoredRender
@@ -75,9 +75,8 @@ TOOLS = (
         name="update_render",
         description="Redraw a widget that is shown, where it stands, and say what came of "
         "what the user did in it. Show nothing a second time that you can update.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "render_id": {
                     "type": "string",
                     "description": "The id that the widget's result ends with, as r_….",
@@ -104,9 +103,8 @@ TOOLS = (
                     "description": "Refuse if the render is not at this version.",
                 },
             },
-            "required": ["render_id"],
-            "additionalProperties": False,
-        },
+            required=("render_id",),
+        ),
         handler=update_render,
         scope=CALL,
         read_only=False,
@@ -114,9 +112,8 @@ TOOLS = (
     BuiltinTool(
         name="follow_render",
         description="Wait for a newer version of a widget that is shown.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "render_id": {
                     "type": "string",
                     "description": "The id of the render that is shown.",
@@ -135,9 +132,8 @@ TOOLS = (
                     "description": "How long to wait for it.",
                 },
             },
-            "required": ["render_id"],
-            "additionalProperties": False,
-        },
+            required=("render_id",),
+        ),
         handler=follow_render,
         scope=CALL,
         waits=True,
