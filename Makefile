@@ -156,7 +156,8 @@ pictures: $(VENV)/.dev ## accept how the bundled widgets look now (needs Chromiu
 
 .PHONY: site-test
 site-test: $(VENV)/.dev ## ask of a gallery built as files what is asked of a daemon's (needs Chromium)
-	GALLERY=built $(BIN)/python -m pytest -q tests/field/web/test_gallery_detail.py
+	GALLERY=built $(BIN)/python -m pytest -q tests/field/web/test_gallery_detail.py \
+	  tests/field/web/test_gallery_controls.py tests/field/web/test_accessibility.py
 
 READERS := tests/field/readers
 

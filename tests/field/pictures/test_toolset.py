@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from base64 import b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from mcp_types import BlobResourceContents, ImageContent
 from tests.field.pictures.test_shots import size
 from tests.field.web.browsing import PATIENCE_MS, browsing, needs_browser
 from tests.serving import Connection, connected, serving, widget_file
+from widgetd.browser import axe
 from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.settings import bundled
 
@@ -147,8 +149,8 @@ async def test_ten_pictures_spend_a_hundred_of_what_a_caller_may_call(tmp_path: 
 
 
 @needs_browser
-async def test_the_gallery_hands_over_what_is_shown_and_what_axe_has_against_it(
-    tmp_path: Path,
+async def test_the_gallery_hands_over_what_is_shown_and_what_axe_has_against_it_in_each_theme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "Pale.widget").write_text(widget_file("Pale", template=PALE))
     with anyio.fail_after(100):
@@ -163,7 +165,15 @@ async def test_the_gallery_hands_over_what_is_shown_and_what_axe_has_against_it(
             found = page.locator("#violations .fault")
             await found.first.wait_for(timeout=PATIENCE_MS)
             words = await found.first.inner_text()
+            await page.get_by_label("Dark").check()
+            await page.click("#look")
+            await page.locator("#violations", has_text="nothing against it, dark").wait_for()
+            axe._source.cache_clear()
+            monkeypatch.setitem(sys.modules, "axe_playwright_python", None)
+            await page.click("#look")
+            missing = await page.locator("#violations .problem").inner_text()
 
+    assert missing.startswith("This needs axe, which is not installed; run `pip install")
     assert [name for name, _ in files] == ["pale-sample-light.png", "pale-sample-light@2x.png"]
     assert [size(content)[0] for _, content in files] == [320, 640]
     assert "Early" in words

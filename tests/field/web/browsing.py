@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 PATIENCE_MS = 15_000
+IS_BUILT = os.environ.get("GALLERY") == "built"
 
 needs_browser = pytest.mark.skipif(
     chromium() is None or find_spec("playwright") is None,
@@ -34,7 +35,7 @@ needs_browser = pytest.mark.skipif(
 @asynccontextmanager
 async def showing(folder: Path) -> AsyncIterator[str]:
     """Where the gallery of `folder` stands: a daemon's, or with GALLERY=built one of files."""
-    if os.environ.get("GALLERY") != "built":
+    if not IS_BUILT:
         async with serving(folder, gallery=True) as url:
             yield url.removesuffix("/mcp")
         return

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.field.web.browsing import browsing, needs_browser
+from tests.field.web.browsing import browsing, needs_browser, showing
 from tests.serving import serving, widget_file
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ async def write_raw(page: Page) -> None:
 async def test_each_control_changes_its_argument(tmp_path: Path, act: Any, change: Any) -> None:
     (tmp_path / "All.widget").write_text(widget_file("All", schema=SCHEMA))
     path = f"/w/all#args={json.dumps(ARGUMENTS)}"
-    async with serving(tmp_path, gallery=True) as url, browsing() as page:
-        await page.goto(url.removesuffix("/mcp") + path)
+    async with showing(tmp_path) as site, browsing() as page:
+        await page.goto(site + path)
         choice = "large" if act is choose else ""
         await (act(page, choice) if choice else act(page))
         await page.wait_for_function("() => location.hash.length > 10")
