@@ -29,7 +29,7 @@ from widgetd.browser.chromium import Chromium, Theme
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.keywords.show import set_theme, set_width
 from widgetd.browser.stage import DRAWN_S, Stage
-from widgetd.browser.steps import browser_ended, followed, has_ended, is_gone, perform, traced
+from widgetd.browser.steps import browser_ended, followed, has_ended, is_gone, perform
 from widgetd.catalog.change import difference
 from widgetd.errors import CallError
 from widgetd.mcp.notifications import INTERVAL_S
@@ -73,18 +73,16 @@ class Session:
         started: When, by the clock of its sessions.
         used: When it was used last.
         follow: Whether it goes on with each new version of what it shows.
-        traced: Whether what is done in it is recorded.
         turn: Whose turn it is: one call at a time, in the order in which they came.
         stale: Whether it is yet to be told of a new version.
     """
 
-    id: str
     owner: str
     stage: Stage
     started: float
     used: float
     follow: bool = False
-    traced: bool = False
+    id: str = field(default_factory=lambda: f"s_{token_hex(16)}")
     turn: anyio.Lock = field(default_factory=anyio.Lock)
     stale: bool = False
 
@@ -197,15 +195,8 @@ class Sessions:
         finally:
             self._starting -= 1
         now = self._clock()
-        owner = caller.principal.name
         session = Session(
-            id=f"s_{token_hex(16)}",
-            owner=owner,
-            stage=stage,
-            started=now,
-            used=now,
-            follow=follow,
-            traced=trace,
+            owner=caller.principal.name, stage=stage, started=now, used=now, follow=follow
         )
         stage.told = partial(self._tell, session.uri, caller.principal.audience)
         self._open[session.id] = session
@@ -235,7 +226,8 @@ class Sessions:
             await set_width(stage, width)
             if trace:
                 await stage.context.tracing.start(snapshots=True)
-            await perform(stage, keyword, dict(arguments), timeout_s=10)
+                stage.traced = True
+            await perform(stage, keyword, arguments, timeout_s=10)
         except BaseException:
             with suppress(Exception):  # a browser that ended has nothing to be closed
                 await stage.close()
@@ -274,7 +266,9 @@ class Sessions:
                     row: dict[str, Any] = {}
                     with anyio.CancelScope(shield=True):
                         try:
-                            row["result"] = await self._step(session, keyword, arguments, timeout_s)
+                            row["result"] = await perform(
+                                session.stage, keyword, arguments, timeout_s=timeout_s
+                            )
                         except CallError as error:
                             row["error"] = error
                     ms = round((time.perf_counter() - started) * 1000, 1)
@@ -290,14 +284,6 @@ class Sessions:
             await self.end(session)
         return tuple(rows)
 
-    async def _step(
-        self, session: Session, keyword: Keyword, arguments: dict[str, Any], timeout_s: float
-    ) -> Any:
-        if not session.traced:
-            return await perform(session.stage, keyword, arguments, timeout_s=timeout_s)
-        async with traced(session.stage, keyword.name):
-            return await perform(session.stage, keyword, arguments, timeout_s=timeout_s)
-
     async def end(self, session: Session) -> bool:
         """Close its page once the step that runs is done; no other one begins.
 
@@ -310,7 +296,7 @@ class Sessions:
         async with nullcontext() if has_turn else session.turn:
             with suppress(Exception):  # a browser that ended has nothing to be closed
                 try:
-                    if session.traced and not session.stage.secret:
+                    if session.stage.traced and not session.stage.secret:
                         await self._keep_trace(session)
                 finally:
                     await session.stage.close()

@@ -166,6 +166,7 @@ class Stage:
         crashed: Whether the page ended by itself.
         consumed: The events that were expected already, by their numbers.
         seq: The number of the last event.
+        traced: Whether what is done is recorded.
         secret: Whether anything was shown whose values are told to nobody.
         told: Called at each event.
     """
@@ -186,6 +187,7 @@ class Stage:
     crashed: bool = False
     consumed: set[int] = field(default_factory=set)
     seq: int = 0
+    traced: bool = False
     secret: bool = False
     told: Callable[[], None] = field(default=lambda: None)
     _happened: anyio.Event = field(default_factory=anyio.Event)

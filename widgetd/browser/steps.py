@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +27,22 @@ GRACE_S = 10
 
 
 async def perform(
-    stage: Stage, keyword: Keyword, arguments: dict[str, Any], *, timeout_s: float
+    stage: Stage,
+    keyword: Keyword,
+    arguments: Mapping[str, Any],
+    *,
+    timeout_s: float,
+    file: str = "",
+    line: int = 0,
 ) -> Any:
-    """Do one step, and answer what the keyword answers.
+    """Do one step, and answer what the keyword answers; the trace says where it was written.
 
     Raises:
         CallError: It could not be done, or something was not as expected; or the browser ended
             (W4003), which is never taken for something that is not there.
     """
-    return await _within(stage, keyword.name, keyword.function(stage, **arguments), timeout_s)
+    async with _traced(stage, keyword.name, file, line):
+        return await _within(stage, keyword.name, keyword.function(stage, **arguments), timeout_s)
 
 
 async def followed(stage: Stage, snapshot: Snapshot) -> None:
@@ -63,8 +70,11 @@ async def _within(stage: Stage, what: str, doing: Awaitable[Any], timeout_s: flo
 
 
 @asynccontextmanager
-async def traced(stage: Stage, name: str, file: str = "", line: int = 0) -> AsyncIterator[None]:
-    """Whatever is done within stands in the trace under `name`, with where it was written."""
+async def _traced(stage: Stage, name: str, file: str, line: int) -> AsyncIterator[None]:
+    """Whatever is done within stands in the trace, if there is one, under `name`."""
+    if not stage.traced:
+        yield
+        return
     tracing = stage.context.tracing
     location: Any = {"file": file, "line": line} if file else None
     await tracing.group(name, location=location)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -97,40 +98,35 @@ async def _done(
 ) -> Result:
     stage, before = session.stage, session.stage.seq
     done = await _sessions(context).do(session, steps, timeout_s)
-    answer: dict[str, Any] = {"status": "done", "steps": [_row(one) for one in done]}
-    failed = next((one for one in done if one.error is not None), None)
+    error = done[-1].error
     pictures = [one.result for one in done if isinstance(one.result, bytes)]
-    if failed is not None and failed.error is not None:
-        why = failed.error
-        answer["status"] = "failed"
+    answer: dict[str, Any] = {
+        "status": "failed" if error else "done",
+        "steps": list(map(_row, done)),
+    }
+    if error is not None:
         answer["failed"] = {
             "index": len(done) - 1,
-            "code": why.code,
-            "message": why.message,
-            "expected": getattr(why, "expected", None),
-            "got": getattr(why, "got", None),
+            "code": error.code,
+            "message": error.message,
+            "expected": getattr(error, "expected", None),
+            "got": getattr(error, "got", None),
         }
     with suppress(Exception):  # of a page that is gone there is nothing to say
-        if screen or failed is not None:
+        if screen or error:
             answer["screen"] = await stage.screen()
-        if failed is not None:
+        if error:
             pictures.append(await stage.page.screenshot(full_page=True))
     answer["events"] = [one for one in stage.events if one["seq"] > before]
     structured = to_json(answer)
-    blocks = [text_block(structured.decode())]
-    if failed is not None and failed.error is not None:
-        refused = error_result(failed.error, answer)
-        blocks = [*orjson.loads(refused.content), *blocks]
+    blocks = orjson.loads(error_result(error, answer).content) if error else []
+    blocks.append(text_block(structured.decode()))
     blocks += [
         {"type": "image", "mimeType": "image/png", "data": b64encode(one).decode()}
         for one in pictures
     ]
-    return Result(
-        content=to_json(blocks),
-        structured=structured,
-        is_error=failed is not None,
-        code=failed.error.code if failed is not None and failed.error is not None else "",
-    )
+    code = error.code if error else ""
+    return Result(content=to_json(blocks), structured=structured, is_error=bool(error), code=code)
 
 
 def _row(done: Done) -> dict[str, Any]:
@@ -191,25 +187,24 @@ async def _keywords(_context: ToolContext, _value: str) -> str:
     return orjson.dumps(rows).decode()
 
 
+_tool = partial(BuiltinTool, scope=AUTHOR, toolset="sessions")
+_resource = partial(BuiltinResource, scope=AUTHOR, toolset="sessions")
+
 RESOURCES = (
-    BuiltinResource(
+    _resource(
         uri="widgetd://keywords",
         name="keywords",
         description="What may be done in a session, and what each keyword takes.",
         mime_type="application/json",
         read=_keywords,
-        scope=AUTHOR,
-        toolset="sessions",
     ),
-    BuiltinResource(
+    _resource(
         uri="widgetd://sessions/{id}",
         name="session",
         description="ID/screen, ID/picture.png, ID/events or ID/console of a session of yours; "
         "ID/trace.zip of one that is over and was traced.",
         mime_type="text/plain",
         read=_read,
-        scope=AUTHOR,
-        toolset="sessions",
     ),
 )
 
@@ -243,7 +238,7 @@ def _keyword_tool(row: Keyword) -> BuiltinTool:
         return await _done(context, session, steps, STEP_S, screen=row.kind != "read")
 
     schema = row.schema
-    return BuiltinTool(
+    return _tool(
         name=KEYWORD_PREFIX + row.slug,
         description=row.says,
         input_schema={
@@ -252,15 +247,13 @@ def _keyword_tool(row: Keyword) -> BuiltinTool:
             "required": ["session_id", *schema.get("required", ())],
         },
         handler=answer,
-        scope=AUTHOR,
         cost=2,
-        toolset="sessions",
         read_only=row.kind in ("expect", "read"),
     )
 
 
 TOOLS = (
-    BuiltinTool(
+    _tool(
         name="start_session",
         description="Show a widget in a browser to act in it. Answers its screen, with refs.",
         input_schema={
@@ -287,12 +280,10 @@ TOOLS = (
             "additionalProperties": False,
         },
         handler=start_session,
-        scope=AUTHOR,
         cost=2,
-        toolset="sessions",
         read_only=False,
     ),
-    BuiltinTool(
+    _tool(
         name="do_in_session",
         description="Do steps in a session, as {keyword: Press, target: ref=f1e5}; the resource "
         "widgetd://keywords names all. Stops at the first that fails.",
@@ -316,12 +307,10 @@ TOOLS = (
             "additionalProperties": False,
         },
         handler=do_in_session,
-        scope=AUTHOR,
         cost=2,
-        toolset="sessions",
         read_only=False,
     ),
-    BuiltinTool(
+    _tool(
         name="end_session",
         description="End a session, and read all that happened in it.",
         input_schema={
@@ -331,16 +320,12 @@ TOOLS = (
             "additionalProperties": False,
         },
         handler=end_session,
-        scope=AUTHOR,
-        toolset="sessions",
         read_only=False,
     ),
-    BuiltinTool(
+    _tool(
         name="list_sessions",
         description="Which sessions of yours are open.",
         input_schema={"type": "object", "properties": {}, "additionalProperties": False},
         handler=list_sessions,
-        scope=AUTHOR,
-        toolset="sessions",
     ),
 )

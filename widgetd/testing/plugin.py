@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,12 +162,8 @@ class SyncStage:
             CallError: It could not be done, or something was not as expected.
         """
         row = keyword(name)
-        checked = row.arguments(arguments)
-
-        async def done() -> Any:
-            return await perform(self._stage, row, checked, timeout_s=STEP_S)
-
-        return self._runner.portal.call(done)
+        step = partial(perform, self._stage, row, row.arguments(arguments), timeout_s=STEP_S)
+        return self._runner.portal.call(step)
 
 
 @pytest.fixture

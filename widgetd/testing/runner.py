@@ -6,7 +6,7 @@ pytest is synchronous, and the loop lives in a thread beside it; a case is one c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from widgetd.browser.chromium import FLAGS, Chromium
 from widgetd.browser.keywords import keyword
 from widgetd.browser.stage import Pictures, Stage
-from widgetd.browser.steps import is_gone, perform, traced
+from widgetd.browser.steps import is_gone, perform
 from widgetd.errors import CallError
 from widgetd.mcp.principal import Caller
 from widgetd.mcp.server import Server
@@ -98,14 +98,12 @@ class Runner:
     ) -> None:
         stage = await self.open(server)
         stage.subject, stage.pictures = case.widget, pictures
+        stage.traced = evidence is not None
         try:
-            tracing = stage.context.tracing
-            if evidence is not None:
-                await tracing.start(snapshots=True, sources=True)
+            if stage.traced:
+                await stage.context.tracing.start(snapshots=True, sources=True)
             for step in case.steps:
                 await self._step(stage, step, evidence)
-            if evidence is not None:
-                await tracing.stop()
         finally:
             with suppress(Exception):  # a browser that ended has nothing to be closed
                 await stage.close()
@@ -117,33 +115,28 @@ class Runner:
 
     async def _step(self, stage: Stage, step: Step, evidence: Path | None) -> None:
         file, line = str(self._here / step.place.file), step.place.line
-        name = step.keyword.name
         try:
-            async with nullcontext() if evidence is None else traced(stage, name, file, line):
-                await perform(stage, step.keyword, dict(step.arguments), timeout_s=STEP_S)
+            await perform(
+                stage, step.keyword, step.arguments, timeout_s=STEP_S, file=file, line=line
+            )
         except CallError as error:
             failed = FailedStepError(step=step, error=error)
-            if not is_gone(stage):
-                failed = await self._evidence(stage, failed, evidence)
+            with suppress(Exception):  # evidence that cannot be had hides no failure
+                if not is_gone(stage):
+                    await self._keep(stage, failed, evidence)
             raise failed from None
 
-    async def _evidence(
-        self, stage: Stage, failed: FailedStepError, folder: Path | None
-    ) -> FailedStepError:
-        files: tuple[Path, ...] = ()
-        screen = ""
-        with suppress(Exception):  # evidence that cannot be had hides no failure
-            screen = await stage.screen()
-            if folder is not None:
-                picture, trace = anyio.Path(folder / "seen.png"), folder / "trace.zip"
-                await picture.parent.mkdir(parents=True, exist_ok=True)
-                seen = stage.seen or await stage.page.screenshot(full_page=True)
-                await picture.write_bytes(seen)
-                files = (Path(picture),)
-                if not stage.secret:
-                    await stage.context.tracing.stop(path=trace)
-                    files = (Path(picture), trace)
-        return FailedStepError(step=failed.step, error=failed.error, screen=screen, evidence=files)
+    async def _keep(self, stage: Stage, failed: FailedStepError, folder: Path | None) -> None:
+        failed.screen = await stage.screen()
+        if folder is None:
+            return
+        picture, trace = anyio.Path(folder / "seen.png"), folder / "trace.zip"
+        await picture.parent.mkdir(parents=True, exist_ok=True)
+        await picture.write_bytes(stage.seen or await stage.page.screenshot(full_page=True))
+        failed.evidence = (Path(picture),)
+        if not stage.secret:
+            await stage.context.tracing.stop(path=trace)
+            failed.evidence += (trace,)
 
 
 def default_case(file: str, tool: str, theme: str) -> Case:

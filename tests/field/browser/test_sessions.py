@@ -72,7 +72,7 @@ async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it(tmp_path
                 {"keyword": "Look"},
             ]
             done = await call(
-                client, "do_in_session", session_id=begun["sessionId"], steps=doing, timeout_s=1
+                client, "do_in_session", session_id=begun["sessionId"], steps=doing, timeout_s=4
             )
             said = done.structured_content
             awaited = await call(client, "await_widget_action", render_id=render, timeout_s=5)

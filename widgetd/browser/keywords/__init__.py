@@ -12,7 +12,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -132,13 +132,16 @@ def table(modules: Iterable[tuple[str, Iterable[Function]]]) -> Mapping[str, Key
     return MappingProxyType(rows)
 
 
+def _keywords(module: ModuleType) -> Iterable[Function]:
+    """What a module defines for others, in the order in which it stands there."""
+    for name, one in vars(module).items():
+        is_own = inspect.iscoroutinefunction(one) and one.__module__ == module.__name__
+        if is_own and not name.startswith("_"):
+            yield one
+
+
 KEYWORDS = table(
-    (
-        ("show", show.KEYWORDS),
-        ("act", act.KEYWORDS),
-        ("expect", expect.KEYWORDS),
-        ("read", read.KEYWORDS),
-    )
+    (module.__name__.rpartition(".")[2], _keywords(module)) for module in (show, act, expect, read)
 )
 
 

@@ -139,18 +139,3 @@ async def submit(stage: Stage, target: Target = NOWHERE) -> None:
 async def _tag(located: Locator) -> str:
     tag: str = await located.evaluate("element => element.localName")
     return tag
-
-
-KEYWORDS = (
-    press,
-    enter_text,
-    clear,
-    choose,
-    check,
-    uncheck,
-    pick_date,
-    press_key,
-    hover,
-    scroll_to,
-    submit,
-)

@@ -43,8 +43,7 @@ def _short(value: object) -> str:
 
 async def expect_visible(stage: Stage, target: Target) -> None:
     """Expect that something is to be seen."""
-    located = await stage.find(target)
-    await _held(f"{target}", "visible", located, "to_be_visible", stage)
+    await _held(stage, target, "visible", "to_be_visible")
 
 
 async def expect_hidden(stage: Stage, target: Target) -> None:
@@ -76,15 +75,12 @@ async def expect_text(
     pattern: Annotated[str, AfterValidator(_regex)] = "",
 ) -> None:
     """Expect what something says: all of it, a part of it, or what a pattern matches."""
-    located = await stage.find(target)
     if pattern:
-        await _held(
-            f"{target}", f"/{pattern}/", located, "to_have_text", stage, re.compile(pattern)
-        )
+        await _held(stage, target, f"/{pattern}/", "to_have_text", re.compile(pattern))
     elif contains:
-        await _held(f"{target}", f"…{contains}…", located, "to_contain_text", stage, contains)
+        await _held(stage, target, f"…{contains}…", "to_contain_text", contains)
     else:
-        await _held(f"{target}", equals, located, "to_have_text", stage, equals)
+        await _held(stage, target, equals, "to_have_text", equals)
 
 
 async def expect_value(stage: Stage, target: Target, equals: Text) -> None:
@@ -95,9 +91,8 @@ async def expect_value(stage: Stage, target: Target, equals: Text) -> None:
 
 async def expect_enabled(stage: Stage, target: Target, enabled: bool = True) -> None:
     """Expect that something can be used; with enabled: false, that it cannot."""
-    check = "to_be_enabled" if enabled else "to_be_disabled"
     said = "enabled" if enabled else "disabled"
-    await _held(f"{target}", said, await stage.find(target), check, stage)
+    await _held(stage, target, said, f"to_be_{said}")
 
 
 async def expect_count(stage: Stage, target: Target, count: int) -> None:
@@ -123,30 +118,28 @@ async def expect_action(
         is_taken = event["type"] == type and "code" not in event
         return is_taken and is_part(payload, event["payload"])
 
-    event = await _event(stage, "action", {"type": type, "payload": payload}, fits)
+    event = await _event(stage, ("action",), {"type": type, "payload": payload}, fits)
     return {"type": event["type"], "payload": event["payload"]}
 
 
 async def expect_message(stage: Stage, contains: Text = "") -> str:
     """Expect that the widget said something to the model, in a turn or as context."""
-
-    def fits(event: Mapping[str, Any]) -> bool:
-        return contains in event["text"]
-
-    event = await _event(stage, ("message", "context"), contains or "a message", fits)
-    text: str = event["text"]
-    return text
+    kinds = ("message", "context")
+    event = await _event(
+        stage, kinds, contains or "a message", lambda event: contains in event["text"]
+    )
+    return str(event["text"])
 
 
 async def expect_link(stage: Stage, url: str = "") -> str:
     """Expect that the widget asked the host to open an address."""
-
-    def fits(event: Mapping[str, Any]) -> bool:
-        return not url or event["url"].rstrip("/") == url.rstrip("/")
-
-    event = await _event(stage, "link", url or "a link", fits)
-    opened: str = event["url"]
-    return opened
+    event = await _event(
+        stage,
+        ("link",),
+        url or "a link",
+        lambda event: not url or event["url"].rstrip("/") == url.rstrip("/"),
+    )
+    return str(event["url"])
 
 
 def _query(text: str) -> str:
@@ -236,24 +229,6 @@ async def expect_quiet(stage: Stage) -> None:
         raise UnexpectedError("the console", expected="nothing", got=stage.console[-_MOST_NAMED:])
 
 
-KEYWORDS = (
-    expect_visible,
-    expect_hidden,
-    expect_text,
-    expect_value,
-    expect_enabled,
-    expect_count,
-    expect_action,
-    expect_message,
-    expect_link,
-    expect_tree,
-    expect_aria,
-    expect_picture,
-    expect_accessible,
-    expect_quiet,
-)
-
-
 def is_part(wanted: object, got: object) -> bool:
     """Whether all of `wanted` is in `got`: of objects the keys that it names, all else as it is."""
     if isinstance(wanted, Mapping):
@@ -267,18 +242,18 @@ def is_part(wanted: object, got: object) -> bool:
     return bool(got == wanted)
 
 
-async def _held(
-    what: str, expected: str, located: Any, check: str, stage: Stage, *given: object
-) -> None:
+async def _held(stage: Stage, target: Target, expected: str, check: str, *given: object) -> None:
     """Hold an element to one of Playwright's own assertions."""
     from playwright.async_api import expect  # noqa: PLC0415 - an extra
 
+    located = await stage.find(target)
     try:
         await getattr(expect(located), check)(*given, timeout=stage.left_ms)
     except AssertionError as error:
         actual = _ACTUAL.search(str(error))
         got = next((one for one in actual.groups() if one is not None), "") if actual else ""
-        raise UnexpectedError(what, expected=expected, got=got.strip() or "otherwise") from None
+        got = got.strip() or "otherwise"
+        raise UnexpectedError(f"{target}", expected=expected, got=got) from None
 
 
 async def _polled(
@@ -293,13 +268,12 @@ async def _polled(
 
 async def _event(
     stage: Stage,
-    kinds: str | tuple[str, ...],
+    kinds: tuple[str, ...],
     expected: object,
     fits: Callable[[Mapping[str, Any]], bool],
 ) -> Mapping[str, Any]:
     """The first event of a kind that fits and was not expected before, waited for."""
     until = anyio.current_time() + stage.left_s
-    kinds = (kinds,) if isinstance(kinds, str) else kinds
     while True:
         had = [one for one in stage.events if one["kind"] in kinds]
         for event in had:

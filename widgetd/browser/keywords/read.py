@@ -28,6 +28,3 @@ async def read_text(stage: Stage, target: Target) -> str:
 async def read_value(stage: Stage, target: Target) -> str:
     """Read what is filled in or chosen; of a box, whether it is ticked."""
     return await stage.value_of(await stage.find(target))
-
-
-KEYWORDS = (look, picture, read_text, read_value)

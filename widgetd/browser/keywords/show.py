@@ -83,6 +83,3 @@ async def reload(stage: Stage) -> None:
         await stage.show_tree(scene.root)
     else:
         await stage.show(stage.widget(scene.widget.tool), scene.given, state=scene.state)
-
-
-KEYWORDS = (show_widget, show_tree, set_theme, set_width, set_locale, reload)
