@@ -29,11 +29,13 @@ RUNNING = "leave it running"
 LAST_LINE = "Connect a client"
 USUAL = "127.0.0.1:8787"
 MOST_COMMANDS = 5
+_NOT_A_READERS = ("WIDGETD_", "VIRTUAL", "MAKE", "MFLAGS")
+"""What begins the names of variables that whoever runs this has, and a reader does not."""
 
 
 def walked(commands: list[str], folder: Path, port: int) -> tuple[str, subprocess.Popen[str]]:
     """What the commands print, and the one that is left running."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("WIDGETD_", "VIRTUAL"))}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(_NOT_A_READERS)}
     environment |= {"WIDGETD_PORT": str(port)}
     lines: list[str] = []
     left: list[subprocess.Popen[str]] = []
