@@ -162,7 +162,7 @@ DRIPS = {
 async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_goes_on(
     kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "TURN_S", 2.0)
+    monkeypatch.setattr(servers, "TURN_S", 1.0)
     async with endpoint(DRIPS[kind]) as there, serving(folder, **named(there.url)) as url:
         talker = Talker(url)
         events = await talker.say("Greet Ada")
@@ -173,7 +173,7 @@ async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_
         again = await talker.say("And now?")
         kept = [item["type"] for item in await talker.items()]
 
-    assert problems(events) == ["W2501: this took longer than 2 s; try again"]
+    assert problems(events) == ["W2501: this took longer than 1 s; try again"]
     assert said(again) == ["I am back."]
     assert kept == ["user_message", "user_message", "assistant_message"]
 
