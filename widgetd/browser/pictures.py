@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 MOST_NAMES = 48
 """Of the widgets on one sheet."""
 
-LEAST_WIDTH, MOST_WIDTH = 200, 1_600
+LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 200, 400, 1_600
+"""Of the room that a widget is drawn in, in CSS pixels."""
+
+THEME = {"type": "string", "enum": ["light", "dark"], "default": "light"}
+WIDTH = {
+    "type": "integer",
+    "minimum": LEAST_WIDTH,
+    "maximum": MOST_WIDTH,
+    "default": USUAL_WIDTH,
+}
 
 COST = 10
 """Of the caller's rate."""
@@ -159,13 +168,8 @@ TOOLS = (
                 "render_id": {"type": "string"},
                 "arguments": {"type": "object"},
                 "state": {"type": "string", "default": SAMPLE},
-                "theme": {"type": "string", "enum": ["light", "dark"], "default": "light"},
-                "width": {
-                    "type": "integer",
-                    "minimum": LEAST_WIDTH,
-                    "maximum": MOST_WIDTH,
-                    "default": 400,
-                },
+                "theme": THEME,
+                "width": WIDTH,
                 "scale": {"type": "integer", "minimum": 1, "maximum": 3, "default": 1},
                 "part": {"type": "string", "description": "As component=Badge."},
                 "format": {"type": "string", "enum": ["png", "jpeg"], "default": "png"},

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.browser.keywords import KEYWORDS, Keyword, keyword
+from widgetd.browser.pictures import THEME, WIDTH
 from widgetd.errors import CallError, ConfigError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
 from widgetd.mcp.principal import AUTHOR
@@ -263,8 +264,8 @@ TOOLS = (
                 "render_id": {"type": "string", "default": "", "description": "Or a render."},
                 "arguments": {"type": "object", "default": {}},
                 "state": {"type": "string", "default": "", "description": "As example-1."},
-                "theme": {"type": "string", "enum": ["light", "dark"], "default": "light"},
-                "width": {"type": "integer", "minimum": 200, "maximum": 1600, "default": 400},
+                "theme": THEME,
+                "width": WIDTH,
                 "locale": {"type": "string", "default": "en-US"},
                 "follow": {
                     "type": "boolean",

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from anyio import CapacityLimiter, to_thread
 
-from widgetd.browser.pictures import LEAST_WIDTH, MOST_WIDTH, image_block
+from widgetd.browser.pictures import LEAST_WIDTH, MOST_WIDTH, USUAL_WIDTH, image_block
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.history import History, changes_between
 from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget_name
@@ -251,7 +251,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
             trace=arguments.get("trace", False),
         )
 
-    width = arguments.get("width", 400)
+    width = arguments.get("width", USUAL_WIDTH)
     if not LEAST_WIDTH <= width <= MOST_WIDTH:
         problem = f"expected pixels from {LEAST_WIDTH} to {MOST_WIDTH}, got {width}"
         raise CallError("W2002", problem, path="width")

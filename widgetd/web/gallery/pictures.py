@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from widgetd.browser.pictures import LEAST_WIDTH, MOST_WIDTH, USUAL_WIDTH
 from widgetd.errors import CallError
 from widgetd.web.app import PAGE_HEADERS, RefusedError
 from widgetd.web.gallery.gallery import Gallery
@@ -16,8 +17,6 @@ from widgetd.widget.states import SAMPLE, Shown
 if TYPE_CHECKING:
     from widgetd.browser.camera import Camera
     from widgetd.browser.picture import Shot
-
-LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 200, 400, 1_600
 
 _STATUS = {"W3201": 501, "W3202": 504, "W3203": 413, "W3204": 503}
 
