@@ -83,6 +83,13 @@ describe.skipIf(!hasBrowser || !hasDaemon)("a host with a real server behind it"
     const failed = { render_id: renderId, note: why, failed: true, after: 2 };
     await client.callTool({ name: "update_render", arguments: failed });
     await view.getByRole("alert").getByText(why).waitFor();
+    const given = { project: "Glasshouse", title: "Order glass" };
+    await client.callTool({
+      name: "update_render",
+      arguments: { render_id: renderId, arguments: given },
+    });
+    await view.getByText("New task in Glasshouse").waitFor();
+    expect(await view.getByRole("alert").count()).toBe(0);
     expect(errors).toEqual([]);
     await client.close();
     await page.close();
