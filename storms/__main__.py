@@ -24,6 +24,7 @@ from storms import (
     deaf,
     drafts,
     endings,
+    faults,
     flapping,
     fuzz,
     idle,
@@ -53,6 +54,7 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "endings": lambda at, some: endings.rows(at, endings=some(10)),
         "deaf": lambda _, some: to_thread.run_sync(partial(deaf.rows, pairs=some(3_000))),
         "upstreams": lambda at, some: upstreams.rows(at, kills=some(20)),
+        "faults": lambda at, some: to_thread.run_sync(partial(faults.rows, at, pairs=some(3_000))),
         "attacks": lambda _, some: to_thread.run_sync(partial(attacks.rows, slices=some(20))),
     },
     "soak": {

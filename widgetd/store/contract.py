@@ -16,7 +16,7 @@ import orjson
 from orjson import Fragment
 
 from widgetd.errors import CallError
-from widgetd.schema.json_values import to_json
+from widgetd.schema.json_values import exact, to_json
 from widgetd.widget.actions import has_actions
 
 Clock = Callable[[], float]
@@ -111,27 +111,29 @@ class StoredRender:
 
     def json(self) -> bytes:
         """The render as it is kept, in this process and on a server that replicas share."""
-        return orjson.dumps(
-            {
-                # First, so that two versions differ in their first bytes, see `HEAD_BYTES`.
-                **({"version": self.version} if self.version > 1 else {}),
-                "created": self.created,
-                "id": self.id,
-                "tool": self.tool,
-                "secret": self.secret,
-                "elevated": self.elevated,
-                "marks": self.marks,
-                "owner": self.owner,
-                "text": self.text,
-                "facts": Fragment(self.facts),
-                "ui": Fragment(self.ui),
-                "mark": Fragment(self.mark),
-                **({"feed": Fragment(self.feed)} if self.feed else {}),
-                **({"paid_s": self.paid_s} if self.paid_s else {}),
-                # For replicas of releases that do not measure what they keep.
-                "size_bytes": len(self.tree),
-                "tree": Fragment(self.tree),
-            }
+        return exact(
+            orjson.dumps(
+                {
+                    # First, so that two versions differ in their first bytes, see `HEAD_BYTES`.
+                    **({"version": self.version} if self.version > 1 else {}),
+                    "created": self.created,
+                    "id": self.id,
+                    "tool": self.tool,
+                    "secret": self.secret,
+                    "elevated": self.elevated,
+                    "marks": self.marks,
+                    "owner": self.owner,
+                    "text": self.text,
+                    "facts": Fragment(self.facts),
+                    "ui": Fragment(self.ui),
+                    "mark": Fragment(self.mark),
+                    **({"feed": Fragment(self.feed)} if self.feed else {}),
+                    **({"paid_s": self.paid_s} if self.paid_s else {}),
+                    # For replicas of releases that do not measure what they keep.
+                    "size_bytes": len(self.tree),
+                    "tree": Fragment(self.tree),
+                }
+            )
         )
 
     @classmethod

@@ -23,7 +23,7 @@ import orjson
 from widgetd.errors import CallError
 from widgetd.mcp.feeds import Filled
 from widgetd.schema.json_text import NotJsonError, parse_sent
-from widgetd.schema.json_values import to_json
+from widgetd.schema.json_values import exact, to_json
 from widgetd.schema.validator import Checked
 from widgetd.store.contract import Answers
 from widgetd.store.factory import local_store
@@ -234,7 +234,7 @@ class UpstreamFeeds:
             return None
         try:
             value = parse_sent(found)
-            return Kept(at=float(value["at"]), content=to_json(value["answer"]), ms=0.0)
+            return Kept(at=float(value["at"]), content=exact(to_json(value["answer"])), ms=0.0)
         except (NotJsonError, KeyError, TypeError, ValueError):
             return None  # of a release that writes otherwise
 
@@ -243,7 +243,9 @@ class UpstreamFeeds:
         answer = await self._upstreams.call(part.upstream, part.tool, feed.request(asked))
         answer.value(part.upstream)
         kept = Kept(
-            at=self._clock(), content=answer.content, ms=(time.perf_counter() - started_s) * 1000
+            at=self._clock(),
+            content=exact(answer.content),
+            ms=(time.perf_counter() - started_s) * 1000,
         )
         if part.keep_s > 0:
             said = b'{"at":%r,"answer":%b}' % (kept.at, kept.content)
@@ -259,7 +261,7 @@ class UpstreamFeeds:
         made = feed.filled(asked.arguments, parse_sent(kept.content))
         held = self._held.get(key) is kept
         before = kept.size
-        kept.made[which] = to_json(made.arguments)
+        kept.made[which] = exact(to_json(made.arguments))
         if len(kept.made) > MOST_MADE:
             kept.made.popitem(last=False)
         if held:

@@ -1,0 +1,136 @@
+"""Fill widgets from upstreams that fail in each way there is, and see whether anybody waits.
+
+Two daemons serve equal folders, in which each widget has an upstream of its own; those of the
+one all fail, each in its own way. Plain calls are made to the one and the other in turns, while
+clients that do not wait for each other ask for what is filled.
+"""
+
+from __future__ import annotations
+
+import re
+import select
+import time
+from collections import Counter
+from contextlib import ExitStack
+from itertools import cycle
+from pathlib import Path
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from benchmarks.children import widgetd
+from benchmarks.filling import caller
+from benchmarks.measuring import Pairs, Timed, alternate, at_percentile
+from benchmarks.table import at_most as ratio_at_most
+from benchmarks.table import compared
+from benchmarks.wire import Wire, call
+from storms.table import Row, at_most, none_of, of_ratio
+from tests.system.upstreams.servers import FLIGHT, json_reply, raw, toml
+from tests.system.upstreams.test_faults import CLIENTS, FAULTS
+from tests.system.upstreams.test_feeds import FEED, write
+
+_FAULTS = {name: fault for name, fault in FAULTS.items() if not name.startswith("service")}
+_CALL_S = 2.0
+_LATER_S = 0.5
+_LIMIT = 1.1
+
+
+class Filled:
+    """Clients that ask a daemon for widgets that are filled, one after the other.
+
+    Attributes:
+        codes: What came of it: an error's code, or nothing.
+        slowest_s: The longest that one waited.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.codes: Counter[str] = Counter()
+        self.slowest_s = 0.0
+        self._wires = cycle([(Wire(url), [0.0]) for _ in range(CLIENTS)])
+        given = {"number": "UA123"}
+        requests = [call(url, f"f{at}", given) for at in range(len(_FAULTS))]
+        for request in requests:  # by when all have been connected to, or not
+            Wire(url).ask(request)
+        self._requests = cycle(requests)
+
+    def ask(self) -> None:
+        """Let the next client ask again, if it has been answered."""
+        wire, asked_s = next(self._wires)
+        if asked_s[0]:
+            if not select.select([wire.socket], [], [], 0)[0]:
+                return
+            meta = wire.take().result["_meta"]
+            self.codes[meta.get("widgetd/error", {}).get("code", "")] += 1
+            self.slowest_s = max(self.slowest_s, time.monotonic() - asked_s[0])
+        wire.reopen()
+        asked_s[0] = time.monotonic()
+        wire.send(next(self._requests))
+
+
+def paired(folder: Path, *, pairs: int) -> tuple[Pairs, Filled, Filled]:
+    """Plain calls beside upstreams that fail, and beside such as are well."""
+    with start_blocking_portal() as portal, ExitStack() as stack:
+        sides = [
+            _side(folder / name, tables, stack)
+            for name, tables in (
+                ("failing", _failing(folder, portal, stack)),
+                ("well", _well(portal, stack)),
+            )
+        ]
+        (ours, failing), (theirs, well) = sides
+        return alternate(ours, theirs, pairs=pairs, warm_up=200), failing, well
+
+
+def _side(folder: Path, tables: list[str], stack: ExitStack) -> tuple[Timed, Filled]:
+    folder.mkdir()
+    widgets = folder / "widgets"
+    for at in range(len(tables)):
+        write(folder, FEED.replace('"flights"', f'"u{at}"'), name=f"F{at}")
+    file = folder / "upstreams.toml"
+    file.write_text("".join(tables))
+    (folder / "shop.json").write_text("{}")
+    flags = ("--upstreams", str(file), "--log-level", "error")
+    url = stack.enter_context(widgetd(widgets, *flags)).url
+    filled, plain = Filled(url), caller(url, "plain", {"who": "Ada"})
+
+    def timed() -> float:
+        filled.ask()
+        return plain()
+
+    return timed, filled
+
+
+def _failing(folder: Path, portal: BlockingPortal, stack: ExitStack) -> list[str]:
+    tables = []
+    for at, (made, _) in enumerate(_FAULTS.values()):
+        said = stack.enter_context(portal.wrap_async_context_manager(made(folder)))
+        said = re.sub(r"(connect_s|call_s) = .*", rf"\1 = {_CALL_S}", said)
+        tables.append(said.replace("[it]", f"[u{at}]"))
+    return tables
+
+
+def _well(portal: BlockingPortal, stack: ExitStack) -> list[str]:
+    port = stack.enter_context(portal.wrap_async_context_manager(raw(json_reply(FLIGHT))))
+    said = toml("it", base=f"http://127.0.0.1:{port}", call_s=_CALL_S)
+    said += '[it.endpoints.get_flight]\nget = "/flights/{flight_no}"\n'
+    return [said.replace("[it", f"[u{at}") for at in range(len(_FAULTS))]
+
+
+def rows(folder: Path, *, pairs: int) -> list[Row]:
+    """The rows of upstreams that fail."""
+    taken, failing, well = paired(folder, pairs=pairs)
+    what = f"p99 of {pairs:,} plain calls beside {len(_FAULTS)} upstreams that fail"
+    ratio = compared(what, ratio_at_most(_LIMIT), taken, statistic=at_percentile(99))
+    told = sum(failing.codes[code] for code in ("W5002", "W5003"))
+    count = failing.codes.total()
+    return [
+        of_ratio(ratio),
+        none_of("  filled calls without W5002 or W5003", count - told, f"{count:,}"),
+        none_of(
+            "  and of those whose upstreams are well, with an error",
+            well.codes.total() - well.codes[""],
+            f"{well.codes.total():,}",
+        ),
+        at_most(
+            "  the longest that a filled call took", failing.slowest_s, _CALL_S + _LATER_S, "s"
+        ),
+    ]
