@@ -23,12 +23,11 @@ from agents import OpenAIChatCompletionsModel
 from httpx2 import AsyncClient, MockTransport, Request, Response
 from openai import AsyncOpenAI
 
+from widgetd.chat.backend.tools import text_of
 from widgetd.chat.opening import SCRIPTED
 from widgetd.schema.validator import compile_schema
 
-ACTION = "The user did this in the widget {tool}: {action} {payload}"
-"""How the agent is told of what was done in a widget; the payload is JSON."""
-
+# As the server says it: ACTION.
 _ACTION = re.compile(r"The user did this in the widget (\S+): (\S+) (\{.*\})")
 _WORD = re.compile(r"\w+(?:[.@'-]\w+)*")
 _QUOTED = re.compile(r"[\"“«„']([^\"”»“']{2,})[\"”»“']")
@@ -209,13 +208,6 @@ def _json(text: str) -> dict[str, Any]:
         found = orjson.loads(text)
         return found if isinstance(found, dict) else {}
     return {}
-
-
-def text_of(content: Any) -> str:
-    """The text of a message, or of what a tool answered, in whichever shape it comes."""
-    parts = content if isinstance(content, list) else [content]
-    texts = (part.get("text", "") if isinstance(part, dict) else str(part) for part in parts)
-    return "\n".join(text for text in texts if text)
 
 
 def _call(known: Tools, tool: str, arguments: Mapping[str, Any]) -> Delta:

@@ -49,9 +49,8 @@ from pydantic import ValidationError
 from typing_extensions import override
 
 from widgetd.chat.backend.model import ChatModel, demand_answer
-from widgetd.chat.backend.script import ACTION, text_of
 from widgetd.chat.backend.threads import Threads
-from widgetd.chat.backend.tools import OwnTools, UpstreamTools, short
+from widgetd.chat.backend.tools import OwnTools, UpstreamTools, short, text_of
 from widgetd.mcp.principal import Principal
 from widgetd.widget.components import to_chatkit
 
@@ -68,6 +67,9 @@ MOST_STEPS = 12
 
 REMEMBERED = 100
 """The items at the end of a thread that a model is told."""
+
+ACTION = "The user did this in the widget {tool}: {action} {payload}"
+"""How the agent is told of what was done in a widget; the payload is JSON."""
 
 ROOTS = {"Card", "ListView", "Basic"}
 

@@ -113,6 +113,13 @@ class UpstreamTools(MCPServer):
         raise NotImplementedError
 
 
+def text_of(content: Any) -> str:
+    """The text of a message, or of what a tool answered, in whichever shape it comes."""
+    parts = content if isinstance(content, list) else [content]
+    texts = (part.get("text", "") if isinstance(part, dict) else str(part) for part in parts)
+    return "\n".join(text for text in texts if text)
+
+
 def short(error: BaseException) -> str:
     """Why a server cannot be reached, in few words."""
     while isinstance(error, BaseExceptionGroup):
