@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,13 @@ from widgetd.upstreams.declarations import Declaration
 
 if TYPE_CHECKING:
     from fastmcp import Client
+
+
+def import_client(declaration: Declaration) -> None:
+    """Import what `client_of` needs: most daemons have no upstream, and it takes half a second."""
+    import_module("fastmcp.client.transports")
+    if declaration.kind in {"openapi", "endpoints"}:
+        import_module("fastmcp.server.providers.openapi")
 
 
 def client_of(
@@ -30,13 +38,12 @@ def client_of(
         http: Makes the requests, where it is no MCP server.
         heard: Is told what a server says unasked.
     """
-    # Late, because most daemons have no upstream, and this takes longer than all the rest.
-    from fastmcp import Client  # noqa: PLC0415 - see above
+    from fastmcp import Client  # noqa: PLC0415 - see `import_client`
 
     options: dict[str, Any] = {"message_handler": heard, "init_timeout": 0, "timeout": 0}
     declared, secrets = declaration.declared, declaration.secrets
     if declaration.kind == "mcp":
-        from fastmcp.client.transports import (  # noqa: PLC0415 - see above
+        from fastmcp.client.transports import (  # noqa: PLC0415 - likewise
             SSETransport,
             StreamableHttpTransport,
         )
@@ -51,7 +58,7 @@ def client_of(
         )
         return Client(made, **options)
     if declaration.kind == "stdio":
-        from fastmcp.client.transports import StdioTransport  # noqa: PLC0415 - see above
+        from fastmcp.client.transports import StdioTransport  # noqa: PLC0415 - likewise
 
         made = StdioTransport(
             declared.command,
@@ -66,7 +73,7 @@ def client_of(
 
 
 def _server_of(declaration: Declaration, http: Any) -> Any:
-    from fastmcp import FastMCP  # noqa: PLC0415 - see `client_of`
+    from fastmcp import FastMCP  # noqa: PLC0415 - see `import_client`
     from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415 - likewise
 
     wanted = declaration.declared.tools

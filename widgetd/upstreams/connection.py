@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
+import anyio.to_thread
 import structlog
 
 from widgetd.errors import CallError, WidgetError
@@ -25,7 +26,7 @@ from widgetd.schema.validator import Schema, compile_schema
 from widgetd.upstreams import wire
 from widgetd.upstreams.answers import Answer, answer_of, too_large
 from widgetd.upstreams.breaker import PAUSES_S, Breaker
-from widgetd.upstreams.clients import client_of
+from widgetd.upstreams.clients import client_of, import_client
 from widgetd.upstreams.declarations import Declaration
 
 if TYPE_CHECKING:
@@ -175,6 +176,8 @@ class Upstream:
         http = None
         declaration = self.declaration
         secrets, connect_s = declaration.secrets, declaration.connect_s
+        # In the loop, everybody's calls would wait for it; and it is no fault of the upstream's.
+        await anyio.to_thread.run_sync(import_client, declaration)
         self._wire = line = wire.Wire(
             private=declaration.declared.private,
             is_mcp=declaration.kind == "mcp",
