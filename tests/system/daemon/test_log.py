@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.process import daemon_process
+from tests.process import PATIENCE_S, daemon_process
 from tests.system.web.asking import ask
 
 _CRASH = """
@@ -50,6 +51,8 @@ async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clie
     async with daemon_process(widgets, "--access-log", log=log) as served:
         await ask(served.url, "/livez")
         await ask(served.url, "/sk_12345")
+        served.send(signal.SIGTERM)
+        assert await served.ended(within_s=PATIENCE_S) == 0  # by then all is logged
     lines = [json.loads(line) for line in log.read_text().splitlines()]
 
     told = [line for line in lines if line["event"] == "request.answered"]
