@@ -60,24 +60,24 @@ def rows(most: int) -> Iterator[Row]:
         said = f"[flights]\ncommand = {command}\nargs = {arguments}\ncall_s = 60.0\n"
         declared.write_text(said, encoding="utf-8")
         filling = stack.enter_context(widgetd(widgets, "--upstreams", str(declared)))
-        url = filling.url
+        alone = stack.enter_context(widgetd(widgets))
         asked = {"number": flight_arguments()["number"]}
-        plain = caller(url, PLAIN, flight_arguments())
+        plain, filled, fresh = (
+            caller(filling.url, tool, arguments)
+            for tool, arguments in ((PLAIN, flight_arguments()), (FILLED, asked), (FRESH, asked))
+        )
+        with sharing_a_processor(filling, alone):
+            without = caller(alone.url, PLAIN, flight_arguments())
+            taken = alternate(plain, without, pairs=pairs, warm_up=50, block=50)
+            said = "The widget has no feed: beside upstreams, against a daemon that has none."
+            yield compared("call of a widget without a feed", at_most(1.02), taken, remark=said)
+            taken = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
+            said = "The answer is at hand: of the arguments, one is sent instead of all."
+            yield compared("call of a filled widget", at_most(1.15), taken, remark=said)
         bare = stack.enter_context(_bare(code, asked))
-        fresh = caller(url, FRESH, asked)
         taken = alternate(fresh, lambda: bare() + plain(), pairs=pairs, warm_up=50, block=10)
         said = "Against a bare FastMCP client's call of the upstream's tool, and a plain call."
         yield compared("call that asks its upstream", at_most(1.2), taken, remark=said)
-        alone = stack.enter_context(widgetd(widgets))
-        stack.enter_context(sharing_a_processor(filling, alone))
-        plain, filled = caller(url, PLAIN, flight_arguments()), caller(url, FILLED, asked)
-        said = "The answer is at hand: of the arguments, one is sent instead of all."
-        taken = alternate(filled, plain, pairs=pairs, warm_up=50, block=50)
-        yield compared("call of a filled widget", at_most(1.15), taken, remark=said)
-        without = caller(alone.url, PLAIN, flight_arguments())
-        taken = alternate(plain, without, pairs=pairs, warm_up=50, block=50)
-        said = "The widget has no feed: beside upstreams, against a daemon that has none."
-        yield compared("call of a widget without a feed", at_most(1.02), taken, remark=said)
 
 
 def caller(url: str, tool: str, arguments: Mapping[str, Any]) -> Timed:
