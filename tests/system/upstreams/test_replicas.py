@@ -12,7 +12,7 @@ import pytest
 
 from tests.making import widget
 from tests.system.store.events import logged
-from tests.system.store.replicas import replicas
+from tests.system.store.replicas import Replicas, replicas
 from tests.system.store.server import Server, running_server
 from tests.system.upstreams.servers import Flights, mcp_served, toml, until, upstreams_of
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
@@ -42,14 +42,24 @@ def flight() -> Widget:
     return widget("Flight", sidecar=FEED, schema=SCHEMA, template=TEMPLATE)
 
 
+def feeds_of(
+    upstreams: tuple[Upstreams, Upstreams], both: Replicas
+) -> tuple[UpstreamFeeds, UpstreamFeeds]:
+    """What each of two replicas fills widgets with, by its own upstreams and their common store."""
+    one, other = upstreams
+    return (
+        UpstreamFeeds(one, both.here.answers, clock=both.clock),
+        UpstreamFeeds(other, both.there.answers, clock=both.clock),
+    )
+
+
 async def test_what_one_replica_was_answered_the_other_need_not_ask(
     server: Server, tmp_path: Path
 ) -> None:
     flights, made = Flights(), flight()
     assert made.feed is not None
     async with two(flights, tmp_path) as (one, other), replicas(server) as both:
-        here = UpstreamFeeds(one, both.here.answers, clock=both.clock)
-        there = UpstreamFeeds(other, both.there.answers, clock=both.clock)
+        here, there = feeds_of((one, other), both)
         with anyio.fail_after(60):
             first = await here.fill(made, made.feed, {"number": "UA1"}, strict=False)
             second = await there.fill(made, made.feed, {"number": "UA1"}, strict=False)
@@ -70,10 +80,7 @@ async def test_replicas_that_are_asked_in_the_same_instant_ask_once_each(
     assert feed is not None
     flights.hold = anyio.Event()
     async with two(flights, tmp_path) as (one, other), replicas(server) as both:
-        all_feeds = (
-            UpstreamFeeds(one, both.here.answers, clock=both.clock),
-            UpstreamFeeds(other, both.there.answers, clock=both.clock),
-        )
+        all_feeds = feeds_of((one, other), both)
         found: list[Any] = []
 
         async def fill(feeds: UpstreamFeeds) -> None:
@@ -99,8 +106,7 @@ async def test_replicas_that_lose_their_store_go_on_alone_and_find_back(
     assert feed is not None
     with logged() as events:
         async with two(flights, tmp_path) as (one, other), replicas(server) as both:
-            here = UpstreamFeeds(one, both.here.answers, clock=both.clock)
-            there = UpstreamFeeds(other, both.there.answers, clock=both.clock)
+            here, there = feeds_of((one, other), both)
 
             async def both_fill() -> list[Any]:
                 with anyio.fail_after(60):

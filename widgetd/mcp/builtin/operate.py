@@ -212,9 +212,7 @@ TOOLS = (
     BuiltinTool(
         name="get_status",
         description="Say how widgetd is: what it serves, what it refuses and why.",
-        input_schema=closed_object(
-            {},
-        ),
+        input_schema=closed_object({}),
         handler=get_status,
         scope=OPERATE,
         toolset="operate",
