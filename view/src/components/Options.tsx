@@ -1,6 +1,6 @@
 /** A list of options to choose from, searched by typing and walked by the arrow keys. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Glyph } from "./Glyph";
 import type { SelectOption } from "./Select";
 
@@ -20,7 +20,8 @@ export function Options(props: OptionsProps) {
   const [active, setActive] = useState(Math.max(0, start));
   const current = shown[Math.min(active, shown.length - 1)];
   const entry = useRef<HTMLInputElement>(null);
-  useEffect(() => entry.current?.focus({ preventScroll: true }), []);
+  // Before the next key: one typed in between would go to the button, and a space would close the list.
+  useLayoutEffect(() => entry.current?.focus({ preventScroll: true }), []);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const to = MOVES[event.key]?.(active, shown.length - 1);

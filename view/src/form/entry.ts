@@ -1,7 +1,7 @@
 /** What every field that is typed into shares: focus, selection, autofill, pattern and growth. */
 
 import type { JSX, RefObject } from "preact";
-import { useEffect, useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 type TextControl = HTMLInputElement | HTMLTextAreaElement;
 
@@ -31,7 +31,7 @@ type EntryAttributes = Pick<JSX.HTMLAttributes<TextControl>, "onInput" | "onFocu
 
 export function useEntry(ref: RefObject<TextControl>, entry: Entry): EntryAttributes {
   const { autoFocus, autoSelect, pattern, grows } = entry;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (autoFocus) ref.current?.focus({ preventScroll: true });
     if (autoSelect) ref.current?.select();
   }, [ref, autoFocus, autoSelect]);

@@ -170,6 +170,20 @@ describe.skipIf(!hasBrowser)("a control", () => {
     expect(await page.locator("input[name=day]").inputValue()).toBe("2026-01-27");
   });
 
+  test("what is typed as soon as a list opens is what it is searched for", async () => {
+    const { page, show } = await blank(browser);
+    const options = [{ value: "one", label: "One", description: "The first" }];
+    await show(card({ type: "Select", name: "pick", placeholder: "Pick one", options }));
+    const focused = await page
+      .getByRole("button", { name: "Pick one" })
+      .evaluate(async (button) => {
+        (button as HTMLButtonElement).click();
+        await new Promise<void>(queueMicrotask);
+        return document.activeElement?.getAttribute("role");
+      });
+    expect(focused).toBe("combobox");
+  });
+
   test("a long list of options is searched and chosen by keyboard", async () => {
     const { page, show } = await blank(browser);
     const options = Array.from({ length: 20 }, (_, n) => ({
