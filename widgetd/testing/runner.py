@@ -1,4 +1,6 @@
-"""Run cases on stages: one loop and one browser for as long as pytest runs, a context for each.
+"""Run cases on stages: one loop and one browser for as long as pytest runs.
+
+A case that acts has a context of its own; those that only look at a widget share one.
 
 pytest is synchronous, and the loop lives in a thread beside it; a case is one call into it.
 """
@@ -58,6 +60,7 @@ class Runner:
         self._portal: BlockingPortal | None = None
         self._chromium = Chromium(flags)
         self._servers: dict[Path, Server] = {}
+        self._shared: dict[Server, Stage] = {}
 
     @property
     def portal(self) -> BlockingPortal:
@@ -85,7 +88,9 @@ class Runner:
             server: Whose widgets are shown.
             case: What to do.
             pictures: What is compared with.
-            evidence: A folder for what shows a failure; None for no trace.
+            evidence: A folder for what shows a failure; None for a case that only looks, and
+                leaves no trace: it shares its page with others of its kind, for as long as none
+                fails.
 
         Raises:
             FailedStepError: A step failed.
@@ -96,7 +101,7 @@ class Runner:
     async def _run(
         self, server: Server, case: Case, pictures: Pictures, evidence: Path | None
     ) -> None:
-        stage = await self.open(server)
+        stage = await (self._looking(server) if evidence is None else self.open(server))
         stage.subject, stage.pictures = case.widget, pictures
         stage.traced = evidence is not None
         try:
@@ -104,9 +109,20 @@ class Runner:
                 await stage.context.tracing.start(snapshots=True, sources=True)
             for step in case.steps:
                 await self._step(stage, step, evidence)
+            if not stage.traced:
+                self._shared[server] = stage
         finally:
-            with suppress(Exception):  # a browser that ended has nothing to be closed
-                await stage.close()
+            if self._shared.get(server) is not stage:
+                with suppress(Exception):  # a browser that ended has nothing to be closed
+                    await stage.close()
+
+    async def _looking(self, server: Server) -> Stage:
+        """A stage for a case that does nothing; a context takes longer to be made than to use."""
+        stage = self._shared.pop(server, None)
+        if stage is None or is_gone(stage):
+            return await self.open(server)
+        stage.console.clear()
+        return stage
 
     async def open(self, server: Server) -> Stage:
         """An empty stage."""

@@ -92,6 +92,20 @@ def test_each_widget_is_a_test_in_both_themes(tmp_path: Path) -> None:
     assert_junit(tmp_path / "said.xml", tests=3, failures=1)
 
 
+FAINT = '{"type":"Card","children":[{"type":"Text","value":"faint","color":"#eeeeee"}]}'
+
+
+@needs_browser
+def test_what_one_widget_fails_at_is_not_held_against_the_next(tmp_path: Path) -> None:
+    (tmp_path / "A.widget").write_text(widget_file("A", template=FAINT))
+    (tmp_path / "B.widget").write_text(widget_file("B"))
+    ran = widgetd_test(tmp_path, ".", "--", "-vv")
+
+    assert ran.returncode == 1
+    for said in ("A.widget::light FAILED", "A.widget::dark PASSED", "B.widget::light PASSED"):
+        assert said in ran.stdout
+
+
 @needs_browser
 def test_a_stage_is_a_fixture_of_anybodys_suite(tmp_path: Path) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
