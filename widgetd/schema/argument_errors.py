@@ -67,8 +67,7 @@ def invalid_arguments(
     for fault in faults:
         path = fault.path
         hidden = _hidden(path, sensitive)
-        if hidden is not None:
-            path = path[:hidden]
+        path = path[:hidden]
         # A property that is not declared may be a sensitive one whose name came out wrong.
         secret = hidden is not None or (bool(sensitive) and fault.keyword == "additionalProperties")
         place = _shortened(dotted(path), LONGEST_PATH)
@@ -138,13 +137,7 @@ def _shortened(text: str, longest: int) -> str:
 
 
 def _ending(path: str, examples: Iterable[Example], room: int) -> str:
-    """The first of `examples` for which there is room; else what of it stands at `path`.
-
-    Args:
-        path: What is at fault first.
-        examples: Of all arguments.
-        room: How many characters there are.
-    """
+    """The first of `examples` for which there is room; else what of it stands at `path`."""
     for example in examples:
         for place, value in example.cuts(path):
             of = f" of {place}" if place else ""

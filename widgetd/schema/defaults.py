@@ -14,13 +14,7 @@ from widgetd.schema.json_values import Json
 
 
 def filled(evaluator: Evaluator, root: Subschema, arguments: dict[str, Json]) -> dict[str, Json]:
-    """`arguments` with every default that applies, at any depth.
-
-    Args:
-        evaluator: Decides which alternatives a value fits, and which defaults are usable.
-        root: What the arguments are held to.
-        arguments: What fits it.
-    """
+    """`arguments` with every default that applies, at any depth."""
     whole: dict[str, Json] = _Defaults(evaluator).filled([root], arguments)
     return whole
 

@@ -166,10 +166,8 @@ def _range(schema: Mapping[str, Json]) -> str:
 def _count(schema: Mapping[str, Json], what: str, noun: str) -> str:
     low, high = schema.get(f"min{what}"), schema.get(f"max{what}")
     plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
-    if low is not None and low == high:
-        return f" of {shown(low)} {noun if low == 1 else plural}"
-    if low is not None and high is not None:
+    if low is not None and high is not None and low != high:
         return f" of {shown(low)} to {shown(high)} {plural}"
-    if low is not None:
-        return f" of at least {shown(low)} {noun if low == 1 else plural}"
-    return "" if high is None else f" of at most {shown(high)} {noun if high == 1 else plural}"
+    bound = high if low is None else low
+    word = "" if low == high else "at least " if high is None else "at most "
+    return "" if bound is None else f" of {word}{shown(bound)} {noun if bound == 1 else plural}"

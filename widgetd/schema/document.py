@@ -144,15 +144,14 @@ def read_document(schema: dict[str, Json], limits: Limits) -> Document:
     if size > limits.schema_nodes:
         said = f"{size:,}" if size < 10**9 else "more than a billion"
         raise _too_large(said, limits.schema_nodes)
-    nodes, targets = references.nodes, references.targets
     if references.is_dynamic:
         root = references.copied_by_scope()
     return Document(
         root=root,
         size=size,
         is_dynamic=references.is_dynamic,
-        _targets=targets,
-        _nodes=nodes,
+        _targets=references.targets,
+        _nodes=references.nodes,
         _copies=references.copies,
     )
 

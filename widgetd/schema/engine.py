@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import jsonschema_rs
@@ -23,16 +23,10 @@ from widgetd.schema.json_values import Json, error_at, pointer
 IsValid: TypeAlias = Callable[[Json], bool]
 
 
-class _Options(TypedDict):
-    offline: bool
-    validate_formats: bool
-    pattern_options: jsonschema_rs.RegexOptions
-
-
 # Most patterns compile to a hundredth of the small size.
 SMALL = jsonschema_rs.RegexOptions(size_limit=64 * 1024)
 LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
-OPTIONS: _Options = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
+OPTIONS: dict[str, Any] = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
 
 MOST_PATTERNS = 200
 # Large ones take up to 50 ms each to compile.
@@ -119,9 +113,8 @@ def matches(pattern: str, text: str) -> bool:
 
 def text_matcher(pattern: str) -> IsValid | None:
     """What says whether a text holds a match of `pattern`; None where that may take long."""
-    if not _accepts({"pattern": pattern}, SMALL):
-        return None
-    return _text_validator("pattern", pattern)
+    is_quick = _accepts({"pattern": pattern}, SMALL)
+    return _text_validator("pattern", pattern) if is_quick else None
 
 
 def has_format(name: str, text: str) -> bool:
@@ -216,8 +209,7 @@ def _patterns(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def _accepts(
-    schema: dict[str, Json],
-    patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
+    schema: dict[str, Json], patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions
 ) -> bool:
     try:
         jsonschema_rs.validator_for(schema, offline=True, pattern_options=patterns)

@@ -108,14 +108,7 @@ MISFIT = 1_000
 def most_telling(
     document: Document, parts: Sequence[Subschema], value: Json, branches: Sequence[Faults]
 ) -> Faults:
-    """Of a `value` that fits none of the alternatives `parts`, the faults that tell most.
-
-    Args:
-        document: The schema.
-        parts: The alternatives.
-        value: What fits none of them.
-        branches: The faults of `value` in each.
-    """
+    """Of the faults of `value` in each of `parts`, none of which it fits, those that tell most."""
     ranked = [(_distance(faults), faults) for faults in branches]
     (rank, *_), best = min(ranked, key=itemgetter(0))
     if rank == WRONG_KIND:

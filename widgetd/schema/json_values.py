@@ -25,8 +25,18 @@ NAMES: Mapping[type, str] = {
     type(None): "null",
 }
 
-TYPES = ("object", "array", "string", "number", "boolean", "null")
+JSON_TYPES: Mapping[type, str] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
 """The types of JSON; an integer is a number."""
+
+TYPES = tuple(dict.fromkeys(JSON_TYPES.values()))
 
 EMPTY = (None,)
 

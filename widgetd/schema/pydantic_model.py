@@ -158,7 +158,7 @@ class _Models:
         }
 
         def exactly(cls: type[BaseModel], sent: Json) -> Json:
-            return sent if isinstance(sent, cls) else self._admitted(schema, _plain(sent))
+            return sent if isinstance(sent, cls) else self._admitted(schema, plain(sent))
 
         validators: dict[str, Any] = {"exactly": model_validator(mode="before")(exactly)}
         self._models[name] = create_model(
@@ -302,8 +302,7 @@ class _Models:
         fields = {field.alias or name: name for name, field in model.model_fields.items()}
         known = {fields[name]: inner for name, inner in inside.items() if name in fields}
         made = model.model_construct(_fields_set=set(known), **known)
-        others = {name: inner for name, inner in inside.items() if name not in fields}
-        made.__pydantic_extra__ = others
+        made.__pydantic_extra__ = {n: one for n, one in inside.items() if n not in fields}
         return made
 
 
@@ -326,13 +325,13 @@ def _advertising(schema: Mapping[str, Json]) -> type[BaseModel]:
     return Advertising
 
 
-def _plain(value: Json) -> Json:
-    """`value` with the arguments of the models in it."""
+def plain(value: Json) -> Json:
+    """`value` with their arguments in place of the models in it."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True, exclude_unset=True)
     if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
-    return [_plain(inner) for inner in value] if isinstance(value, list) else value
+        return {name: plain(inner) for name, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _union(hints: list[Hint]) -> Hint:

@@ -66,11 +66,7 @@ class Schema:
     """
 
     def __init__(
-        self,
-        advertised: Mapping[str, Json],
-        document: Document,
-        is_valid: IsValid,
-        limits: Limits,
+        self, advertised: Mapping[str, Json], document: Document, is_valid: IsValid, limits: Limits
     ) -> None:
         self.advertised = advertised
         self.document = document

@@ -39,9 +39,7 @@ class _UnknownError(Exception):
 def pattern_strings(pattern: str, ordinal: int = 0) -> tuple[str, ...]:
     """Strings that probably match `pattern`, shorter before longer; none if it is not understood.
 
-    Args:
-        pattern: A regular expression.
-        ordinal: Which of the characters and alternatives are taken.
+    Another `ordinal` takes other characters and alternatives.
     """
     try:
         piece = _Reader(pattern, ordinal).read()

@@ -13,21 +13,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
-from widgetd.schema.applicators import (
-    Evaluator,
-    dependent,
-    element_part,
-    needed,
-    property_parts,
-)
+from widgetd.schema.applicators import Evaluator, dependent, element_part, needed, property_parts
 from widgetd.schema.document import Document, Subschema
-from widgetd.schema.explain import Explainer
 from widgetd.schema.json_values import TYPES, Json, identity
 from widgetd.schema.sampling.constraints import Constraints, all_of, numbers, strings
 from widgetd.schema.sampling.pattern_strings import pattern_strings
 from widgetd.schema.types import type_names
+
+if TYPE_CHECKING:
+    from widgetd.schema.validator import Schema
 
 State = Literal["required", "full", "empty", "one", "two", "many", "long", "nulls", "nasty"]
 Style = Literal[State, "smallest"]
@@ -62,29 +58,12 @@ ELEMENTS: Mapping[Style, int] = {
 MOST_ROUNDS = 16
 
 
-class Samplable(Protocol):
-    """A compiled schema, as far as samples need it."""
-
-    @property
-    def document(self) -> Document:
-        """The schema."""
-        ...
-
-    def admits(self, arguments: Json) -> bool:
-        """Whether `arguments` fit."""
-        ...
-
-    def explainer(self, budget: int) -> Explainer:
-        """An evaluator of the schema's parts."""
-        ...
-
-
-def smallest(schema: Samplable) -> dict[str, Json] | None:
+def smallest(schema: Schema) -> dict[str, Json] | None:
     """Arguments with nothing but what is required, in plausible words."""
-    return _made(schema, "smallest", 0)
+    return sample(schema, state="smallest")
 
 
-def sample(schema: Samplable, *, state: State, seed: int = 0) -> dict[str, Json] | None:
+def sample(schema: Schema, *, state: Style, seed: int = 0) -> dict[str, Json] | None:
     """Arguments in a certain state.
 
     Args:
@@ -94,26 +73,21 @@ def sample(schema: Samplable, *, state: State, seed: int = 0) -> dict[str, Json]
             strings are; `nulls` has null wherever it may stand.
         seed: Another seed takes other words and other alternatives.
     """
-    return _made(schema, state, seed)
-
-
-def _made(schema: Samplable, style: Style, seed: int) -> dict[str, Json] | None:
-    root = schema.document.root
     depths = _ShallowestDepths(schema.document)
-    explainer = schema.explainer(EVALUATIONS_FOR_SMALLEST if style == "smallest" else EVALUATIONS)
+    explainer = schema.explainer(EVALUATIONS_FOR_SMALLEST if state == "smallest" else EVALUATIONS)
     attempts: list[tuple[int, Evaluator]] = [(0, _AcceptsAll(explainer))]
     attempts += [(attempt, explainer) for attempt in range(ATTEMPTS)]
+    whole = {"type": "object", "allOf": [schema.document.root]}
     for attempt, evaluator in attempts:
-        sampler = _Sampler(evaluator, depths, style)
+        sampler = _Sampler(evaluator, depths, state)
         try:
-            made = sampler.make({"type": "object", "allOf": [root]}, _Position(seed + attempt))
+            made: dict[str, Json] = sampler.make(whole, _Position(seed + attempt))
         except _CannotMakeError:
             if sampler.exhausted:
                 break
             continue
         if schema.admits(made):
-            arguments: dict[str, Json] = made
-            return arguments
+            return made
     return None
 
 
@@ -168,11 +142,7 @@ class _Sampler:
         return self._left < 0 or self._evaluator.exhausted
 
     def make(self, schema: Subschema, position: _Position) -> Json:
-        """A value that very probably fits `schema`.
-
-        Raises:
-            _CannotMakeError: None was found.
-        """
+        """A value that very probably fits `schema`."""
         self._left -= 1
         if schema is False or self.exhausted or position.depth > DEEPEST:
             raise _CannotMakeError
