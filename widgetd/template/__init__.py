@@ -12,17 +12,8 @@ from widgetd.template.template import (
     Expression,
     Rendering,
     Template,
-    compile_expression,
     compile_template,
     compile_text,
 )
 
-__all__ = [
-    "Expression",
-    "Read",
-    "Rendering",
-    "Template",
-    "compile_expression",
-    "compile_template",
-    "compile_text",
-]
+__all__ = ["Expression", "Read", "Rendering", "Template", "compile_template", "compile_text"]

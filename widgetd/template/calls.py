@@ -12,17 +12,15 @@ from typing import Final
 from widgetd.errors import nearest
 from widgetd.template.budget import UNFIT, Failure
 from widgetd.template.builtins import (
-    CYCLER_METHODS,
     DICT_METHODS,
     FILTERS,
-    FUNCTIONS,
     LIST_METHODS,
     REFUSED_FILTERS,
     REFUSED_FUNCTIONS,
     TESTS,
     TEXT_METHODS,
 )
-from widgetd.template.builtins.functions import Cycler, Function
+from widgetd.template.builtins.functions import CYCLER_METHODS, FUNCTIONS, Cycler, Function
 from widgetd.template.loops import LOOP_METHODS, Loop
 from widgetd.template.parser import Fault, nodes
 from widgetd.template.scope import BUDGET, Evaluate, Frame
@@ -43,11 +41,7 @@ _METHOD_NAMES: Final = tuple(sorted({name for _, methods in _METHODS for name in
 
 
 def known(node: nodes.Filter | nodes.Test) -> Callable[..., Value]:
-    """The function of the filter or test that `node` applies.
-
-    Raises:
-        Fault: `W1302`, where there is no such one or it does not take these arguments.
-    """
+    """The function of the filter or test that `node` applies."""
     sort = "filter" if isinstance(node, nodes.Filter) else "test"
     function = _named(sort, node.name, node.lineno)
     try:
@@ -92,11 +86,7 @@ def _unknown(sort: str, name: str, place: int, known: Mapping[str, object]) -> F
 
 
 def builtin(name: str, place: int, args: list[Evaluate], kwargs: dict[str, Evaluate]) -> Evaluate:
-    """The closure that calls the function `name`.
-
-    Raises:
-        Fault: `W1302`, where there is no such function.
-    """
+    """The closure that calls the function `name`."""
     if name in REFUSED_FUNCTIONS:
         raise Fault("W1302", place, f"{name}() is not available", REFUSED_FUNCTIONS[name])
     if name not in FUNCTIONS:
@@ -122,11 +112,7 @@ def value(
 def method(
     name: str, place: int, subject: Evaluate, args: list[Evaluate], kwargs: dict[str, Evaluate]
 ) -> Evaluate:
-    """The closure that calls the method `name` of what `subject` evaluates to.
-
-    Raises:
-        Fault: `W1302`, where nothing has such a method.
-    """
+    """The closure that calls the method `name` of what `subject` evaluates to."""
     if name not in _METHOD_NAMES:
         close = nearest(name, _METHOD_NAMES)
         advice = f"did you mean '{close}'?" if close else "use a filter"
@@ -146,10 +132,7 @@ def method(
 
 
 def _calling(
-    place: int,
-    find: Callable[[Frame], Function],
-    args: list[Evaluate],
-    kwargs: dict[str, Evaluate],
+    place: int, find: Callable[[Frame], Function], args: list[Evaluate], kwargs: dict[str, Evaluate]
 ) -> Evaluate:
     def call(frame: Frame) -> Value:
         try:

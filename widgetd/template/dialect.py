@@ -45,10 +45,8 @@ _ADVICE: Final[Mapping[str, str]] = MappingProxyType(
 
 def advice(problem: str) -> str:
     """What would be right where the parser found `problem`."""
-    for start, right in _ADVICE.items():
-        if problem.startswith(start):
-            return right
-    return "write it as Jinja reads it"
+    right = (right for start, right in _ADVICE.items() if problem.startswith(start))
+    return next(right, "write it as Jinja reads it")
 
 
 # --- texts that template literals made ---

@@ -47,17 +47,25 @@ from widgetd.template.values import (
 
 
 def expression(node: nodes.Node, scope: Scope) -> Evaluate:
-    """The closure that evaluates `node`.
-
-    Raises:
-        Fault: `W1302`, where the expression is not available in templates.
-    """
+    """The closure that evaluates `node`."""
     scope.layout.nodes += 1
     make = _MAKERS.get(type(node))
     if make is None:
         word = type(node).__name__.lower()
         raise Fault("W1302", node.lineno, f"{word} is not available", "use what stays in the data")
     return make(node, scope)
+
+
+def _placed(place: int, evaluate: Evaluate) -> Evaluate:
+    """`evaluate`, whose failures stand at `place`; what runs often does that itself."""
+
+    def run(frame: Frame) -> Value:
+        try:
+            return evaluate(frame)
+        except Failure as failure:
+            raise failure.at(place) from None
+
+    return run
 
 
 # --- names, and what they hold ---
@@ -119,19 +127,15 @@ def _getitem(node: nodes.Getitem, scope: Scope) -> Evaluate:
 
 
 def _slice(node: nodes.Slice, subject: Evaluate, scope: Scope) -> Evaluate:
-    place = node.lineno
     bounds = [
         constant(None) if bound is None else expression(bound, scope)
         for bound in (node.start, node.stop, node.step)
     ]
 
     def cut(frame: Frame) -> Value:
-        try:
-            return part(frame[BUDGET], subject(frame), *(bound(frame) for bound in bounds))
-        except Failure as failure:
-            raise failure.at(place) from None
+        return part(frame[BUDGET], subject(frame), *(bound(frame) for bound in bounds))
 
-    return cut
+    return _placed(node.lineno, cut)
 
 
 # --- filters, tests and calls ---
@@ -175,12 +179,8 @@ def _arguments(
 ) -> tuple[list[Evaluate], dict[str, Evaluate]]:
     """The closures of what a filter, test or function is given, by position and by name."""
     if node.dyn_args is not None or node.dyn_kwargs is not None:
-        raise Fault(
-            "W1302",
-            node.lineno,
-            "arguments cannot be unpacked with * or **",
-            "write them out one by one",
-        )
+        problem = "arguments cannot be unpacked with * or **"
+        raise Fault("W1302", node.lineno, problem, "write them out one by one")
     named = {str(pair.key): expression(pair.value, scope) for pair in node.kwargs}
     return [expression(each, scope) for each in node.args], named
 
@@ -225,15 +225,8 @@ def _not(node: nodes.Not, scope: Scope) -> Evaluate:
 
 def _unary(node: nodes.Neg | nodes.Pos, scope: Scope) -> Evaluate:
     apply = negative if isinstance(node, nodes.Neg) else positive
-    value, place = expression(node.node, scope), node.lineno
-
-    def signed(frame: Frame) -> Value:
-        try:
-            return apply(value(frame))
-        except Failure as failure:
-            raise failure.at(place) from None
-
-    return signed
+    value = expression(node.node, scope)
+    return _placed(node.lineno, lambda frame: apply(value(frame)))
 
 
 def _binary(node: nodes.BinExpr, scope: Scope) -> Evaluate:
@@ -254,36 +247,28 @@ def _operated(apply: Binary, left: Evaluate, right: Evaluate, place: int) -> Eva
 
 
 def _concat(node: nodes.Concat, scope: Scope) -> Evaluate:
-    parts, place = [expression(each, scope) for each in node.nodes], node.lineno
-
-    def joined(frame: Frame) -> Value:
-        try:
-            return concat(frame[BUDGET], [each(frame) for each in parts])
-        except Failure as failure:
-            raise failure.at(place) from None
-
-    return joined
+    parts = [expression(each, scope) for each in node.nodes]
+    return _placed(
+        node.lineno, lambda frame: concat(frame[BUDGET], [each(frame) for each in parts])
+    )
 
 
 def _compare(node: nodes.Compare, scope: Scope) -> Evaluate:
-    first, place = expression(node.expr, scope), node.lineno
+    first = expression(node.expr, scope)
     if len(node.ops) == 1:
         return _compared(first, node.ops[0], scope)
     rest = [(COMPARISONS[each.op], expression(each.expr, scope)) for each in node.ops]
 
     def chained(frame: Frame) -> Value:
         left = first(frame)
-        try:
-            for compare, operand in rest:
-                right = operand(frame)
-                if not compare(frame[BUDGET], left, right):
-                    return False
-                left = right
-        except Failure as failure:
-            raise failure.at(place) from None
+        for compare, operand in rest:
+            right = operand(frame)
+            if not compare(frame[BUDGET], left, right):
+                return False
+            left = right
         return True
 
-    return chained
+    return _placed(node.lineno, chained)
 
 
 def _compared(left: Evaluate, operand: nodes.Operand, scope: Scope) -> Evaluate:

@@ -8,10 +8,11 @@ on every way is relied upon.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from jinja2.visitor import NodeVisitor
 
 from widgetd.template.parser import Parsed, nodes, start
 from widgetd.template.patterns import (
@@ -97,10 +98,10 @@ def json_context(parsed: Parsed) -> JsonContext:
 _Bodied = nodes.AssignBlock | nodes.Macro | nodes.CallBlock | nodes.FilterBlock
 
 
-class _Walk:
+class _Walk(NodeVisitor):
     """One run through a template, and what it has seen so far.
 
-    Each method says what may stand behind a node, given what may stand before it.
+    Each visit says what may stand behind a node, given what may stand before it.
     """
 
     def __init__(self, parsed: Parsed) -> None:
@@ -136,12 +137,14 @@ class _Walk:
         for node in body:
             key = (id(node), states, turn)
             if key not in self.memo:
-                step = _STEPS.get(type(node))
-                self.memo[key] = states if step is None else step(self, node, states, turn)
+                self.memo[key] = self.visit(node, states, turn)
             states = self.memo[key]
         return states
 
-    def output(self, node: nodes.Output, states: States, turn: Turn | None) -> States:
+    def generic_visit(self, _node: nodes.Node, states: States, _turn: Turn | None) -> States:
+        return states
+
+    def visit_Output(self, node: nodes.Output, states: States, turn: Turn | None) -> States:
         for each in node.nodes:
             states = self.value(each, states, turn)
         return states
@@ -195,7 +198,7 @@ class _Walk:
                 self.commas[Comma(start(node) + within, mistake.missing)] = None
         return frozenset(behind)
 
-    def choice(self, node: nodes.If, states: States, turn: Turn | None) -> States:
+    def visit_If(self, node: nodes.If, states: States, turn: Turn | None) -> States:
         behind = []
         for branch in (node, *node.elif_):
             taken = decided(branch.test, turn)
@@ -205,7 +208,7 @@ class _Walk:
                 return _either(behind)
         return _either([*behind, self.body(node.else_, states, turn)])
 
-    def loop(self, node: nodes.For, states: States, turn: Turn | None) -> States:
+    def visit_For(self, node: nodes.For, states: States, turn: Turn | None) -> States:
         """What stands behind a loop of no turn, of one, and of any number."""
         none = self.body(node.else_, states, turn)
         one = self.body(node.body, states, Turn(first=True, last=True))
@@ -218,7 +221,9 @@ class _Walk:
         many = self.body(node.body, middle, Turn(first=False, last=True))
         return none | one | many
 
-    def set_block(self, node: nodes.AssignBlock, states: States, turn: Turn | None) -> States:
+    def visit_AssignBlock(
+        self, node: nodes.AssignBlock, states: States, turn: Turn | None
+    ) -> States:
         """What stands behind a set-block: nothing new, unless it is written on the spot."""
         if id(node) not in self.stripping:
             self.aside(node, states, turn)
@@ -242,10 +247,10 @@ class _Walk:
             self.body(node.body, frozenset({Point(ANY, sure=True)}), turn)
         return states
 
-    def macro(self, node: nodes.Macro, states: States, _turn: Turn | None) -> States:
+    def visit_Macro(self, node: nodes.Macro, states: States, _turn: Turn | None) -> States:
         return self.aside(node, states, None)
 
-    def written(
+    def visit_CallBlock(
         self, node: nodes.CallBlock | nodes.FilterBlock, states: States, turn: Turn | None
     ) -> States:
         """What stands behind a `call` or `filter` block, which writes what it captured."""
@@ -253,13 +258,12 @@ class _Walk:
         self.see(node, states)
         return frozenset(self.unknown(point) for point in states)
 
-    def inline(
-        self,
-        node: nodes.With | nodes.Scope | nodes.ScopedEvalContextModifier,
-        states: States,
-        turn: Turn | None,
-    ) -> States:
+    visit_FilterBlock = visit_CallBlock
+
+    def visit_With(self, node: Any, states: States, turn: Turn | None) -> States:
         return self.body(node.body, states, turn)
+
+    visit_Scope = visit_ScopedEvalContextModifier = visit_With
 
 
 def _either(ways: list[States]) -> States:
@@ -271,22 +275,6 @@ def _either(ways: list[States]) -> States:
 
 # Any value without a quotation mark would do to stand for what `tojson` writes.
 _A_VALUE: Final = "[]"
-
-
-_STEPS: Final[Mapping[type[nodes.Node], Callable[..., States]]] = MappingProxyType(
-    {
-        nodes.Output: _Walk.output,
-        nodes.If: _Walk.choice,
-        nodes.For: _Walk.loop,
-        nodes.AssignBlock: _Walk.set_block,
-        nodes.Macro: _Walk.macro,
-        nodes.CallBlock: _Walk.written,
-        nodes.FilterBlock: _Walk.written,
-        nodes.With: _Walk.inline,
-        nodes.Scope: _Walk.inline,
-        nodes.ScopedEvalContextModifier: _Walk.inline,
-    }
-)
 
 
 # --- plain text as JSON: how far it has got, and what may come next ---

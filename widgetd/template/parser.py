@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -69,16 +70,11 @@ class Fault(Exception):  # noqa: N818 - a WidgetError in the making, never seen 
 
     def of(self, text: str) -> WidgetError:
         """The error about the template `text`, with its line and column."""
-        line, column = (None, None) if self.place is None else Lines(text).location(self.place)
-        return WidgetError(
-            Finding(
-                code=self.code,
-                line=line,
-                column=column,
-                problem=self.problem,
-                advice=self.advice,
-            )
-        )
+        finding = Finding(code=self.code, problem=self.problem, advice=self.advice)
+        if self.place is not None:
+            line, column = Lines(text).location(self.place)
+            finding = replace(finding, line=line, column=column)
+        return WidgetError(finding)
 
 
 def _too_deep(place: int | None) -> Fault:
@@ -91,11 +87,7 @@ class _Environment(Environment):
     """Bounds what reaches the parser, and reads the exporter's operators as it meant them."""
 
     def _tokenize(
-        self,
-        source: str,
-        name: str | None,
-        filename: str | None = None,
-        state: str | None = None,
+        self, source: str, name: str | None, filename: str | None = None, state: str | None = None
     ) -> TokenStream:
         found: Iterable[Token] | None = None if state else tokens(source)
         if found is None:
@@ -177,11 +169,7 @@ def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
 
 
 def parse_expression(text: str, limits: Limits) -> nodes.Expr:
-    """The tree of one expression.
-
-    Raises:
-        Fault: as `parse` does.
-    """
+    """The tree of one expression."""
     _check_size(text, limits)
     tree = _parsed(text, "variable", _expression)
     _checked(tree, limits)

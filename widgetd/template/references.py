@@ -7,13 +7,14 @@ as far as it is certain; what is not certain is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from jinja2.visitor import NodeVisitor
 
 from widgetd.template import dialect
-from widgetd.template.builtins import FUNCTIONS
+from widgetd.template.builtins.functions import FUNCTIONS
 from widgetd.template.lexer import Lines
 from widgetd.template.parser import children, nodes, start
 from widgetd.template.scope import assigned, targets
@@ -61,19 +62,20 @@ class _Context:
     tested: bool = False
     in_loop: bool = False
 
-    def binding(self, names: Mapping[str, str | None]) -> _Context:
-        return _Context({**self.names, **names}, self.known, self.tested, self.in_loop)
+    def binding(self, names: Names) -> _Context:
+        return replace(self, names={**self.names, **names})
 
     def knowing(self, known: Iterable[str]) -> _Context:
         """Here, with the paths `known` certainly there."""
-        return _Context(self.names, self.known.union(known), self.tested, self.in_loop)
+        return replace(self, known=self.known.union(known))
+
+    def where(self, test: nodes.Node, *, is_true: bool) -> _Context:
+        """Here, where `test` came out so."""
+        return self.knowing(_certain(test, self.names, when=is_true))
 
     def testing(self, tested: bool = True) -> _Context:
         """Here, where a value only decides something."""
-        return _Context(self.names, self.known, tested, self.in_loop)
-
-    def turning(self) -> _Context:
-        return _Context(self.names, self.known, self.tested, in_loop=True)
+        return replace(self, tested=tested)
 
 
 def reads(tree: nodes.Node, lines: Lines) -> tuple[Read, ...]:
@@ -90,10 +92,10 @@ def names(found: Iterable[Read]) -> frozenset[str]:
     )
 
 
-class _Reader:
+class _Reader(NodeVisitor):
     """Walks a template once and collects its reads.
 
-    A statement's visit returns what it binds for the statements behind it.
+    A statement's visit returns what it binds for the statements behind it, if anything.
     """
 
     def __init__(self, lines: Lines) -> None:
@@ -103,21 +105,21 @@ class _Reader:
     def body(self, body: Iterable[nodes.Node], context: _Context) -> Names:
         """Visit statements in their order; the names bound behind the last one."""
         for node in body:
-            context = context.binding(self.visit(node, context))
+            context = context.binding(self.visit(node, context) or {})
         return context.names
 
-    def visit(self, node: nodes.Node, context: _Context) -> Names:
-        visit = _VISITS.get(type(node))
-        if visit is not None:
-            return visit(self, node, context)
+    def generic_visit(self, node: nodes.Node, context: _Context) -> None:
         for child in children(node):
             self.visit(child, context.testing(False))
-        return {}
 
-    def template(self, node: nodes.Template, context: _Context) -> Names:
-        return self.body(node.body, context)
+    def visit_Template(self, node: Any, context: _Context) -> None:
+        self.body(node.body, context)
 
-    def value(self, node: nodes.Name | nodes.Getattr | nodes.Getitem, context: _Context) -> Names:
+    visit_Scope = visit_ScopedEvalContextModifier = visit_Template
+
+    def visit_Name(
+        self, node: nodes.Name | nodes.Getattr | nodes.Getitem, context: _Context
+    ) -> None:
         """Of a name, and what is read from one, the longest path counts, once."""
         read = path(node, context.names)
         if read is not None:
@@ -126,7 +128,8 @@ class _Reader:
             self.visit(node.node, context.testing(False))
         if isinstance(node, nodes.Getitem):
             self.visit(node.arg, context.testing(False))
-        return {}
+
+    visit_Getattr = visit_Getitem = visit_Name
 
     def read(self, node: nodes.Expr, read: str, context: _Context) -> None:
         name = node.name if isinstance(node, nodes.Name) else ""
@@ -146,7 +149,7 @@ class _Reader:
             )
         )
 
-    def filter(self, node: nodes.Filter, context: _Context) -> Names:
+    def visit_Filter(self, node: nodes.Filter, context: _Context) -> None:
         """`default` provides for absence."""
         read = path(node, context.names)
         provides = node.name in {"default", "d"}
@@ -156,38 +159,33 @@ class _Reader:
             self.visit(node.node, context.testing(provides))
         for each in (*node.args, *node.kwargs):
             self.visit(each, context.testing(False))
-        return {}
 
-    def test(self, node: nodes.Test, context: _Context) -> Names:
+    def visit_Test(self, node: nodes.Test, context: _Context) -> None:
         """Being asked about, a value may be absent."""
         self.visit(node.node, context.testing())
         for each in node.args:
             self.visit(each, context.testing(False))
-        return {}
 
-    def choice(self, node: nodes.CondExpr, context: _Context) -> Names:
+    def visit_CondExpr(self, node: nodes.CondExpr, context: _Context) -> None:
         self.visit(node.test, context.testing())
-        self.visit(node.expr1, context.knowing(_certain(node.test, context.names, when=True)))
+        self.visit(node.expr1, context.where(node.test, is_true=True))
         if node.expr2 is not None:
-            self.visit(node.expr2, context.knowing(_certain(node.test, context.names, when=False)))
-        return {}
+            self.visit(node.expr2, context.where(node.test, is_true=False))
 
-    def both(self, node: nodes.And, context: _Context) -> Names:
+    def visit_And(self, node: nodes.And, context: _Context) -> None:
         """In `a and b`, `b` is only read where `a` is true."""
         self.visit(node.left, context.testing())
-        self.visit(node.right, context.knowing(_certain(node.left, context.names, when=True)))
-        return {}
+        self.visit(node.right, context.where(node.left, is_true=True))
 
-    def either(self, node: nodes.Or, context: _Context) -> Names:
+    def visit_Or(self, node: nodes.Or, context: _Context) -> None:
         """In `a or b`, `b` provides for the absence of `a`."""
         self.visit(node.left, context.testing())
-        self.visit(node.right, context.knowing(_certain(node.left, context.names, when=False)))
-        return {}
+        self.visit(node.right, context.where(node.left, is_true=False))
 
-    def negation(self, node: nodes.Not, context: _Context) -> Names:
-        return self.visit(node.node, context.testing())
+    def visit_Not(self, node: nodes.Not, context: _Context) -> None:
+        self.visit(node.node, context.testing())
 
-    def call(self, node: nodes.Call, context: _Context) -> Names:
+    def visit_Call(self, node: nodes.Call, context: _Context) -> None:
         """Of a method, what it belongs to is read; of a function, what it is given."""
         if isinstance(node.node, nodes.Getattr):
             self.visit(node.node.node, context.testing(False))
@@ -195,17 +193,14 @@ class _Reader:
             self.visit(node.node, context.testing(False))
         for each in (*node.args, *node.kwargs):
             self.visit(each, context.testing(False))
-        return {}
 
-    def branches(self, node: nodes.If, context: _Context) -> Names:
+    def visit_If(self, node: nodes.If, context: _Context) -> Names:
         """Behind an `if`, a name stands for what all branches agree on."""
         ends = []
         for each in (node, *node.elif_):
             self.visit(each.test, context.testing())
-            ends.append(
-                self.body(each.body, context.knowing(_certain(each.test, context.names, when=True)))
-            )
-            context = context.knowing(_certain(each.test, context.names, when=False))
+            ends.append(self.body(each.body, context.where(each.test, is_true=True)))
+            context = context.where(each.test, is_true=False)
         ends.append(self.body(node.else_, context))
         return {
             name: ends[0].get(name) if len({end.get(name) for end in ends}) == 1 else None
@@ -213,23 +208,22 @@ class _Reader:
             for name in end.keys() - context.names.keys() | assigned([node])
         }
 
-    def loop(self, node: nodes.For, context: _Context) -> Names:
+    def visit_For(self, node: nodes.For, context: _Context) -> None:
         """A loop's target stands for the elements of what it runs through."""
         self.visit(node.iter, context)
         read = path(node.iter, context.names)
         single = isinstance(node.target, nodes.Name) and read is not None
         names = dict.fromkeys(targets(node.target), f"{read}[]" if single else None)
-        turn = context.binding({"loop": None, **names}).turning()
+        turn = replace(context.binding({"loop": None, **names}), in_loop=True)
         if single:
             turn = turn.knowing({str(read), f"{read}[]"})
         if node.test is not None:
             self.visit(node.test, turn.testing())
-            turn = turn.knowing(_certain(node.test, turn.names, when=True))
+            turn = turn.where(node.test, is_true=True)
         self.body(node.body, turn)
         self.body(node.else_, context)
-        return {}
 
-    def assign(self, node: nodes.Assign, context: _Context) -> Names:
+    def visit_Assign(self, node: nodes.Assign, context: _Context) -> Names:
         """A name that is `set` stands for the path it is given."""
         self.visit(node.node, context)
         names: dict[str, str | None] = dict.fromkeys(targets(node.target))
@@ -237,12 +231,12 @@ class _Reader:
             names[node.target.name] = path(node.node, context.names)
         return names
 
-    def set_block(self, node: nodes.AssignBlock, context: _Context) -> Names:
+    def visit_AssignBlock(self, node: nodes.AssignBlock, context: _Context) -> Names:
         """The name of a set-block stands for a text of its own."""
         self.body(node.body, context)
         return dict.fromkeys(targets(node.target))
 
-    def bindings(self, node: nodes.With, context: _Context) -> Names:
+    def visit_With(self, node: nodes.With, context: _Context) -> None:
         names: dict[str, str | None] = {}
         for target, value in zip(node.targets, node.values, strict=True):
             self.visit(value, context)
@@ -250,9 +244,8 @@ class _Reader:
             if isinstance(target, nodes.Name):
                 names[target.name] = path(value, context.names)
         self.body(node.body, context.binding(names))
-        return {}
 
-    def macro(self, node: nodes.Macro, context: _Context) -> Names:
+    def visit_Macro(self, node: nodes.Macro, context: _Context) -> Names:
         """What a macro's parameters stand for is up to its callers."""
         for each in node.defaults:
             self.visit(each, context)
@@ -261,48 +254,13 @@ class _Reader:
         self.body(node.body, context.binding(own))
         return {node.name: None}
 
-    def call_block(self, node: nodes.CallBlock, context: _Context) -> Names:
+    def visit_CallBlock(self, node: nodes.CallBlock, context: _Context) -> None:
         self.visit(node.call, context)
         self.body(node.body, context.binding(dict.fromkeys(each.name for each in node.args)))
-        return {}
 
-    def apart(
-        self, node: nodes.Scope | nodes.ScopedEvalContextModifier, context: _Context
-    ) -> Names:
-        self.body(node.body, context)
-        return {}
-
-    def capture(self, node: nodes.FilterBlock, context: _Context) -> Names:
+    def visit_FilterBlock(self, node: nodes.FilterBlock, context: _Context) -> None:
         self.body(node.body, context)
         self.visit(node.filter, context)
-        return {}
-
-
-_VISITS: Final[Mapping[type[nodes.Node], Callable[..., Names]]] = MappingProxyType(
-    {
-        nodes.Template: _Reader.template,
-        nodes.Name: _Reader.value,
-        nodes.Getattr: _Reader.value,
-        nodes.Getitem: _Reader.value,
-        nodes.Filter: _Reader.filter,
-        nodes.Test: _Reader.test,
-        nodes.CondExpr: _Reader.choice,
-        nodes.And: _Reader.both,
-        nodes.Or: _Reader.either,
-        nodes.Not: _Reader.negation,
-        nodes.Call: _Reader.call,
-        nodes.If: _Reader.branches,
-        nodes.For: _Reader.loop,
-        nodes.Assign: _Reader.assign,
-        nodes.AssignBlock: _Reader.set_block,
-        nodes.With: _Reader.bindings,
-        nodes.Macro: _Reader.macro,
-        nodes.CallBlock: _Reader.call_block,
-        nodes.FilterBlock: _Reader.capture,
-        nodes.Scope: _Reader.apart,
-        nodes.ScopedEvalContextModifier: _Reader.apart,
-    }
-)
 
 
 # --- which path into the arguments an expression stands for, if that is certain ---

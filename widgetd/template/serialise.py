@@ -13,14 +13,7 @@ import orjson
 
 from widgetd.template.budget import Failure
 from widgetd.template.dialect import is_json
-from widgetd.template.values import (
-    ABSENT,
-    RuntimeObject,
-    Value,
-    kind,
-    measured,
-    weight,
-)
+from widgetd.template.values import ABSENT, RuntimeObject, Value, kind, measured, weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -239,21 +232,14 @@ def inside(budget: Budget, value: Value) -> str:
 
 def json_inside(budget: Budget, value: Value) -> str:
     """`value` as JSON, for the inside of a JSON string: a text loses its own quotes."""
-    if isinstance(value, str):
-        return quote(value)[1:-1]
-    return quote(tojson(budget, value))[1:-1]
+    return quote(value if isinstance(value, str) else tojson(budget, value))[1:-1]
 
 
 def half_escaped(budget: Budget, value: Value) -> str:
     """`value` as running text that already has some of JSON's escapes, given the others."""
     shown = text(budget, value)
     budget.text(len(shown))
-    return _UNESCAPED.sub(_escape, shown)
-
-
-def _escape(match: re.Match[str]) -> str:
-    found = match[0]
-    return found if len(found) > 1 else quote(found)[1:-1]
+    return _UNESCAPED.sub(lambda m: m[0] if len(m[0]) > 1 else quote(m[0])[1:-1], shown)
 
 
 def bare(budget: Budget, value: Value) -> str:

@@ -42,11 +42,7 @@ _REFUSED: Final[Mapping[type[nodes.Node], tuple[str, str]]] = MappingProxyType(
 
 
 def block(body: list[nodes.Node], scope: Scope) -> Execute:
-    """The closure that runs the statements of `body` one after another.
-
-    Raises:
-        Fault: `W1302`, where one is not available in templates.
-    """
+    """The closure that runs the statements of `body` one after another."""
     parts = [(node.lineno, _statement(node, scope)) for node in body]
     if len(parts) == 1 and isinstance(body[0], nodes.Output):
         return parts[0][1]
@@ -162,40 +158,34 @@ def _assignment(target: nodes.Node, scope: Scope) -> Assign:
     if isinstance(target, nodes.Name):
         slot = scope.bind(target.name)
         return lambda frame, value: frame.__setitem__(slot, value)
+    place = target.lineno
     if isinstance(target, nodes.NSRef):
-        return _namespace(target, scope)
+        slot, key = scope.resolve(target.name), target.attr
+
+        def store(frame: Frame, value: Value) -> None:
+            space = frame[slot]
+            if not isinstance(space, Namespace):
+                raise Failure(f"cannot set '{key}' on {kind(space)}, only on a namespace").at(place)
+            frame[BUDGET].step()
+            space.values[key] = value
+
+        return store
     if isinstance(target, nodes.Tuple):
-        return _unpacking(target, [_assignment(each, scope) for each in target.items])
-    raise Fault("W1302", target.lineno, "nothing can be assigned to this", "assign to a name")
+        binds = [_assignment(each, scope) for each in target.items]
+        count = len(binds)
 
+        def unpack(frame: Frame, value: Value) -> None:
+            try:
+                values = elements(frame[BUDGET], value)
+            except Failure as failure:
+                raise failure.at(place) from None
+            if len(values) != count:
+                raise Failure(f"cannot take {count} values from {len(values)}").at(place)
+            for bind, each in zip(binds, values, strict=True):
+                bind(frame, each)
 
-def _namespace(target: nodes.NSRef, scope: Scope) -> Assign:
-    slot, key, place = scope.resolve(target.name), target.attr, target.lineno
-
-    def assign(frame: Frame, value: Value) -> None:
-        namespace = frame[slot]
-        if not isinstance(namespace, Namespace):
-            raise Failure(f"cannot set '{key}' on {kind(namespace)}, only on a namespace").at(place)
-        frame[BUDGET].step()
-        namespace.values[key] = value
-
-    return assign
-
-
-def _unpacking(target: nodes.Tuple, binds: list[Assign]) -> Assign:
-    place, count = target.lineno, len(binds)
-
-    def assign(frame: Frame, value: Value) -> None:
-        try:
-            values = elements(frame[BUDGET], value)
-        except Failure as failure:
-            raise failure.at(place) from None
-        if len(values) != count:
-            raise Failure(f"cannot take {count} values from {len(values)}").at(place)
-        for bind, each in zip(binds, values, strict=True):
-            bind(frame, each)
-
-    return assign
+        return unpack
+    raise Fault("W1302", place, "nothing can be assigned to this", "assign to a name")
 
 
 def _assign_block(node: nodes.AssignBlock, scope: Scope) -> Execute:
@@ -403,11 +393,6 @@ def _expression_statement(node: nodes.ExprStmt, scope: Scope) -> Execute:
     return lambda frame, _out: value(frame)
 
 
-def _autoescape(node: nodes.Scope | nodes.ScopedEvalContextModifier, scope: Scope) -> Execute:
-    """Nothing is ever escaped, so only the block's body counts."""
-    return _inner(node.body, scope)
-
-
 _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Execute]]] = MappingProxyType(
     {
         nodes.Output: output,
@@ -420,7 +405,8 @@ _MAKERS: Final[Mapping[type[nodes.Node], Callable[[Any, Scope], Execute]]] = Map
         nodes.Macro: _macro,
         nodes.CallBlock: _call_block,
         nodes.ExprStmt: _expression_statement,
-        nodes.Scope: _autoescape,
-        nodes.ScopedEvalContextModifier: _autoescape,
+        # Nothing is ever escaped, so only the body of an `autoescape` block counts.
+        nodes.Scope: lambda node, scope: _inner(node.body, scope),
+        nodes.ScopedEvalContextModifier: lambda node, scope: _inner(node.body, scope),
     }
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from widgetd.errors import CallError, Finding
 from widgetd.template import dialect
@@ -38,13 +39,7 @@ Unusual = Literal["strict", "sum", "bare", "raw"]
 """`===`; a text and a number added; a value without `tojson`, bare or inside a text's quotes."""
 
 
-class _Explanation(NamedTuple):
-    """What a template's text alone tells."""
-
-    reads: tuple[Read, ...]
-    warnings: tuple[Finding, ...]
-    unusual: tuple[tuple[Unusual, int], ...]
-
+_Result = TypeVar("_Result")
 
 Slots = tuple[tuple[str, int], ...]
 """Where in a frame each argument goes."""
@@ -65,44 +60,18 @@ def compile_template(text: str, *, limits: Limits, to_the_letter: bool = False) 
 
 
 def compile_text(text: str, *, limits: Limits) -> Template:
-    """A template whose text is for people: `{{ x }}` is written as it prints.
-
-    Raises:
-        WidgetError: as `compile_template` does.
-    """
+    """A template whose text is for people: `{{ x }}` is written as it prints."""
     return Template(text, limits, writes_json=False)
-
-
-def compile_expression(text: str, *, limits: Limits) -> Expression:
-    """One expression, ready to be evaluated.
-
-    Raises:
-        WidgetError: as `compile_template` does.
-    """
-    return Expression(text, limits)
 
 
 class Template:
     """A compiled template."""
-
-    __slots__ = (
-        "_body",
-        "_explained",
-        "_is_export",
-        "_limits",
-        "_loose",
-        "_size",
-        "_slots",
-        "_text",
-        "_writes_json",
-    )
 
     def __init__(
         self, text: str, limits: Limits, *, writes_json: bool, is_export: bool = False
     ) -> None:
         self._text, self._limits = text, limits
         self._writes_json, self._is_export = writes_json, is_export
-        self._explained: _Explanation | None = None
         try:
             parsed = self._parsed()
             context = self._context(parsed)
@@ -119,41 +88,39 @@ class Template:
     def _context(self, parsed: Parsed) -> JsonContext:
         return json_context(parsed) if self._writes_json else JsonContext()
 
-    @property
+    # Serving a widget asks for none of these, so each is found when somebody does.
+
+    @cached_property
     def reads(self) -> tuple[Read, ...]:
         """Where it reads which of its arguments."""
-        return self._explanation().reads
+        return reads(self._parsed().tree, Lines(self._text))
 
-    @property
+    @cached_property
     def warnings(self) -> tuple[Finding, ...]:
         """What can be said about it before anyone calls it."""
-        return self._explanation().warnings
+        parsed, lines = self._parsed(), Lines(self._text)
+        said = [
+            *_commas(self._context(parsed), lines),
+            *_indexes(self.reads),
+            *_lost(parsed.tree.body, lines, alone=False),
+        ]
+        return tuple(sorted(said, key=lambda finding: (finding.line or 0, finding.code)))
 
-    @property
+    @cached_property
     def unusual(self) -> tuple[tuple[Unusual, int], ...]:
         """What other readers of templates cannot read or read otherwise, each with its line."""
-        return self._explanation().unusual
+        parsed, lines = self._parsed(), Lines(self._text)
+        strict = (lines.location(place)[0] for place in strict_operators(self._text))
+        found = _unusual(parsed, self._context(parsed))
+        return (
+            *(("strict", line) for line in strict),
+            *((kind, lines.location(start(node))[0]) for kind, node in found),
+        )
 
     @property
     def names(self) -> frozenset[str]:
         """The names it expects of its arguments."""
         return names(self.reads)
-
-    def _explanation(self) -> _Explanation:
-        # Serving a widget asks for none of this, so it is found when somebody does.
-        if self._explained is None:
-            parsed, lines = self._parsed(), Lines(self._text)
-            context, found = self._context(parsed), reads(parsed.tree, lines)
-            said = [
-                *_commas(context, lines),
-                *_indexes(found),
-                *_lost(parsed.tree.body, lines, alone=False),
-            ]
-            said.sort(key=lambda finding: (finding.line or 0, finding.code))
-            strict = (lines.location(place)[0] for place in strict_operators(self._text))
-            unusual = (*(("strict", line) for line in strict), *_unusual(parsed, context, lines))
-            self._explained = _Explanation(found, tuple(said), unusual)
-        return self._explained
 
     def render(self, arguments: Mapping[str, Value]) -> str:
         """The text that the template makes of `arguments`, its commas set right.
@@ -164,11 +131,7 @@ class Template:
         return self.rendering(arguments).text
 
     def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
-        """The text, whether its commas had to be set right, and what it took.
-
-        Raises:
-            CallError: as `render` does.
-        """
+        """The text, whether its commas had to be set right, and what it took."""
         out: list[str] = []
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         guarded(self._text, lambda: self._body(frame, out))
@@ -186,9 +149,6 @@ class Template:
         Returns:
             The line and column in the template, from 1: of the character itself where it
             stands there, of the expression where that wrote it.
-
-        Raises:
-            CallError: as `render` does.
         """
         out: list[str] = []
         self._write_pieces(arguments, out)
@@ -259,10 +219,13 @@ class Rendering:
 
 
 class Expression:
-    """A compiled expression.
+    """One expression, ready to be evaluated.
 
     Attributes:
         reads: Where it reads which of its arguments.
+
+    Raises:
+        WidgetError: as `compile_template` does.
     """
 
     __slots__ = ("_limits", "_size", "_slots", "_text", "_value", "reads")
@@ -289,9 +252,6 @@ class Expression:
         Args:
             arguments: What it reads.
             budget: What it may spend, where it is one of many; by default one of its own.
-
-        Raises:
-            CallError: as `Template.render` does.
         """
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         frame[BUDGET] = budget or frame[BUDGET]
@@ -332,7 +292,7 @@ def _compiled(body: list[nodes.Node], layout: Layout) -> Execute:
     return block(body, scope)
 
 
-def guarded(text: str, run: Callable[[], Value]) -> Value:
+def guarded(text: str, run: Callable[[], _Result]) -> _Result:
     """What `run` comes to; where it fails, with the line of `text`.
 
     Raises:
@@ -348,11 +308,9 @@ def guarded(text: str, run: Callable[[], Value]) -> Value:
         raise CallError("W2005", "the template's macros call each other too deeply") from None
 
 
-def _unusual(parsed: Parsed, context: JsonContext, lines: Lines) -> Iterator[tuple[Unusual, int]]:
+def _unusual(parsed: Parsed, context: JsonContext) -> Iterator[tuple[Unusual, nodes.Node]]:
     raw = context.in_strings - context.escaped
     for node in parsed.nodes:
-        if not isinstance(node, nodes.Expr):
-            continue
         if isinstance(node, nodes.Add):
             # A text is added to what is none, as far as one of them stands there.
             texts = {
@@ -361,12 +319,12 @@ def _unusual(parsed: Parsed, context: JsonContext, lines: Lines) -> Iterator[tup
                 for each in (node.left, node.right)
             }
             if len(texts) == 2:
-                yield "sum", lines.location(start(node))[0]
+                yield "sum", node
                 continue
-        if id(node) in context.bare:
-            yield "bare", lines.location(start(node))[0]
-        elif id(node) in raw:
-            yield "raw", lines.location(start(node))[0]
+        if isinstance(node, nodes.Expr) and id(node) in context.bare:
+            yield "bare", node
+        elif isinstance(node, nodes.Expr) and id(node) in raw:
+            yield "raw", node
 
 
 # --- what can be said of it without arguments: lost values, unbound indexes, wrong commas ---

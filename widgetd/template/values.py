@@ -61,8 +61,8 @@ class Absent:
 ABSENT: Final = Absent()
 
 
-class Made(list[Value]):
-    """A list the template made.
+class Weighed:
+    """What the template made of other values.
 
     Attributes:
         weight: What it weighs, or 0 as long as nobody asked: then it is a part of a
@@ -76,20 +76,16 @@ class Made(list[Value]):
     alone = False
 
 
-class MadeDict(dict[Value, Value]):
-    """An object the template made; its attributes are those of `Made`."""
-
-    weight = 0
-    height = 0
-    alone = False
+class Made(list[Value], Weighed):
+    """A list the template made."""
 
 
-class MadeTuple(tuple[Value, ...]):  # noqa: SLOT001 - Python allows a tuple none
-    """A tuple the template made; its attributes are those of `Made`."""
+class MadeDict(dict[Value, Value], Weighed):
+    """An object the template made."""
 
-    weight = 0
-    height = 0
-    alone = False
+
+class MadeTuple(tuple[Value, ...], Weighed):  # noqa: SLOT001 - Python allows a tuple none
+    """A tuple the template made."""
 
 
 class Group(MadeTuple):
@@ -252,7 +248,7 @@ def measured(
             deeply than any JSON reader would follow, so that no walk depends on
             how much of Python's stack is left.
     """
-    if isinstance(value, Made | MadeDict | MadeTuple):
+    if isinstance(value, Weighed):
         if budget.loose:
             return _walked(budget, value)
         if not value.weight:
@@ -311,17 +307,17 @@ def picked(budget: Budget, values: Iterable[Value]) -> Made:
 
 def made(budget: Budget, values: Iterable[Value]) -> Made:
     """A list of any `values`, each paid for."""
-    return _weighing(budget, picked(budget, values))
+    return _holding(budget, Made(values), weighs=True)
 
 
 def made_dict(budget: Budget, entries: Any) -> MadeDict:
     """An object of `entries`, each paid for."""
-    return _weighing(budget, _holding(budget, MadeDict(entries)))
+    return _holding(budget, MadeDict(entries), weighs=True)
 
 
 def made_tuple(budget: Budget, values: Iterable[Value]) -> MadeTuple:
     """A tuple of `values`, each paid for."""
-    return _weighing(budget, _holding(budget, MadeTuple(values)))
+    return _holding(budget, MadeTuple(values), weighs=True)
 
 
 def unweighed(values: Iterable[Value]) -> Made:
@@ -331,31 +327,24 @@ def unweighed(values: Iterable[Value]) -> Made:
     return new
 
 
-_Holder = TypeVar("_Holder", Made, MadeDict, MadeTuple, Group)
+_Holder = TypeVar("_Holder", bound=Made | MadeDict | MadeTuple)
 
 
-def _holding(budget: Budget, holder: _Holder) -> _Holder:
-    """`holder`, weighed at once if it holds what the template made, else when somebody asks."""
-    values: Collection[Value] = holder.values() if isinstance(holder, MadeDict) else holder  # type: ignore[redundant-expr]  # one of four types each time
+def _holding(budget: Budget, holder: _Holder, *, weighs: bool = False) -> _Holder:
+    """`holder`, weighed at once if that is wanted, or it holds what the template made."""
+    values: Collection[Value] = holder.values() if isinstance(holder, MadeDict) else holder
     if not _MADE.isdisjoint(map(type, values)):
         for value in values:
             hold(value)
+        weighs = True
+    if weighs:
         measured(budget, holder)
     holder.alone = True
     return holder
 
 
-def _weighing(budget: Budget, holder: _Holder) -> _Holder:
-    measured(budget, holder)
-    return holder
-
-
 def weighed(budget: Budget, holder: _Holder, heavy: int, height: int) -> _Holder:
-    """`holder`, just made, which is known to weigh `heavy` and to nest `height` deep.
-
-    Raises:
-        Failure: as `measured` does.
-    """
+    """`holder`, just made, which is known to weigh `heavy` and to nest `height` deep."""
     if heavy > budget.heaviest:
         raise budget.out_of_steps()
     if height > MAX_NESTING:
@@ -417,11 +406,7 @@ def grow(budget: Budget, holder: Made | MadeDict, added: Collection[Value]) -> N
             heavy, height = heavy + more, max(height, tall + 1)
         else:
             heavy += weight(budget, value)
-    if heavy > budget.heaviest:
-        raise budget.out_of_steps()
-    if height > MAX_NESTING:
-        raise too_deep()
-    holder.weight, holder.height = heavy, height
+    weighed(budget, holder, heavy, height)
 
 
 def shrink(budget: Budget, holder: Made | MadeDict, removed: Value) -> None:

@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.errors import CallError, WidgetError
+from widgetd.errors import CallError
 from widgetd.limits import Limits
-from widgetd.template import Expression, compile_expression
+from widgetd.template import Expression
 from widgetd.template.budget import Budget
-from widgetd.widget.definition import Definition
-from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.sidecar import Sidecar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,27 +42,16 @@ Checks = Mapping[str, tuple[Check, ...]]
 """By the type of action."""
 
 
-def compile_checks(definition: Definition, *, limits: Limits) -> Checks:
-    """Prove that the sidecar's checks can be used, and make them ready.
-
-    Raises:
-        WidgetError: One cannot be parsed; the finding's path is the sidecar's.
-    """
-    try:
-        return {
-            name: tuple(
-                Check(
-                    field=check.field,
-                    holds=compile_expression(check.holds, limits=limits),
-                    says=check.says,
-                )
-                for check in note.checks
-            )
-            for name, note in definition.sidecar.actions.items()
-            if note.checks
-        }
-    except WidgetError as error:
-        raise error.of(definition.path + SUFFIX) from None
+def compile_checks(sidecar: Sidecar, *, limits: Limits) -> Checks:
+    """Prove that the sidecar's checks can be used, and make them ready."""
+    return {
+        name: tuple(
+            Check(field=one.field, holds=Expression(one.holds, limits), says=one.says)
+            for one in note.checks
+        )
+        for name, note in sidecar.actions.items()
+        if note.checks
+    }
 
 
 def unmet(checks: Checks, action: str, payload: Mapping[str, Any]) -> tuple[Check, ...]:

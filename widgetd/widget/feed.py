@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.errors import CallError, Finding, WidgetError
+from widgetd.errors import CallError
 from widgetd.limits import Limits
+from widgetd.schema.json_values import error_at
 from widgetd.schema.validator import Checked, Schema, compile_schema
-from widgetd.widget.definition import Definition
 from widgetd.widget.query import Query, compile_queries
-from widgetd.widget.sidecar import SUFFIX, FeedPart
+from widgetd.widget.sidecar import FeedPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,37 +81,22 @@ class Feed:
             ) from None
 
 
-def compile_feed(definition: Definition, schema: Schema, *, limits: Limits) -> Feed | None:
-    """Prove that a sidecar's feed can be used with its widget, and make it ready.
+def compile_feed(part: FeedPart, schema: Schema, *, limits: Limits) -> Feed:
+    """Prove that a sidecar's feed can be used with its widget's schema, and make it ready.
 
     Raises:
-        WidgetError: It cannot (W1113, W1602, W1604, W12xx); the finding's path is the sidecar's.
+        WidgetError: It cannot (W1113, W1602, W1604, W12xx).
     """
-    part = definition.sidecar.feed
-    if part is None:
-        return None
-    try:
-        asked = compile_schema(_asked(part, schema), limits=limits)
-        fields = compile_queries(part.map, "/feed/map") if part.map is not None else None
-        for name in schema.advertised.get("required", ()) if fields is not None else ():
-            if name not in part.ask and name not in (part.map or {}):
-                raise _fault(
-                    "W1604",
-                    "/feed",
-                    f"the schema demands '{name}', which the feed neither asks for nor fills",
-                    f"write {name} = \"…\" in [feed.map], or name it in 'ask'",
-                )
-        return Feed(
-            part=part,
-            asked=asked,
-            schema=schema,
-            arguments=None
-            if part.arguments is None
-            else compile_queries(part.arguments, "/feed/arguments"),
-            fields=fields,
-        )
-    except WidgetError as error:
-        raise error.of(definition.path + SUFFIX) from None
+    asked = compile_schema(_asked(part, schema), limits=limits)
+    fields = None if part.map is None else compile_queries(part.map, "/feed/map")
+    for name in schema.advertised.get("required", ()) if fields is not None else ():
+        if name not in part.ask and name not in (part.map or {}):
+            problem = f"the schema demands '{name}', which the feed neither asks for nor fills"
+            advice = f"write {name} = \"…\" in [feed.map], or name it in 'ask'"
+            raise error_at("W1604", "/feed", problem, advice)
+    given = part.arguments
+    arguments = None if given is None else compile_queries(given, "/feed/arguments")
+    return Feed(part=part, asked=asked, schema=schema, arguments=arguments, fields=fields)
 
 
 def _asked(part: FeedPart, schema: Schema) -> dict[str, Any]:
@@ -120,12 +105,9 @@ def _asked(part: FeedPart, schema: Schema) -> dict[str, Any]:
     properties = {**written["properties"], **part.ask_schema}
     for name in part.ask:
         if name not in properties:
-            raise _fault(
-                "W1113",
-                "/feed/ask",
-                f"the feed asks for '{name}', which the schema lacks",
-                f"describe it in [feed.ask_schema.{name}]",
-            )
+            problem = f"the feed asks for '{name}', which the schema lacks"
+            advice = f"describe it in [feed.ask_schema.{name}]"
+            raise error_at("W1113", "/feed/ask", problem, advice)
     required = [
         name
         for name in part.ask
@@ -147,7 +129,3 @@ def _asked(part: FeedPart, schema: Schema) -> dict[str, Any]:
         if key in written and f"#/{key}/" in str(made["properties"]):
             made[key] = written[key]
     return made
-
-
-def _fault(code: str, at: str, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))

@@ -13,12 +13,11 @@ from typing import Any
 
 import orjson
 
-from widgetd.errors import CallError, WidgetError
+from widgetd.errors import CallError
 from widgetd.limits import Limits
-from widgetd.template import Expression, compile_expression
+from widgetd.template import Expression
 from widgetd.template.budget import VALUES_PER_STEP, Budget, Failure
-from widgetd.widget.definition import Definition
-from widgetd.widget.sidecar import SUFFIX
+from widgetd.widget.sidecar import Sidecar
 from widgetd.widget.summary import without
 
 _STEPS_EACH = 50
@@ -97,21 +96,7 @@ def _derive(
     return value if follows is None else {**value, name: follows}
 
 
-def compile_filler(definition: Definition, *, limits: Limits) -> Filler:
-    """Prove that the sidecar's expressions can be used, and make them ready.
-
-    Raises:
-        WidgetError: One cannot be parsed; the finding's path is the sidecar's.
-    """
-    sidecar = definition.sidecar
-    try:
-        return Filler(
-            ids=sidecar.ids,
-            derived={
-                path: compile_expression(text, limits=limits)
-                for path, text in sidecar.derived.items()
-            },
-            sensitive=sidecar.sensitive,
-        )
-    except WidgetError as error:
-        raise error.of(definition.path + SUFFIX) from None
+def compile_filler(sidecar: Sidecar, *, limits: Limits) -> Filler:
+    """Prove that the sidecar's expressions can be used, and make them ready."""
+    derived = {path: Expression(text, limits) for path, text in sidecar.derived.items()}
+    return Filler(ids=sidecar.ids, derived=derived, sensitive=sidecar.sensitive)

@@ -8,19 +8,19 @@ of the arguments before either sees them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from widgetd.errors import CallError, WidgetError
+from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import path_names
 from widgetd.schema.validator import Schema
-from widgetd.template import Expression, Template, compile_expression, compile_text
+from widgetd.template import Expression, Template, compile_text
 from widgetd.template.budget import Budget
 from widgetd.widget.definition import Definition
 from widgetd.widget.query import Query, compile_queries
-from widgetd.widget.sidecar import SUFFIX
 
 LONGEST_SUMMARY = 300
 """Characters; a summary is read by a model in every turn that follows."""
@@ -30,7 +30,7 @@ _MOST_FIELDS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """How one widget's summary and data are made.
+    """How one widget's summary and data are made of the arguments that its template saw.
 
     Attributes:
         title: Begins a summary that nobody has written.
@@ -51,18 +51,12 @@ class Summary:
     sensitive: tuple[str, ...]
 
     def text(self, arguments: Mapping[str, Any]) -> str:
-        """One short text for the model.
-
-        Args:
-            arguments: As the widget's template saw them.
-        """
+        """One short text for the model."""
         public = without(arguments, self.sensitive)
         text = ""
         if self.template is not None:
-            try:
+            with suppress(CallError):
                 text = " ".join(self.template.render(public).split())
-            except CallError:
-                text = ""
         if not text:
             values = [
                 f"{name} {_plain(public[name])}"
@@ -76,11 +70,7 @@ class Summary:
         return text[: LONGEST_SUMMARY - 1].rstrip() + "…"
 
     def data(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields and values that the sidecar names, by name; absent ones are left out.
-
-        Args:
-            arguments: As the widget's template saw them.
-        """
+        """The fields and values that the sidecar names, by name; absent ones are left out."""
         public = without(arguments, self.sensitive)
         values: dict[str, Any] = {}
         for path in self.fields:
@@ -90,51 +80,30 @@ class Summary:
             values[path] = value
         budget = Budget(Limits())  # of all together
         for name, expression in self.expressions.items():
-            try:
+            with suppress(CallError):
                 values[name] = expression.evaluate(public, budget)
-            except CallError:
-                continue
         for name, query in self.queries.items():
-            try:
+            with suppress(CallError):
                 values[name] = query.find(public)
-            except CallError:
-                continue
         return {name: value for name, value in values.items() if value is not None}
 
 
 def compile_summary(definition: Definition, schema: Schema, *, limits: Limits) -> Summary:
-    """Prove that the sidecar's summary and expressions can be used, and make them ready.
-
-    Raises:
-        WidgetError: One of them cannot be parsed; the finding's path is the sidecar's.
-    """
+    """Prove that the sidecar's summary and expressions can be used, and make them ready."""
     sidecar = definition.sidecar
-    required = schema.advertised.get("required")
-    try:
-        return Summary(
-            title=definition.title,
-            fields=sidecar.summary_fields,
-            expressions={
-                name: compile_expression(text, limits=limits)
-                for name, text in sidecar.summary_data.items()
-                if isinstance(text, str)
-            },
-            queries=compile_queries(
-                {
-                    name: said.jmespath
-                    for name, said in sidecar.summary_data.items()
-                    if not isinstance(said, str)
-                },
-                "/summary_data",
-            ),
-            template=None
-            if sidecar.summary is None
-            else compile_text(sidecar.summary, limits=limits),
-            required=tuple(required) if isinstance(required, (list, tuple)) else (),
-            sensitive=sidecar.sensitive,
-        )
-    except WidgetError as error:
-        raise error.of(definition.path + SUFFIX) from None
+    said, required = sidecar.summary_data, schema.advertised.get("required")
+    paths = {name: one.jmespath for name, one in said.items() if not isinstance(one, str)}
+    return Summary(
+        title=definition.title,
+        fields=sidecar.summary_fields,
+        expressions={
+            name: Expression(text, limits) for name, text in said.items() if isinstance(text, str)
+        },
+        queries=compile_queries(paths, "/summary_data"),
+        template=None if sidecar.summary is None else compile_text(sidecar.summary, limits=limits),
+        required=tuple(required) if isinstance(required, (list, tuple)) else (),
+        sensitive=sidecar.sensitive,
+    )
 
 
 def without(arguments: Mapping[str, Any], paths: Iterable[str]) -> Mapping[str, Any]:

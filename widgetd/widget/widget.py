@@ -25,7 +25,7 @@ from pydantic import BaseModel
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_text import FROM_JSX, is_jsx
-from widgetd.schema.pydantic_model import json_schema_to_pydantic, signature_of
+from widgetd.schema.pydantic_model import json_schema_to_pydantic, plain, signature_of
 from widgetd.schema.validator import Checked, Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
 from widgetd.widget.action_checks import Checks, compile_checks
@@ -36,6 +36,7 @@ from widgetd.widget.description import describe, telling_first
 from widgetd.widget.export import Choice, Comparison, Source, choose, compared
 from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
+from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.summary import Summary, compile_summary
 
 MOST_TEMPLATES = 16
@@ -166,22 +167,28 @@ class Widget:
     @cached_property
     def summary(self) -> Summary:
         """What a model reads of a render."""
-        return compile_summary(self.definition, self.schema, limits=self._limits)
+        schema = self.schema
+        with self._errors_within(file=SUFFIX):
+            return compile_summary(self.definition, schema, limits=self._limits)
 
     @cached_property
     def filler(self) -> Filler:
         """Fills in what calls need not say."""
-        return compile_filler(self.definition, limits=self._limits)
+        with self._errors_within(file=SUFFIX):
+            return compile_filler(self.definition.sidecar, limits=self._limits)
 
     @cached_property
     def checks(self) -> Checks:
         """What is demanded of actions besides what their fields demand."""
-        return compile_checks(self.definition, limits=self._limits)
+        with self._errors_within(file=SUFFIX):
+            return compile_checks(self.definition.sidecar, limits=self._limits)
 
     @cached_property
     def feed(self) -> Feed | None:
         """Where most of the arguments come from; None where the caller brings them all."""
-        return compile_feed(self.definition, self.schema, limits=self._limits)
+        part, schema = self.definition.sidecar.feed, self.schema
+        with self._errors_within(file=SUFFIX):
+            return None if part is None else compile_feed(part, schema, limits=self._limits)
 
     @property
     def advertised(self) -> Mapping[str, Any]:
@@ -256,12 +263,12 @@ class Widget:
                 vars(self).pop(name, None)
 
     @contextmanager
-    def _errors_within(self, pointer: str) -> Iterator[None]:
-        """Say of which file, and where in it, an error is that is raised within."""
+    def _errors_within(self, pointer: str = "", *, file: str = "") -> Iterator[None]:
+        """Say where an error raised within is: in the file, or in the one whose path goes on so."""
         try:
             yield
         except WidgetError as error:
-            raise error.within(pointer).of(self.definition.path) from None
+            raise error.within(pointer).of(self.definition.path + file) from None
 
     def __repr__(self) -> str:
         return f"<Widget {self.tool!r} from {self.definition.path!r}>"
@@ -353,11 +360,7 @@ class Widget:
             shown = "" if self.definition.sidecar.sensitive else f": {error}"
             raise CallError("W2004", f"the template's output is no widget{shown}") from None
         return Render(
-            tree=root,
-            json=json,
-            arguments=filled,
-            steps=made.steps,
-            coerced=checked.coerced,
+            tree=root, json=json, arguments=filled, steps=made.steps, coerced=checked.coerced
         )
 
     def tree(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -401,8 +404,7 @@ class Widget:
         self, convert: Callable[[dict[str, Any]], Any], returns: object
     ) -> Callable[..., Any]:
         def call(**arguments: Any) -> Any:
-            plain = {name: _plain(value) for name, value in arguments.items()}
-            return convert(self.call(plain).tree)
+            return convert(self.call(plain(arguments)).tree)
 
         call.__name__ = self.definition.component
         call.__doc__ = self.description
@@ -413,15 +415,6 @@ class Widget:
             "return": returns,
         }
         return call
-
-
-def _plain(value: Any) -> Any:
-    """An argument as a JSON value: its parts may be given as the models of `Widget.Arguments`."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(by_alias=True, exclude_unset=True)
-    if isinstance(value, list):
-        return [_plain(element) for element in value]
-    return value
 
 
 def compile_widget(definition: Definition, *, limits: Limits | None = None) -> Widget:

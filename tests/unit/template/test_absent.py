@@ -7,13 +7,13 @@ from __future__ import annotations
 import pytest
 
 from widgetd.limits import Limits
-from widgetd.template import compile_expression, compile_template
+from widgetd.template import Expression, compile_template
 
 ARGUMENTS = {"there": {"number": 3, "text": "x", "list": [1], "none": None}}
 
 
 def evaluated(source: str) -> object:
-    return compile_expression(source, limits=Limits()).evaluate(ARGUMENTS)
+    return Expression(source, limits=Limits()).evaluate(ARGUMENTS)
 
 
 @pytest.mark.parametrize(

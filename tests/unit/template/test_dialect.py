@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from widgetd.errors import WidgetError
 from widgetd.limits import Limits
-from widgetd.template import compile_expression, compile_template, compile_text, dialect
+from widgetd.template import Expression, compile_template, compile_text, dialect
 
 NASTY = [
     'say "hi"',
@@ -51,7 +51,7 @@ def text(source: str, **arguments: object) -> str:
     ],
 )
 def test_javascript_comparisons_mean_what_they_say(source: str, expected: object) -> None:
-    assert compile_expression(source, limits=Limits()).evaluate({"a": 1, "b": 2}) == expected
+    assert Expression(source, limits=Limits()).evaluate({"a": 1, "b": 2}) == expected
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_javascript_comparisons_mean_what_they_say(source: str, expected: object
     ],
 )
 def test_text_and_a_number_are_joined(source: str, expected: object) -> None:
-    assert compile_expression(source, limits=Limits()).evaluate({"n": 3}) == expected
+    assert Expression(source, limits=Limits()).evaluate({"n": 3}) == expected
 
 
 def test_an_index_that_nothing_binds_counts_the_turns() -> None:

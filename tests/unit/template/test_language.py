@@ -9,7 +9,7 @@ from jinja2 import Environment
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.template import compile_expression, compile_text
+from widgetd.template import Expression, compile_text
 
 JINJA = Environment()
 
@@ -232,9 +232,9 @@ def test_a_failure_inside_a_long_statement_names_its_own_line() -> None:
     ],
 )
 def test_an_expression_evaluates_to_a_json_value(source: str, expected: object) -> None:
-    assert compile_expression(source, limits=Limits()).evaluate(ARGUMENTS) == expected
+    assert Expression(source, limits=Limits()).evaluate(ARGUMENTS) == expected
 
 
 def test_an_expression_that_goes_on_is_a_fault() -> None:
     with pytest.raises(WidgetError, match=r"^line 1: the expression ends before this; "):
-        compile_expression("items items", limits=Limits())
+        Expression("items items", limits=Limits())

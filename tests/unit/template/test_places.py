@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from widgetd import WidgetError
 from widgetd.limits import Limits
-from widgetd.template import compile_expression, compile_template
+from widgetd.template import Expression, compile_template
 
 # How the exporter separates what a loop writes.
 STRIPPED = (
@@ -48,7 +48,7 @@ def test_a_template_that_is_refused_is_refused_at_its_place(
 
 def test_an_expression_that_is_refused_is_refused_at_its_place() -> None:
     with pytest.raises(WidgetError) as raised:
-        compile_expression("a\n ~ b|filtre", limits=Limits())
+        Expression("a\n ~ b|filtre", limits=Limits())
 
     assert (raised.value.finding.line, raised.value.finding.column) == (2, 6)
 

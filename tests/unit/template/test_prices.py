@@ -25,17 +25,16 @@ from tests.limited import tried
 from tests.unit.template import matrix
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.template import compile_expression, compile_text
+from widgetd.template import Expression, compile_text
 from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, Budget, Failure
 from widgetd.template.builtins import (
-    CYCLER_METHODS,
     DICT_METHODS,
     FILTERS,
-    FUNCTIONS,
     LIST_METHODS,
     TESTS,
     TEXT_METHODS,
 )
+from widgetd.template.builtins.functions import CYCLER_METHODS, FUNCTIONS
 from widgetd.template.builtins.operators import BINARY, COMPARISONS
 from widgetd.template.loops import LOOP_METHODS
 from widgetd.template.parser import every, parse
@@ -155,9 +154,7 @@ def test_a_builtin_pays_for_each_of_its_arguments_before_it_begins(
 ) -> None:
     functions, called = TABLES[table]
     budget = Budget(PLENTY)
-    given: list[Any] = [
-        compile_expression(each, limits=PLENTY).evaluate({}) for each in called[name]
-    ]
+    given: list[Any] = [Expression(each, limits=PLENTY).evaluate({}) for each in called[name]]
     subjects = {"list": Made(range(5_000)), "object": dict.fromkeys(range(5_000))}
     given[place] = subjects.get(table, "x" * 260_000) if place == 0 else "x" * 260_000
     with contextlib.suppress(Failure, *UNFIT):
@@ -254,7 +251,7 @@ OTHER_TEXTS = {
     ("parser", "_parsed"),
     ("references", "_filtered"),
     ("references", "_member"),
-    ("references", "loop"),
+    ("references", "visit_For"),
     ("template", "guarded"),
     ("template", "_indexes"),
 }

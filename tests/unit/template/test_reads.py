@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from widgetd.limits import Limits
-from widgetd.template import Read, compile_expression, compile_template
+from widgetd.template import Expression, Read, compile_template
 
 
 def reads(source: str) -> tuple[Read, ...]:
@@ -106,7 +106,7 @@ def test_an_index_is_a_name_where_no_loop_could_mean_it() -> None:
 
 
 def test_an_expression_says_what_it_reads() -> None:
-    expression = compile_expression("products | map(attribute='price') | sum", limits=Limits())
+    expression = Expression("products | map(attribute='price') | sum", limits=Limits())
 
     assert expression.names == {"products"}
     assert [read.path for read in expression.reads] == ["products[].price", "products"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.template import compile_expression, compile_template, compile_text
+from widgetd.template import Expression, compile_template, compile_text
 
 LIMITS = Limits()
 MAX_MEMORY = 64 * 1024 * 1024
@@ -346,7 +346,7 @@ def test_a_number_of_many_digits_is_not_shown() -> None:
     with pytest.raises(CallError, match=r"^line 1: a number is too large to show$"):
         compile_template("{{ n | tojson }}", limits=LIMITS).render({"n": 10**5000})
     with pytest.raises(CallError, match=r"^line 1: a number is too large to compute with$"):
-        compile_expression("n * n", limits=LIMITS).evaluate({"n": 10**5000})
+        Expression("n * n", limits=LIMITS).evaluate({"n": 10**5000})
 
 
 def test_the_same_call_ends_the_same_way_every_time() -> None:

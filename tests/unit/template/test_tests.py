@@ -8,7 +8,7 @@ from jinja2 import Environment
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.template import compile_expression
+from widgetd.template import Expression
 from widgetd.template.builtins import TESTS
 
 JINJA = Environment()
@@ -27,7 +27,7 @@ ARGUMENTS = {
 
 
 def evaluated(source: str) -> object:
-    return compile_expression(source, limits=Limits()).evaluate(ARGUMENTS)
+    return Expression(source, limits=Limits()).evaluate(ARGUMENTS)
 
 
 CASES = [

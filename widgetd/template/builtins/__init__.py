@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.budget import Failure
-from widgetd.template.builtins import lists, methods, numbers, operators, text
-from widgetd.template.builtins.functions import CYCLER_METHODS, FUNCTIONS
+from widgetd.template.builtins import lists, operators, text
 from widgetd.template.values import (
     ABSENT,
     Absent,
@@ -23,6 +22,7 @@ from widgetd.template.values import (
     count,
     is_nothing,
     is_number,
+    length,
     listed,
     made,
     picked,
@@ -31,18 +31,6 @@ from widgetd.template.values import (
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
-
-__all__ = [
-    "CYCLER_METHODS",
-    "DICT_METHODS",
-    "FILTERS",
-    "FUNCTIONS",
-    "LIST_METHODS",
-    "REFUSED_FILTERS",
-    "REFUSED_FUNCTIONS",
-    "TESTS",
-    "TEXT_METHODS",
-]
 
 Function = Callable[..., Any]
 Price = Callable[["Budget", Value], None] | None
@@ -161,21 +149,21 @@ TESTS: Final[Mapping[str, Function]] = _priced(
 
 FILTERS: Final[Mapping[str, Function]] = _priced(
     {
-        "abs": (READ, numbers.absolute),
+        "abs": (READ, operators.absolute),
         "batch": (EACH, lists.batch),
         "capitalize": (READ, text.capitalize),
         "center": (READ, text.center),
-        **dict.fromkeys(("count", "length"), (FREE, lists.length_of)),
+        **dict.fromkeys(("count", "length"), (FREE, lambda _budget, value: length(value))),
         **dict.fromkeys(("d", "default"), (FREE, lists.default)),
         "dictsort": (EACH, lists.dictsort),
         **dict.fromkeys(("e", "escape", "forceescape"), (READ, text.escape)),
-        "filesizeformat": (READ, numbers.filesizeformat),
+        "filesizeformat": (READ, operators.filesizeformat),
         "first": (FREE, lists.first),
-        "float": (READ, numbers.floating),
+        "float": (READ, operators.floating),
         "format": (READ, text.format_filter),
         "groupby": (EACH, lists.groupby),
         "indent": (READ, text.indent),
-        "int": (READ, numbers.integer),
+        "int": (READ, operators.integer),
         "items": (EACH, lists.items),
         "join": (FREE, lists.join),
         "last": (FREE, lists.last),
@@ -188,7 +176,7 @@ FILTERS: Final[Mapping[str, Function]] = _priced(
         "rejectattr": (EACH, _chooser(keep=False, by_attribute=True)),
         "replace": (READ, text.replace),
         "reverse": (FREE, lists.reverse),
-        "round": (READ, numbers.rounded),
+        "round": (READ, operators.rounded),
         "safe": (FREE, lambda _budget, value: value),  # nothing is escaped
         "select": (EACH, _chooser(keep=True, by_attribute=False)),
         "selectattr": (EACH, _chooser(keep=True, by_attribute=True)),
@@ -211,23 +199,23 @@ FILTERS: Final[Mapping[str, Function]] = _priced(
 
 LIST_METHODS: Final[Mapping[str, Function]] = _priced(
     {
-        "append": (FREE, methods.append),
+        "append": (FREE, lists.append),
         "copy": (EACH, lists.copied),
-        "count": (EACH, methods.count),
-        "extend": (FREE, methods.extend),
-        "index": (EACH, methods.index),
-        "insert": (EACH, methods.insert),
-        "pop": (EACH, methods.pop),
+        "count": (EACH, lists.count),
+        "extend": (FREE, lists.extend),
+        "index": (EACH, lists.index),
+        "insert": (EACH, lists.insert),
+        "pop": (EACH, lists.pop),
     }
 )
 
 DICT_METHODS: Final[Mapping[str, Function]] = _priced(
     {
-        "copy": (EACH, methods.copy_dict),
-        "get": (FREE, methods.get),
+        "copy": (EACH, lists.copy_dict),
+        "get": (FREE, lists.get),
         "items": (EACH, lists.items),
         "keys": (EACH, lists.copied),
-        "update": (FREE, methods.update),
+        "update": (FREE, lists.update),
         "values": (EACH, lambda budget, subject: picked(budget, subject.values())),
     }
 )

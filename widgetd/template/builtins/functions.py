@@ -112,8 +112,5 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
 )
 
 CYCLER_METHODS: Final[Mapping[str, Callable[..., Value]]] = MappingProxyType(
-    {
-        "next": lambda _budget, cycler: cycler.next(),
-        "reset": lambda _budget, cycler: cycler.reset(),
-    }
+    {"next": lambda _budget, cycler: cycler.next(), "reset": lambda _budget, cycler: cycler.reset()}
 )

@@ -1,7 +1,8 @@
-"""What filters do to lists and objects.
+"""What filters and methods do to lists and objects; those of texts are text's.
 
 `attribute` means a key, or keys joined by dots; never anything of Python's. The
 elements are paid for by the table of filters, what is read in each of them here.
+Only what a template made can be changed; an argument stays as it came.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from itertools import groupby as runs
 from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.budget import CHARACTERS_PER_STEP, Failure
-from widgetd.template.builtins.operators import add
+from widgetd.template.builtins.operators import add, equal
 from widgetd.template.builtins.text import join_with
 from widgetd.template.serialise import text
 from widgetd.template.values import (
@@ -19,17 +20,21 @@ from widgetd.template.values import (
     MAX_INTEGER,
     Group,
     Made,
+    MadeDict,
     MadeTuple,
     Value,
+    dict_key,
     elements,
+    grow,
     hold,
     is_nothing,
     kind,
-    length,
     listed,
     made,
+    made_dict,
     member,
     picked,
+    shrink,
     unweighed,
     weight,
     whole,
@@ -174,27 +179,20 @@ def _mark(budget: Budget, held: Value) -> Value:
     return (text(budget, held),) if large or isinstance(held, list | dict | tuple) else held
 
 
-def smallest(
-    budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
-) -> Value:
-    """The least element."""
-    return _first_by(budget, value, case_sensitive, attribute, reverse=False)
+def _extreme(*, reverse: bool) -> Callable[..., Value]:
+    def extreme(
+        budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
+    ) -> Value:
+        key = _folded(budget, getter(budget, attribute), case_sensitive)
+        known = [each for each in listed(value) if not is_nothing(key(each))]
+        ordered = _ordered(budget, known, key, reverse=reverse)
+        return ordered[0] if ordered else ABSENT
+
+    return extreme
 
 
-def largest(
-    budget: Budget, value: Value, case_sensitive: Value = False, attribute: Value = None
-) -> Value:
-    """The greatest element."""
-    return _first_by(budget, value, case_sensitive, attribute, reverse=True)
-
-
-def _first_by(
-    budget: Budget, value: Value, case_sensitive: Value, attribute: Value, *, reverse: bool
-) -> Value:
-    key = _folded(budget, getter(budget, attribute), case_sensitive)
-    known = [each for each in listed(value) if not is_nothing(key(each))]
-    ordered = _ordered(budget, known, key, reverse=reverse)
-    return ordered[0] if ordered else ABSENT
+smallest: Final = _extreme(reverse=False)
+largest: Final = _extreme(reverse=True)
 
 
 def join(budget: Budget, value: Value, d: Value = "", attribute: Value = None) -> str:
@@ -205,21 +203,16 @@ def join(budget: Budget, value: Value, d: Value = "", attribute: Value = None) -
     return join_with(budget, text(budget, d), [read(each) for each in elements(budget, value)])
 
 
-def first(budget: Budget, value: Value) -> Value:
-    """The first element."""
-    return _end(budget, value, 0)
+def _end(at: int) -> Callable[[Budget, Value], Value]:
+    def end(budget: Budget, value: Value) -> Value:
+        values = value if isinstance(value, list | tuple | str) else elements(budget, value)
+        return values[at] if values else ABSENT
+
+    return end
 
 
-def last(budget: Budget, value: Value) -> Value:
-    """The last element."""
-    return _end(budget, value, -1)
-
-
-def _end(budget: Budget, value: Value, at: int) -> Value:
-    if isinstance(value, list | tuple | str):
-        return value[at] if value else ABSENT
-    values = elements(budget, value)
-    return values[at] if values else ABSENT
+first: Final = _end(0)
+last: Final = _end(-1)
 
 
 def copied(budget: Budget, value: Value) -> Value:
@@ -233,11 +226,6 @@ def reverse(budget: Budget, value: Value) -> Value:
         budget.text(len(value))
         return value[::-1]
     return picked(budget, elements(budget, value)[::-1])
-
-
-def length_of(_budget: Budget, value: Value) -> int:
-    """How many elements, entries or characters there are."""
-    return length(value)
 
 
 def default(
@@ -302,3 +290,85 @@ def total(budget: Budget, value: Value, attribute: Value = None, start: Value = 
         held = read(each)
         result = result if is_nothing(held) else add(budget, result, held)
     return result
+
+
+def _made(budget: Budget, subject: list[Value], method: str) -> Made:
+    if not isinstance(subject, Made):
+        raise Failure(f"{method} works on a list the template made; copy this one with |list first")
+    budget.step()
+    return subject
+
+
+def append(budget: Budget, subject: list[Value], value: Value) -> None:
+    """Put `value` at the end of a list."""
+    changed = _made(budget, subject, "append")
+    grow(budget, changed, [value])
+    changed.append(value)
+
+
+def extend(budget: Budget, subject: list[Value], values: Value) -> None:
+    """Put all of `values` at the end of a list."""
+    changed, added = _made(budget, subject, "extend"), list(elements(budget, values))
+    grow(budget, changed, added)
+    changed.extend(added)
+
+
+def insert(budget: Budget, subject: list[Value], at: Value, value: Value) -> None:
+    """Put `value` before what stands at `at`."""
+    changed, place = _made(budget, subject, "insert"), whole(at, "index")
+    grow(budget, changed, [value])
+    changed.insert(place, value)
+
+
+def pop(budget: Budget, subject: list[Value], at: Value = -1) -> Value:
+    """Take out what stands at `at`; absent where nothing does."""
+    changed, place = _made(budget, subject, "pop"), whole(at, "index")
+    if not -len(changed) <= place < len(changed):
+        return ABSENT
+    removed = changed.pop(place)
+    shrink(budget, changed, removed)
+    return removed
+
+
+def count(budget: Budget, subject: list[Value], value: Value) -> int:
+    """How often a list holds `value`."""
+    return sum([equal(budget, value, each) for each in subject])
+
+
+def index(budget: Budget, subject: list[Value], value: Value) -> int:
+    """Where a list first holds `value`."""
+    for at, each in enumerate(subject):
+        if equal(budget, value, each):
+            return at
+    raise Failure("the list does not hold this value")
+
+
+def get(budget: Budget, subject: dict[Value, Value], key: Value, default: Value = None) -> Value:
+    """What an object holds under `key`, or `default`."""
+    return subject.get(dict_key(budget, key), default)
+
+
+def update(
+    budget: Budget, subject: dict[Value, Value], other: Value = None, **named: Value
+) -> None:
+    """Put the entries of `other`, and `named` ones, into an object."""
+    if not isinstance(subject, MadeDict):
+        raise Failure("update works on an object the template made")
+    pairs = other.items() if isinstance(other, dict) else elements(budget, other)
+    budget.step(1 + len(pairs) + len(named))
+    added = {dict_key(budget, key): value for key, value in [*map(_pair, pairs), *named.items()]}
+    for key in added.keys() & subject.keys():
+        shrink(budget, subject, subject[key])
+    grow(budget, subject, [*(added.keys() - subject.keys()), *added.values()])
+    subject.update(added)
+
+
+def _pair(value: Value) -> tuple[Value, Value]:
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return value[0], value[1]
+    raise Failure(f"an object is made of pairs, not of {kind(value)}")
+
+
+def copy_dict(budget: Budget, subject: dict[Value, Value]) -> Value:
+    """An object of its own, with the same entries."""
+    return made_dict(budget, subject)

@@ -13,7 +13,7 @@ import html
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote as _quote
 from urllib.parse import quote_plus as _quote_plus
@@ -36,9 +36,6 @@ from widgetd.template.values import (
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
 
-# Filters that change each character on its own at most triple a text ("ß", "ﬃ").
-GROWTH: Final = 3
-
 # So many lines are told apart in the time of a step.
 LINES_PER_STEP: Final = 8
 
@@ -59,24 +56,18 @@ def paid(budget: Budget, value: Value, growth: int = 1) -> str:
     return shown
 
 
-def upper(budget: Budget, value: Value) -> str:
-    """Capital letters."""
-    return paid(budget, value, GROWTH).upper()
+def _changed(change: Callable[[str], str]) -> Callable[[Budget, Value], str]:
+    return lambda budget, value: change(paid(budget, value, GROWTH))
 
 
-def lower(budget: Budget, value: Value) -> str:
-    """Small letters."""
-    return paid(budget, value, GROWTH).lower()
+GROWTH: Final = 3
+"""What changes each character on its own at most triples a text ("ß", "ﬃ")."""
 
-
-def capitalize(budget: Budget, value: Value) -> str:
-    """A capital letter first, small ones after."""
-    return paid(budget, value, GROWTH).capitalize()
-
-
-def str_title(budget: Budget, value: Value) -> str:
-    """Each word with a capital letter, as the method `title` does it."""
-    return paid(budget, value, GROWTH).title()
+upper: Final = _changed(str.upper)
+lower: Final = _changed(str.lower)
+capitalize: Final = _changed(str.capitalize)
+str_title: Final = _changed(str.title)
+"""The method `title`, which begins a word where the filter of that name does not."""
 
 
 def title(budget: Budget, value: Value) -> str:
@@ -86,31 +77,20 @@ def title(budget: Budget, value: Value) -> str:
     return "".join(part[0].upper() + part[1:].lower() for part in parts if part)
 
 
-def trim(budget: Budget, value: Value, chars: Value = None) -> str:
-    """Without white space, or without `chars`, at both ends."""
-    shown = paid(budget, value)
-    return shown.strip(_chars(budget, shown, chars))
+def _stripped(strip: Callable[[str, str | None], str]) -> Callable[..., str]:
+    def apply(budget: Budget, value: Value, chars: Value = None) -> str:
+        shown, gone = paid(budget, value), None
+        if not is_nothing(chars):
+            gone = text(budget, chars)
+            budget.scan(len(shown) * len(gone))  # Python looks each character up among all of them
+        return strip(shown, gone)
+
+    return apply
 
 
-def lstrip(budget: Budget, value: Value, chars: Value = None) -> str:
-    """Without white space, or without `chars`, at the start."""
-    shown = paid(budget, value)
-    return shown.lstrip(_chars(budget, shown, chars))
-
-
-def rstrip(budget: Budget, value: Value, chars: Value = None) -> str:
-    """Without white space, or without `chars`, at the end."""
-    shown = paid(budget, value)
-    return shown.rstrip(_chars(budget, shown, chars))
-
-
-def _chars(budget: Budget, shown: str, chars: Value) -> str | None:
-    """What to strip from `shown`; Python looks each character up among all of them."""
-    if is_nothing(chars):
-        return None
-    stripped = text(budget, chars)
-    budget.scan(len(shown) * len(stripped))
-    return stripped
+trim: Final = _stripped(str.strip)
+lstrip: Final = _stripped(str.lstrip)
+rstrip: Final = _stripped(str.rstrip)
 
 
 def replace(budget: Budget, value: Value, old: Value, new: Value, count: Value = None) -> str:
@@ -195,44 +175,37 @@ def splitlines(budget: Budget, value: Value) -> Value:
     return picked(budget, lines)
 
 
-def count(budget: Budget, value: Value, part: Value) -> int:
-    """How often `part` occurs."""
-    shown, sought = text(budget, value), text(budget, part)
-    budget.search(len(shown), len(sought))
-    return shown.count(sought)
+def _sought(search: Callable[[str, str], int]) -> Callable[[Budget, Value, Value], int]:
+    def apply(budget: Budget, value: Value, part: Value) -> int:
+        shown, sought = text(budget, value), text(budget, part)
+        budget.search(len(shown), len(sought))
+        return search(shown, sought)
+
+    return apply
 
 
-def find(budget: Budget, value: Value, part: Value) -> int:
-    """Where `part` first occurs; -1 where it does not."""
-    shown, sought = text(budget, value), text(budget, part)
-    budget.search(len(shown), len(sought))
-    return shown.find(sought)
+count: Final = _sought(str.count)
+find: Final = _sought(str.find)
+
+
+def _fitted(fit: Callable[[str, int], str]) -> Callable[[Budget, Value, Value], str]:
+    def apply(budget: Budget, value: Value, width: Value) -> str:
+        shown, size = text(budget, value), whole(width, "width")
+        budget.text(max(size, len(shown)))
+        return fit(shown, size)
+
+    return apply
+
+
+ljust: Final = _fitted(str.ljust)
+rjust: Final = _fitted(str.rjust)
+zfill: Final = _fitted(str.zfill)
+_centered: Final = _fitted(str.center)
 
 
 def center(budget: Budget, value: Value, width: Value = 80) -> str:
     """In the middle of `width` characters."""
-    return _filled(budget, value, width).center(whole(width, "width"))
-
-
-def ljust(budget: Budget, value: Value, width: Value) -> str:
-    """At the left of `width` characters."""
-    return _filled(budget, value, width).ljust(whole(width, "width"))
-
-
-def rjust(budget: Budget, value: Value, width: Value) -> str:
-    """At the right of `width` characters."""
-    return _filled(budget, value, width).rjust(whole(width, "width"))
-
-
-def zfill(budget: Budget, value: Value, width: Value) -> str:
-    """With zeros in front, up to `width` characters."""
-    return _filled(budget, value, width).zfill(whole(width, "width"))
-
-
-def _filled(budget: Budget, value: Value, width: Value) -> str:
-    shown = text(budget, value)
-    budget.text(max(whole(width, "width"), len(shown)))
-    return shown
+    return _centered(budget, value, width)
 
 
 def indent(
@@ -258,11 +231,8 @@ def truncate(  # noqa: PLR0917 - the filter takes them by position
 ) -> str:
     """At most `length` characters (and `leeway` more), cut at a word, with `end` in place."""
     shown = paid(budget, value)
-    most, ending, slack = (
-        whole(length, "length"),
-        text(budget, end),
-        5 if leeway is None else leeway,
-    )
+    most, ending = whole(length, "length"), text(budget, end)
+    slack = 5 if leeway is None else leeway
     if most < len(ending) or whole(slack, "leeway") < 0:
         raise Failure("truncate needs a length at least as long as its ending")
     if len(shown) <= most + slack:
@@ -361,7 +331,8 @@ def _converted(
     if conversion in "sr":
         value = text(budget, value)
     elif conversion == "c":
-        if not _is_character(value):
+        is_number_of_one = isinstance(value, int) and 0 <= value <= sys.maxunicode
+        if not (is_number_of_one or (isinstance(value, str) and len(value) == 1)):
             raise Failure("a format writes one character, or the number of one, at '%c'")
     elif not is_number(checked(value)):
         raise Failure(f"a format cannot write {kind(value)} as a number")
@@ -369,12 +340,6 @@ def _converted(
         raise Failure(f"a format writes only whole numbers at '%{conversion}'")
     precision = f".{match['precision']}" if match["precision"] is not None else ""
     return f"%{match['flags']}{match['width']}{precision}{conversion}" % (value,)
-
-
-def _is_character(value: Value) -> bool:
-    if isinstance(value, str):
-        return len(value) == 1
-    return isinstance(value, int) and 0 <= value <= sys.maxunicode
 
 
 def _size(digits: str | None) -> int:

@@ -30,9 +30,5 @@ def compile_view(text: str, *, limits: Limits) -> View:
 
 
 def compile_twin(text: str, *, limits: Limits) -> View:
-    """The view as Studio's exporter would have transcribed it.
-
-    Raises:
-        WidgetError: as `compile_view` does.
-    """
+    """The view as Studio's exporter would have transcribed it."""
     return View(text, limits, compiler=_TWIN)

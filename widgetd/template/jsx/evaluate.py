@@ -81,11 +81,7 @@ class Compiler:
     """Makes closures of nodes; each method of one kind, by the table below."""
 
     def expression(self, node: Node, scope: Scope) -> Evaluate:
-        """The closure that evaluates `node`.
-
-        Raises:
-            Fault: `W1327`, where the expression is not available in a widget's JSX.
-        """
+        """The closure that evaluates `node`."""
         scope.layout.nodes += 1
         make = _MAKERS.get(node.kind)
         if make is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -285,26 +285,18 @@ Turn = Callable[[Value, int], Value]
 """What the function given to a method makes of an element and its position."""
 
 
-def _mapped(budget: Budget, values: list[Value], turn: Turn) -> Value:
-    return made(budget, [turn(each, at) for at, each in enumerate(values)])
-
-
-def _filtered(budget: Budget, values: list[Value], turn: Turn) -> Value:
-    return made(budget, [each for at, each in enumerate(values) if truthy(turn(each, at))])
-
-
-def _found(_budget: Budget, values: list[Value], turn: Turn) -> Value:
-    return next((each for at, each in enumerate(values) if truthy(turn(each, at))), ABSENT)
+def _passing(values: list[Value], turn: Turn) -> Iterator[Value]:
+    return (each for at, each in enumerate(values) if truthy(turn(each, at)))
 
 
 LOOPS: Final[Mapping[str, Callable[[Budget, list[Value], Turn], Value]]] = MappingProxyType(
     {
-        "map": _mapped,
-        "filter": _filtered,
-        "find": _found,
-        "some": lambda _budget, values, turn: any(
-            truthy(turn(each, at)) for at, each in enumerate(values)
+        "map": lambda budget, values, turn: made(
+            budget, [turn(each, at) for at, each in enumerate(values)]
         ),
+        "filter": lambda budget, values, turn: made(budget, list(_passing(values, turn))),
+        "find": lambda _budget, values, turn: next(_passing(values, turn), ABSENT),
+        "some": lambda _budget, values, turn: any(True for _ in _passing(values, turn)),
         "every": lambda _budget, values, turn: all(
             truthy(turn(each, at)) for at, each in enumerate(values)
         ),

@@ -68,16 +68,8 @@ def entries_of(node: Node) -> Iterator[Entry]:
                 yield each.text, each
             elif each.kind == "pair":
                 key = each.fields["key"]
-                yield (
-                    (
-                        only(key)
-                        if key.kind == "computed_property_name"
-                        else unescaped(key)
-                        if key.kind == "string"
-                        else key.text
-                    ),
-                    each.fields["value"],
-                )
+                is_computed = key.kind == "computed_property_name"
+                yield only(key) if is_computed else unescaped(key), each.fields["value"]
             else:
                 raise each.fault(f"this is no key with a value: {each.shown}", ADVICE)
         return
@@ -94,16 +86,7 @@ def entries_of(node: Node) -> Iterator[Entry]:
 
 
 _LAST: Final = 0x10FFFF
-_ESCAPES: Final = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    "v": "\v",
-    "0": "\0",
-    "\n": "",
-}
+_ESCAPES: Final = dict(zip("ntrbfv0", "\n\t\r\b\f\v\0", strict=True)) | {"\n": ""}
 _INDENTED: Final = re.compile(r"\s*\n\s*")
 
 
@@ -136,9 +119,8 @@ def _number(node: Node) -> float | int:
             return int(digits, 0)
         value = float(digits)
     except ValueError:
-        raise node.fault(
-            f"this number is not available: {node.shown}", "write its digits"
-        ) from None
+        problem = f"this number is not available: {node.shown}"
+        raise node.fault(problem, "write its digits") from None
     return int(value) if value.is_integer() and abs(value) <= MAX_EXACT else value
 
 
@@ -161,9 +143,8 @@ def _bound(node: Node) -> list[tuple[str, str | None]]:
         elif each.kind == "pair_pattern" and each.fields["value"].kind == "identifier":
             found.append((each.fields["value"].text, each.fields["key"].text))
         else:
-            raise each.fault(
-                f"this parameter is not available: {each.shown}", "write a name, or {a, b}"
-            )
+            problem = f"this parameter is not available: {each.shown}"
+            raise each.fault(problem, "write a name, or {a, b}")
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from widgetd.errors import CallError, Finding, WidgetError
@@ -14,7 +13,7 @@ from widgetd.template.jsx.references import reads
 from widgetd.template.lexer import Lines
 from widgetd.template.parser import Fault
 from widgetd.template.references import Read, names
-from widgetd.template.scope import BUDGET, Evaluate, Frame, Layout, Scope
+from widgetd.template.scope import BUDGET, Layout, Scope
 from widgetd.template.serialise import plain, tojson
 from widgetd.template.template import Rendering, frame_of, guarded
 from widgetd.template.values import Value
@@ -62,11 +61,7 @@ class View:
         return self.rendering(arguments).text
 
     def rendering(self, arguments: Mapping[str, Value]) -> Rendering:
-        """The same, and what it took.
-
-        Raises:
-            CallError: as `render` does.
-        """
+        """The same, and what it took."""
         frame = frame_of(self._slots, self._size, arguments, self._limits)
         budget = frame[BUDGET]
 
@@ -99,17 +94,16 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
     except Fault as fault:
         raise fault.of(text) from None
     frame = frame_of((), layout.size, {}, limits)
+    budget = frame[BUDGET]
+
+    def said() -> dict[str, Value]:
+        return {name: plain(budget, value(frame)) for name, value in values.items()}
+
     try:
-        return {
-            name: guarded(text, partial(_plain, frame, value)) for name, value in values.items()
-        }
+        return guarded(text, said)
     except CallError as error:
         finding = Finding(code=CODE, problem=error.message, advice="write what JSON can hold")
         raise WidgetError(finding) from None
-
-
-def _plain(frame: Frame, value: Evaluate) -> Value:
-    return plain(frame[BUDGET], value(frame))
 
 
 BESIDE: Final = frozenset({"schema", "sample"})
@@ -136,10 +130,8 @@ def root(program: Node) -> Node:
     children = [node for node in program.children if not _constants(node)]
     for node in children:
         if node.kind != "expression_statement":
-            raise node.fault(
-                f"a widget's JSX is one expression, and this is a statement: {node.shown}",
-                "leave it out, and write <Card>…</Card>",
-            )
+            problem = f"a widget's JSX is one expression, and this is a statement: {node.shown}"
+            raise node.fault(problem, "leave it out, and write <Card>…</Card>")
     if len(children) != 1:
         where = children[1] if children else program
         problem = "there is a second expression here" if children else "there is no JSX"
