@@ -151,8 +151,7 @@ def define(
     except WidgetError as error:
         raise error.of(source.path) from None
     settings = read_sidecar(sidecar)
-    name = visible(document.name)
-    file = document.content
+    name, file = visible(document.name), document.content
     schema = file.get("jsonSchema") or settings.json_schema or {}
     texts = (settings.description, file.get("description"), schema.get("description"))
     written = (visible(text).strip() for text in texts if isinstance(text, str) and text.strip())
@@ -162,17 +161,13 @@ def define(
         title=visible(settings.title or title(name, source.path)),
         description=next(written, ""),
     )
-    return _definition(source, sidecar, settings, names)
+    return redefine(source, sidecar, names, settings)
 
 
-def redefine(source: Source, sidecar: Source | None, names: Names) -> Definition:
-    """The definition that `define` made of the same file, at the same path, before."""
-    return _definition(source, sidecar, read_sidecar(sidecar), names)
-
-
-def _definition(
-    source: Source, sidecar: Source | None, settings: Sidecar, names: Names
+def redefine(
+    source: Source, sidecar: Source | None, names: Names, settings: Sidecar | None = None
 ) -> Definition:
+    """The definition that `define` made of the same file, at the same path, before."""
     return Definition(
         name=names.name,
         tool=names.tool,
@@ -180,7 +175,7 @@ def _definition(
         description=names.description,
         path=source.path,
         digest=digest(source, sidecar),
-        sidecar=settings,
+        sidecar=settings or read_sidecar(sidecar),
         content=source.content,
     )
 

@@ -27,13 +27,9 @@ from widgetd.widget.hidden_characters import visible_within
 
 VERSION = "1.0"
 
-REQUIRED = ("version", "name", "template")
-OPTIONAL = ("jsonSchema", "outputJsonPreview", "encodedWidget")
-
 ENCODED = "/encodedWidget"
 VIEW = f"{ENCODED}/view"
 """Points to Studio's JSX, in the package that the file holds encoded."""
-KNOWN = REQUIRED + OPTIONAL
 
 READ_BY_MODELS = frozenset({"title", "description"})
 """Keys of a schema whose texts reach a model, and are served without what nobody sees."""
@@ -41,20 +37,19 @@ READ_BY_MODELS = frozenset({"title", "description"})
 MOST_PARSED = 16
 """So many files stay parsed: one is looked into several times in a row, and then for long not."""
 
-SHAPES: Mapping[str, tuple[type, str]] = {
-    "version": (str, "a string"),
-    "name": (str, "a string"),
-    "template": (str, "a string"),
-    "jsonSchema": (dict, "an object"),
-    "outputJsonPreview": (dict, "an object"),
-    "encodedWidget": (str, "a string"),
+SHAPES: Mapping[str, tuple[type, str, str]] = {
+    "version": (str, "a string", f'"{VERSION}"'),
+    "name": (str, "a string", "what people call the widget"),
+    "template": (str, "a string", "the Jinja text that Studio exports"),
+    "jsonSchema": (dict, "an object", ""),
+    "outputJsonPreview": (dict, "an object", ""),
+    "encodedWidget": (str, "a string", ""),
 }
+"""What stands under each key, in words, too; and of a key that has to be there, what to add."""
 
-_ADDED: Mapping[str, str] = {
-    "version": f'"{VERSION}"',
-    "name": "what people call the widget",
-    "template": "the Jinja text that Studio exports",
-}
+KNOWN = tuple(SHAPES)
+REQUIRED = tuple(key for key, (_, _, added) in SHAPES.items() if added)
+OPTIONAL = tuple(key for key in KNOWN if key not in REQUIRED)
 
 _NO_VIEW = ", and no JSX is there in its place"
 
@@ -217,10 +212,10 @@ def read_document(content: bytes, limits: Limits) -> Document:
     for key in REQUIRED:
         if key not in file and not (key == "template" and has_view):
             near = nearest(key, tuple(other for other in file if other not in KNOWN))
-            advice = f"rename '{near}' to it" if near else f"add it: {_ADDED[key]}"
+            advice = f"rename '{near}' to it" if near else f"add it: {SHAPES[key][2]}"
             also = _NO_VIEW if key == "template" and not near else ""
             raise error_at("W1105", "", f"the key '{key}' is missing{also}", advice)
-    for key, (expected, name) in SHAPES.items():
+    for key, (expected, name, _) in SHAPES.items():
         value = file.get(key)
         may_be_null = key in OPTIONAL or (key == "template" and has_view)
         if not isinstance(value, expected) and not (value is None and may_be_null):

@@ -123,23 +123,15 @@ def choose(widget: Widget) -> Choice:
         return Choice(source="view", reason="faulty", fault=error.finding)
     if asked is not None or not definition.view:
         return Choice(source="template" if definition.view else "", reason="asked" if asked else "")
-    return _compared(widget) if may_have_lost(definition.template, template) else _TEMPLATE
-
-
-_TEMPLATE: Final = Choice(source="template")
-
-
-def _compared(widget: Widget) -> Choice:
-    """What is drawn of a template that looks as if something had been lost."""
+    if not may_have_lost(definition.template, template):
+        return Choice(source="template")
     try:
         comparison = widget.comparison
     except WidgetError as error:
         return Choice(source="template", reason="refused", fault=error.finding)
-    if comparison.agrees:
-        return _TEMPLATE
-    if comparison.is_export:
+    if comparison.is_export and not comparison.agrees:
         return Choice(source="view", reason="lost")
-    return Choice(source="template", reason="edited")
+    return Choice(source="template", reason="" if comparison.agrees else "edited")
 
 
 def may_have_lost(text: str, template: Template) -> bool:
@@ -162,11 +154,7 @@ def _draws_the_preview(widget: Widget) -> bool:
 
 
 def compared(template: str, studio: Studio, schema: Schema, limits: Limits) -> Comparison:
-    """Hold a template against the JSX that it was made of.
-
-    Raises:
-        WidgetError: One of the two cannot be compiled.
-    """
+    """Hold a template against the JSX that it was made of."""
     from widgetd.template.jsx import compile_twin, compile_view  # noqa: PLC0415 - few files need it
 
     written = compile_template(template, limits=limits, to_the_letter=True)

@@ -80,8 +80,4 @@ def by_preference(paths: Iterable[str]) -> list[str]:
 
     A copy that a browser has numbered, as in `name (1).widget`, never wins against its original.
     """
-
-    def rank(path: str) -> tuple[bool, int, str]:
-        return _BROWSER_SUFFIX.search(stem(path)) is not None, len(path), path
-
-    return sorted(paths, key=rank)
+    return sorted(paths, key=lambda p: (_BROWSER_SUFFIX.search(stem(p)) is not None, len(p), p))

@@ -275,20 +275,17 @@ def _unusable(text: str, error: ErrorDetails) -> WidgetError:
         inner = ActionNote if len(loc) < 5 else ActionCheck
         owner: type[_Part] = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else inner
         owner = FeedPart if loc[0] == "feed" and len(loc) > 1 else owner
-        known = tuple(field.alias or name for name, field in owner.model_fields.items())
-        near = nearest(str(loc[-1]), known)
-        advice = f"did you mean '{near}'?" if near else f"known are {', '.join(known)}"
+        keys = tuple(field.alias or name for name, field in owner.model_fields.items())
+        near = nearest(str(loc[-1]), keys)
+        advice = f"did you mean '{near}'?" if near else f"known are {', '.join(keys)}"
         return _fault("W1112", f"the key '{key}' is unknown", advice, line=line)
     if error["type"] == "missing":
         return _fault("W1113", f"the key '{key}' is missing", "write it", line=line)
     value = error["input"]
     got = f"'{value[:60]}'" if isinstance(value, str) else kind(value)
-    if error["type"] == "literal_error":
-        expected = error["ctx"]["expected"]
-    else:
-        expected = _EXPECTED.get(
-            error.get("ctx", {}).get("pattern", error["type"]), "something else"
-        )
+    said = error.get("ctx", {})
+    known = _EXPECTED.get(said.get("pattern", error["type"]), "something else")
+    expected = said["expected"] if error["type"] == "literal_error" else known
     return _fault("W1113", f"'{key}' cannot be {got}", f"write {expected}", line=line)
 
 

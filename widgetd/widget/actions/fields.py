@@ -53,11 +53,7 @@ class Field:
         return tuple(part for part in self.name.split(".") if part)
 
     def schema(self, *, submitted: bool) -> Schema:
-        """The JSON Schema of what it sends.
-
-        Args:
-            submitted: Whether the form was submitted, and so had to be complete.
-        """
+        """The JSON Schema of what it sends; when `submitted`, the form had to be complete."""
         needed = submitted and self.required
         if self.choices is not None:
             return {"enum": list(self.choices)}

@@ -22,13 +22,7 @@ import orjson
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
 from widgetd.schema.validator import compile_schema
-from widgetd.widget.actions.fields import (
-    Field,
-    as_browser,
-    exactly,
-    field_of,
-    payload_schema,
-)
+from widgetd.widget.actions.fields import Field, as_browser, exactly, field_of, payload_schema
 
 Handler = Literal["server", "client"]
 Node = Mapping[str, Any]

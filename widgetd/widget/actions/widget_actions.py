@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError, WidgetError
+from widgetd.schema.json_values import JSON_TYPES
 from widgetd.widget.actions.fields import Field, payload_schema
 from widgetd.widget.actions.tree_actions import Handler, Trigger, triggers
 from widgetd.widget.definition import Definition
@@ -27,16 +28,6 @@ Tree = Mapping[str, Any]
 
 VARIANTS: tuple[Variant, ...] = ("required", "full", "empty", "two", "nulls")
 """Whose trees are looked at."""
-
-_JSON_TYPES: Mapping[type, str] = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "boolean",
-    int: "number",  # whether only integers come is not for samples to tell
-    float: "number",
-    type(None): "null",
-}
 
 _PROPERTY = re.compile(r'"(?:action|\w*Action)"\s*:\s*(?=\{(?![{%#]))')
 _TYPE = re.compile(r'\{\s*"type"\s*:\s*"([^"\\{}]+)"')
@@ -153,7 +144,7 @@ def _common(name: str, every: Collection[Trigger], template: str) -> WidgetActio
     fields: dict[str, Field] = {}
     for trigger in every:
         for key, value in trigger.payload.items():
-            keys.setdefault(key, set()).add(_JSON_TYPES[type(value)])
+            keys.setdefault(key, set()).add(JSON_TYPES[type(value)])
     groups = tuple({trigger.group: trigger for trigger in every}.values())
     for field in chain.from_iterable(trigger.sent_fields for trigger in groups):
         general = replace(field, choices=None, rules=None)

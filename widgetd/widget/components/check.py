@@ -16,7 +16,7 @@ import orjson
 
 from widgetd.errors import Finding, nearest
 from widgetd.schema.describe import alternatives
-from widgetd.schema.json_values import kind, pointer
+from widgetd.schema.json_values import JSON_TYPES, kind, pointer
 from widgetd.widget.components.lucide import PREFIX, is_icon, names
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
 
@@ -181,7 +181,7 @@ class _Properties:
         """Whether a value as such may stand here; what is within it is not looked at."""
         if value is None:
             return True
-        name = _JSON_TYPES[type(value)]
+        name = JSON_TYPES[type(value)]
         return any(
             one.get("type", name) == name and _admits(one, value) for one in self._branches(schema)
         )
@@ -234,15 +234,6 @@ def _no_icon(value: str, near: str | None, owner: str, at: str) -> Finding:
     advice = f"did you mean '{near}'?" if near else "use an icon of ChatKit, or 'lucide:…'"
     return _finding("W1404", f"{owner} cannot be '{value[:40]}', which is no icon", advice, at)
 
-
-_JSON_TYPES: Mapping[type, str] = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "boolean",
-    int: "number",
-    float: "number",
-}
 
 _WORDS = frozenset({"enum", "const", "pattern"})
 """Keywords by which a text is one of a few."""

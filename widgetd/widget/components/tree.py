@@ -42,11 +42,7 @@ def tree(output: str | bytes) -> dict[str, Any]:
 
 
 def tree_and_json(output: str | bytes) -> tuple[dict[str, Any], bytes]:
-    """The same, and as JSON.
-
-    Raises:
-        WidgetError: as `tree` does.
-    """
+    """The same, and as JSON."""
     try:
         root = orjson.loads(output)
     except orjson.JSONDecodeError as error:
