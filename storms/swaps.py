@@ -97,8 +97,7 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(reload, catalog, hints, registry, looked=scanned.set))
         await scanned.wait()
-        told = partial(notify, registry, server.roots, view=server.views.of)
-        tasks.start_soon(partial(told, list_changed=server.listings.changed))
+        tasks.start_soon(notify, server)
         async with Client(server.mcp) as client:
             swap = partial(_swap, server, hints, saver, client)
             warm = max(int(swaps * _WARM_UP), _CALL_EVERY)

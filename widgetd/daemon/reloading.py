@@ -60,16 +60,8 @@ async def reloading(
         looking = partial(reload, catalog, hints, registry, looked=looked, observer=observer)
         tasks.start_soon(looking)
         await scanned.wait()
-        telling = partial(
-            notify,
-            registry,
-            server.roots,
-            view=server.views.of,
-            list_changed=server.listings.changed,
-            observers=server.observers,
-        )
-        tasks.start_soon(telling)
-        tasks.start_soon(notify_of_renders, server.store.renders, server.roots)
+        tasks.start_soon(notify, server)
+        tasks.start_soon(notify_of_renders, server)
         watching = partial(
             watch,
             poll_s=settings.poll or POLL_S,

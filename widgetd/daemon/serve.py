@@ -14,7 +14,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -45,10 +45,9 @@ from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import tracing
 from widgetd.mcp import sdk
+from widgetd.mcp.auth import Login
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.log_ring import LogRing
-from widgetd.mcp.login import Login
-from widgetd.mcp.principal import Principal
 from widgetd.mcp.server import Server
 from widgetd.mcp.unambiguous import readable_in_one_way
 from widgetd.settings import Settings
@@ -232,7 +231,8 @@ async def _over_http(
     sdk.put_before(served, lambda inner: traffic.around(inner, served.routes))
     _watch_traffic(runtime, traffic)
     sdk.own_the_shutdown()
-    _watch_numbers(runtime, server, sessions=partial(sdk.open_sessions, served, MCP_PATH))
+    if server.sessions is not None:
+        _watch_numbers(runtime, server, sessions=server.sessions.count)
 
     announced = anyio.Event()
 
@@ -242,16 +242,10 @@ async def _over_http(
 
     def end_streams() -> None:
         server.store.actions.drain()
-        server.clients.close()
-        sdk.end_standing_streams(served, MCP_PATH)
-
-    def end_streams_of(gone: Collection[Principal]) -> None:
-        server.clients.end(gone)
-        if server.sessions is not None:
-            sdk.end_standing_streams(served, MCP_PATH, server.sessions.of(gone))
+        server.end_streams()
 
     if access is not None:
-        access.watch(end_streams_of)
+        access.watch(server.end_streams)
     limits = HttpLimits(
         header_s=settings.header_s,
         body_s=settings.body_s,

@@ -12,7 +12,8 @@ reread file takes away is gone at once. Only digests of tokens are kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -21,22 +22,27 @@ from ipaddress import ip_address
 from pathlib import Path
 from secrets import token_urlsafe
 from stat import S_ISREG
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import structlog
-from fastmcp.server.auth import AccessToken, TokenVerifier
+from fastmcp.server.auth import AccessToken, RemoteAuthProvider, TokenVerifier
 from fastmcp.server.auth.providers.jwt import JWTVerifier
+from mcp.server.auth.routes import build_resource_metadata_url
 from pydantic import AnyHttpUrl, ConfigDict
 
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError, nearest
-from widgetd.mcp.login import Login
-from widgetd.mcp.principal import CALL, READ, SCOPES, Principal
+from widgetd.mcp.principal import CALL, ELEVATED, READ, SCOPES, Principal
 
 Otherwise = TypeVar("Otherwise", Principal, None)
 
+Reason = Literal["no_token", "unknown_token", "no_scope"]
+
 Revoked = Callable[[frozenset[Principal]], None]
 """Told who may not come in any more, or not as they did."""
+
+USUAL = (READ, CALL)
+"""What a host asks for at first."""
 
 SHORTEST = 16
 """Characters of a token; fewer can be guessed."""
@@ -45,6 +51,17 @@ DEFAULT_SCOPES = frozenset({READ, CALL})
 """What a token grants whose line says nothing."""
 
 _log = structlog.get_logger()
+
+
+_SAYS: Mapping[Reason, tuple[int, str, str]] = {
+    "no_token": (401, "", "a token is needed; send it as 'Authorization: Bearer TOKEN'"),
+    "unknown_token": (
+        401,
+        "invalid_token",
+        "this token is not known here, or has ended; log in again, or ask for another",
+    ),
+    "no_scope": (403, "insufficient_scope", "this token lacks a scope; log in again with it"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +87,65 @@ class Bearer(AccessToken):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     principal: Principal
+
+
+class Login:
+    """Where to log in, and how often somebody was sent there.
+
+    Args:
+        issuer: The authorization server, as its tokens name it; empty where there is none.
+
+    Attributes:
+        refused: How many requests were refused, by reason.
+    """
+
+    def __init__(self, issuer: str = "") -> None:
+        self.refused: Counter[Reason] = Counter(dict.fromkeys(_SAYS, 0))
+        self._issuer = issuer
+        self._metadata = ""
+
+    def routes(self, verifier: TokenVerifier, base_url: object, path: str | None) -> list[Any]:
+        """Where the metadata of the endpoint at `path` below `base_url` is, as routes of its app.
+
+        Args:
+            verifier: Finds out whose a token is.
+            base_url: As clients know it; None where that is not known, and nothing can be said.
+            path: Of the endpoint.
+        """
+        if not self._issuer or base_url is None:
+            return []
+        provider = RemoteAuthProvider(
+            verifier,
+            # Verbatim, for clients compare it as text, and a URL's model would add a slash to it.
+            cast("list[AnyHttpUrl]", [self._issuer]),
+            base_url=cast("AnyHttpUrl", base_url),
+            scopes_supported=[*USUAL, ELEVATED],
+            resource_name="widgetd",
+        )
+        self._metadata = str(
+            build_resource_metadata_url(AnyHttpUrl(f"{str(base_url).rstrip('/')}{path}"))
+        )
+        return list(provider.get_routes(path))
+
+    def refuse(self, reason: Reason, scopes: Collection[str] = USUAL) -> tuple[int, str, str]:
+        """The status of a refusal, its challenge (`WWW-Authenticate`), and its sentence.
+
+        Args:
+            reason: Why it is refused; it is counted.
+            scopes: What to ask for.
+        """
+        self.refused[reason] += 1
+        status, error, sentence = _SAYS[reason]
+        said = {"realm": "widgetd"}
+        if error:
+            said |= {"error": error, "error_description": sentence}
+        if self._metadata:
+            said |= {"scope": " ".join(scopes), "resource_metadata": self._metadata}
+        return (
+            status,
+            "Bearer " + ", ".join(f'{key}="{text}"' for key, text in said.items()),
+            sentence,
+        )
 
 
 class Access(TokenVerifier):

@@ -89,13 +89,10 @@ class Rendering:
                 them.
         """
         caller = self.caller
-        check_client(widget, caller)
-        profile = profile_for(self._policy, widget, caller)
+        self._profile(widget)  # so that what is wrong with the call itself renders nothing
         owner = caller.principal.name
         render = await self.render(widget, arguments, caller.snapshot.generation, owner=owner)
-        return tool_result(
-            render, profile, policy=self._policy, protocol=caller.protocol, prefix=caller.prefix
-        )
+        return self.showing(render)
 
     async def show(self, render_id: str) -> Result:
         """Show a render that was made before, to whoever is calling now.
@@ -112,13 +109,16 @@ class Rendering:
             CallError: The client is too old.
         """
         caller = self.caller
-        widget = caller.snapshot.widgets.get(render.tool)
-        if widget is not None:
-            check_client(widget, caller)
-        profile = profile_for(self._policy, widget, caller)
+        profile = self._profile(caller.snapshot.widgets.get(render.tool))
+        protocol = caller.client.protocol
         return tool_result(
-            render, profile, policy=self._policy, protocol=caller.protocol, prefix=caller.prefix
+            render, profile, policy=self._policy, protocol=protocol, prefix=caller.prefix
         )
+
+    def _profile(self, widget: Widget | None) -> Literal["chatkit", "split"]:
+        if widget is not None:
+            check_client(widget, self.caller)
+        return profile_for(self._policy, widget, self.caller)
 
     async def stored(self, render_id: str) -> StoredRender:
         """A render that was made before, of a widget that whoever is calling may see.

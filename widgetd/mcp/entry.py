@@ -9,7 +9,7 @@ repeat arguments in HTTP headers: the rules for those are the SDK's.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -46,28 +46,13 @@ HEADER_ANNOTATION = b'"x-mcp-header"'
 """Stands in the JSON of a schema that asks clients to repeat an argument in an HTTP header."""
 
 
-def entry(
-    *,
-    name: str,
-    title: str,
-    description: str,
-    input_schema: Mapping[str, Any],
-    annotations: Mapping[str, bool] = READ_ONLY,
-    icons: Sequence[Mapping[str, Any]] = (),
-    meta: Mapping[str, Any] = MappingProxyType({}),
-) -> bytes:
+def entry(said: Mapping[str, Any]) -> bytes:
     """The entry of any tool: `{"name": ..., "title": ..., "inputSchema": {...}, ...}`."""
-    said = {
-        **({"_meta": dict(meta)} if meta else {}),
-        "annotations": dict(annotations),
-        "description": description,
-        **({"icons": list(icons)} if icons else {}),
-        "inputSchema": {key: value for key, value in input_schema.items() if value is not None},
-        "name": name,
-        "title": title,
-    }
+    schema = {key: value for key, value in said["inputSchema"].items() if value is not None}
+    kept = {key: said[key] for key in sorted(said) if said[key] not in ({}, [])}
+    listed = {**kept, "inputSchema": schema}
     # A copy, for what orjson hands over is as large as its buffer grew.
-    return bytes(memoryview(orjson.dumps(said)))
+    return bytes(memoryview(orjson.dumps(listed, default=dict)))
 
 
 def tokens_of_entry(entry: bytes) -> int:
@@ -107,16 +92,9 @@ def tool_entry(
                 advice="give the widget another name",
             )
         )
-    schema = listed_schema(widget, formats=formats)
-    made = entry(
-        name=definition.tool,
-        title=definition.title or definition.tool.replace("_", " ").title(),
-        description=widget.description,
-        input_schema=schema,
-        annotations=READ_ONLY if definition.sidecar.feed is None else FED,
-        icons=icons_of(widget),
-        meta={"ui": {"resourceUri": view_uri(definition.tool)}} if has_view else {},
-    )
+    said = said_of(widget, has_view=has_view, formats=formats)
+    schema = said["inputSchema"]
+    made = entry({**said, "title": said["title"] or definition.tool.replace("_", " ").title()})
     if HEADER_ANNOTATION in made:
         # Late, because it costs a command half a second, and hardly a schema has one.
         from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see above
@@ -128,6 +106,22 @@ def tool_entry(
     return made
 
 
+def said_of(widget: Widget, *, has_view: bool = False, formats: bool = True) -> dict[str, Any]:
+    """What a list says of a widget's tool, by its name there; empty for what it does not say."""
+    definition, image = widget.definition, widget.icon
+    # The icon takes no room in a model's context.
+    icon = {"mimeType": "image/svg+xml", "sizes": ["any"], "src": image}
+    return {
+        "name": definition.tool,
+        "title": definition.title,
+        "description": widget.description,
+        "inputSchema": listed_schema(widget, formats=formats),
+        "annotations": READ_ONLY if definition.sidecar.feed is None else FED,
+        "icons": [icon] if image else [],
+        "_meta": {"ui": {"resourceUri": view_uri(definition.tool)}} if has_view else {},
+    }
+
+
 def listed_schema(widget: Widget, *, formats: bool = True) -> Mapping[str, Any]:
     """What a caller gives, without what clients need not read.
 
@@ -137,12 +131,6 @@ def listed_schema(widget: Widget, *, formats: bool = True) -> Mapping[str, Any]:
     if ASSUMED in str(schema.get("$schema")):
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     return schema if formats else without(schema, frozenset({"format"}), Limits().json_depth)
-
-
-def icons_of(widget: Widget) -> list[Mapping[str, Any]]:
-    """The icon of a widget's tool, where it names one; it takes no room in a model's context."""
-    image = widget.icon
-    return [{"mimeType": "image/svg+xml", "sizes": ["any"], "src": image}] if image else []
 
 
 def view_uri(tool: str) -> str:

@@ -27,6 +27,7 @@ import orjson
 import structlog
 from mcp.server.connection import Connection
 from mcp.server.streamable_http import check_accept_headers
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
@@ -40,15 +41,15 @@ from pydantic import ValidationError
 from widgetd.mcp import sdk
 from widgetd.mcp.auth import Access, steps_up
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
-from widgetd.mcp.middleware import admission, caller_of, observed_call, refused
+from widgetd.mcp.middleware import caller_of, let_in
 from widgetd.mcp.observer import Sent
-from widgetd.mcp.principal import CALLER, Caller, ClientInfo
+from widgetd.mcp.principal import Caller, ClientInfo
 from widgetd.mcp.result import FIRST_WITH_STRUCTURE
 from widgetd.schema.json_text import NotJsonError, parse_plain
 
 if TYPE_CHECKING:
-    from widgetd.mcp.notifications import LegacyClient
     from widgetd.mcp.server import Server
+    from widgetd.mcp.sessions import Sessions
 
 MOST_BYTES = 64 * 1024
 """Of a request that is answered here, for a larger one is looked through beside the loop."""
@@ -129,7 +130,7 @@ class FastPath:
         app: What is handed on to.
         server: What is served.
         path: Where the endpoint is.
-        endpoint: The endpoint itself, which knows the sessions.
+        sessions: Knows the legacy sessions.
         host_check: Whether a request's Host may be used.
 
     Attributes:
@@ -142,14 +143,14 @@ class FastPath:
         *,
         server: Server,
         path: str,
-        endpoint: sdk.App,
+        sessions: Sessions,
         host_check: Callable[[sdk.Scope], Awaitable[bool]],
     ) -> None:
         self.app = app
         self.answered = 0
         self._server = server
         self._path = path
-        self._endpoint = endpoint
+        self._sessions = sessions
         self._host_check = host_check
         self._stamp = orjson.dumps(sdk.envelope(server.mcp)["_meta"])[1:-1]
         self._hosts: dict[tuple[bytes, Any], bool] = {}
@@ -288,15 +289,12 @@ class FastPath:
         """The client of a session that goes on, is this user's, and has shaken hands."""
         if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return None
-        known = self._known(session)
-        if known is None or sdk.live_session(self._endpoint, session, user) is None:
+        known = self._server.clients.of_session(session)
+        if known is None or sdk.live_session(self._sessions, session, user) is None:
             return None
         client = sdk.client_info(known.connection)
         usable = known.connection.initialize_accepted and client.protocol >= FIRST_WITH_STRUCTURE
         return client if usable else None
-
-    def _known(self, session: str) -> LegacyClient | None:
-        return self._server.clients.of_session(session)
 
     async def _answered(self, request: Request) -> Parts:
         """The response to a request; from here on it is ours."""
@@ -304,18 +302,13 @@ class FastPath:
         method, stamp = METHODS[request.method], b"" if request.session else self._stamp
         answering = partial(method.answer, server, caller, params, stamp)
         with self._in_use(request):
-            async with admission(server, request.method, params, caller.principal) as refusal:
-                if refusal is not None and request.method != CALLS:
-                    error = refused(refusal).error.model_dump(exclude_none=True)
-                    return _response(request.id, b"error", orjson.dumps(error))
-                token = CALLER.set(caller.refused(refusal))
-                try:
-                    if request.method == CALLS:
-                        answer = await observed_call(server, params, caller, answering)
-                    else:
-                        answer = await answering()
-                finally:
-                    CALLER.reset(token)
+            try:
+                answer = await let_in(
+                    server, caller, answering, method=request.method, params=params
+                )
+            except MCPError as error:
+                said = error.error.model_dump(exclude_none=True)
+                return _response(request.id, b"error", orjson.dumps(said))
         # A cacheable result has its stamp apart, behind the JSON of a list that is kept.
         if method.caches and stamp:
             tail = (
@@ -326,12 +319,15 @@ class FastPath:
 
     def _in_use(self, request: Request) -> AbstractContextManager[None]:
         """Keep a legacy session alive, as any request in it does."""
-        known, sessions = self._known(request.session), self._server.sessions
-        if known is None or sessions is None:
+        known, principal = (
+            self._server.clients.of_session(request.session),
+            request.caller.principal,
+        )
+        if known is None:
             return nullcontext()
-        known.principal = request.caller.principal
-        sdk.renew(self._endpoint, request.session)
-        return sessions.in_use(request.session, request.caller.principal)
+        known.principal = principal
+        sdk.renew(self._sessions, request.session)
+        return self._sessions.in_use(request.session, principal)
 
 
 def _remember(known: dict[K, V], key: K, value: V) -> None:

@@ -14,7 +14,7 @@ import structlog
 
 from widgetd.mcp.listing import Pages
 from widgetd.mcp.principal import Caller
-from widgetd.mcp.resources import TextResource
+from widgetd.mcp.resources import ServedResource
 from widgetd.mcp.result import Result, text_block
 from widgetd.schema.json_values import to_json
 
@@ -42,14 +42,14 @@ def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | 
     if not uri.startswith(("widget://", "ui://")):
         return None
     found = server.resources.find(uri, caller.snapshot, caller.prefix)
-    if not isinstance(found, TextResource):
+    if not isinstance(found, ServedResource) or not isinstance(found.content, str):
         return None
     content = {"uri": uri, "mimeType": found.mime_type, "text": found.content}
     return {"contents": [{**content, "_meta": found.meta} if found.meta else content]}
 
 
 async def _tools(server: Server, caller: Caller) -> Pages:
-    return server.tools_for(caller.principal, caller.snapshot, apps=caller.apps)
+    return server.tools_for(caller.principal, caller.snapshot, apps=caller.client.apps)
 
 
 async def _resources(server: Server, caller: Caller) -> Pages:

@@ -6,7 +6,7 @@ sees, and only then the arguments. Knows nothing of requests and pages.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,11 @@ import orjson
 from widgetd.errors import CallError
 from widgetd.mcp.auth import principal_of
 from widgetd.mcp.builtin.updates import updated
-from widgetd.mcp.middleware import call_admitted
-from widgetd.mcp.observer import Sent, observed
-from widgetd.mcp.principal import CALLER, Caller
-from widgetd.mcp.result import error_result, failure, render_uri, unknown_widget
+from widgetd.mcp.handlers import CALLS
+from widgetd.mcp.middleware import let_in
+from widgetd.mcp.observer import Sent
+from widgetd.mcp.principal import Caller
+from widgetd.mcp.result import failure, render_uri, unknown_widget
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
 
@@ -38,27 +39,23 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
     Returns:
         `{"renderId", "uri", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
     """
-    principal = principal_of(user, server.otherwise)
-    snapshot = server.views.of(server.registry.current, principal.audience)
     params: dict[str, Any] = {"name": name}
 
-    async def rendered() -> dict[str, Any]:
-        async with call_admitted(server, principal, name) as refusal:
-            if refusal is not None:
-                raise refusal
-            if name not in snapshot.widgets:
-                raise unknown_widget(name, snapshot.widgets)
-            params["arguments"] = arguments = await read()
-            render = await server.rendering.render(
-                snapshot.widgets[name],
-                arguments,
-                snapshot.generation,
-                owner=principal.name,
-                follow=True,
-            )
+    async def rendered(caller: Caller) -> dict[str, Any]:
+        snapshot = caller.snapshot
+        if name not in snapshot.widgets:
+            raise unknown_widget(name, snapshot.widgets)
+        params["arguments"] = arguments = await read()
+        render = await server.rendering.render(
+            snapshot.widgets[name],
+            arguments,
+            snapshot.generation,
+            owner=caller.principal.name,
+            follow=True,
+        )
         return {"renderId": render.id, "uri": render_uri(render.id), "summary": render.text}
 
-    return await _answered(server, Caller(snapshot=snapshot, principal=principal), params, rendered)
+    return await _answered(server, user, params, rendered)
 
 
 async def update_kept(
@@ -76,38 +73,32 @@ async def update_kept(
     Returns:
         `{"renderId", "version", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
     """
-    principal, tool = principal_of(user, server.otherwise), "update_render"
-    snapshot = server.views.of(server.registry.current, principal.audience)
-    caller = Caller(snapshot=snapshot, principal=principal, registry=server.registry)
-    params: dict[str, Any] = {"name": tool}
+    params: dict[str, Any] = {"name": "update_render"}
 
-    async def rendered() -> dict[str, Any]:
-        async with call_admitted(server, principal, tool) as refusal:
-            if refusal is not None:
-                raise refusal
-            params["arguments"] = given = {"render_id": render_id, **await read()}
-            return await updated(server.rendering, given, tool=name)
+    async def rendered(_caller: Caller) -> dict[str, Any]:
+        params["arguments"] = given = {"render_id": render_id, **await read()}
+        return await updated(server.rendering, given, tool=name)
 
-    token = CALLER.set(caller)
-    try:
-        return await _answered(server, caller, params, rendered, builtin=(tool,))
-    finally:
-        CALLER.reset(token)
+    return await _answered(server, user, params, rendered)
 
 
 async def _answered(
     server: Server,
-    caller: Caller,
+    user: object,
     params: Mapping[str, Any],
-    rendered: Callable[[], Awaitable[dict[str, Any]]],
-    builtin: Collection[str] = (),
+    rendered: Callable[[Caller], Awaitable[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """What `rendered` says, or why it failed, once whoever observes calls knows of it."""
+    """What `rendered` says to whoever is let in, or why it failed."""
+    principal = principal_of(user, server.otherwise)
+    snapshot = server.views.of(server.registry.current, principal.audience)
 
-    async def answered() -> dict[str, Any]:
+    async def answer() -> dict[str, Any]:
         # As a call would be answered, so that whoever observes calls need not know better.
         try:
-            return {"structuredContent": await rendered()}
+            caller = server.rendering.caller
+            if caller.refusal is not None:
+                raise caller.refusal
+            return {"structuredContent": await rendered(caller)}
         except CallError as error:
             said = failure(error).wire()
             return {
@@ -116,8 +107,9 @@ async def _answered(
                 "_meta": {"widgetd/error": said},
             }
 
-    answer = await observed(answered, params, caller, builtin=builtin, observers=server.observers)
-    content: dict[str, Any] = answer["structuredContent"]
+    caller = Caller(snapshot=snapshot, principal=principal, registry=server.registry)
+    answered = await let_in(server, caller, answer, method=CALLS, params=params)
+    content: dict[str, Any] = answered["structuredContent"]
     return content
 
 
@@ -139,18 +131,15 @@ async def take_action(
         arguments: Of the tool.
         lent: Whether the page may press what an agent of its user's may.
     """
-    caller, tool = server.rendering.caller, "widget_action"
+    caller = server.rendering.caller
     principal = caller.principal.lent() if lent else caller.principal
+    caller = replace(caller, principal=principal, registry=server.registry)
+    params = {"name": "widget_action", "arguments": arguments}
 
     async def taken() -> Sent:
-        async with call_admitted(server, principal, tool) as refusal:
-            if refusal is not None:
-                result = error_result(refusal)
-            else:
-                result = await server.call(tool, arguments)
+        result = await server.call("widget_action", arguments)
         return Sent(result.json(), result.is_error, result.code)
 
-    params = {"name": tool, "arguments": arguments}
-    sent = await observed(taken, params, caller, builtin=(tool,), observers=server.observers)
+    sent = await let_in(server, caller, taken, method=CALLS, params=params)
     answer: dict[str, Any] = orjson.loads(sent.json)
     return answer

@@ -57,7 +57,6 @@ class Pages:
         self._keys = sorted(keys)
         self._entry = entry
         self._page_size = page_size or max(len(self._keys), 1)
-        self._pages: dict[int, dict[str, Any]] = {}
         self._ready: dict[int, bytes] = {}
 
     def page(self, after: str = "") -> dict[str, Any]:
@@ -66,34 +65,23 @@ class Pages:
         Args:
             after: The cursor, a key; empty for the first page.
         """
-        start = bisect_right(self._keys, after)
-        page = self._pages.get(start)
-        if page is None:
-            page = self._page(start, orjson.loads)
-            if self._is_regular(start):
-                self._pages[start] = page
+        page: dict[str, Any] = orjson.loads(self.ready(after))
         return page
 
-    def ready(self, after: str) -> bytes:
+    def ready(self, after: str = "") -> bytes:
         """The same page, as JSON."""
         start = bisect_right(self._keys, after)
         ready = self._ready.get(start)
         if ready is None:
-            ready = orjson.dumps(self._page(start, orjson.Fragment))
-            if self._is_regular(start):
+            keys = self._keys[start : start + self._page_size]
+            page: dict[str, Any] = {self._name: [orjson.Fragment(self._entry(key)) for key in keys]}
+            if keys and start + len(keys) < len(self._keys):
+                page["nextCursor"] = keys[-1]
+            ready = orjson.dumps(page)
+            # A caller may send any cursor, and as many; those that we hand out are kept.
+            if start % self._page_size == 0:
                 self._ready[start] = ready
         return ready
-
-    def _is_regular(self, start: int) -> bool:
-        """Whether to keep the page from `start` on: a caller may send any cursor, and as many."""
-        return start % self._page_size == 0
-
-    def _page(self, start: int, read: Callable[[bytes], Any]) -> dict[str, Any]:
-        keys = self._keys[start : start + self._page_size]
-        page: dict[str, Any] = {self._name: [read(self._entry(key)) for key in keys]}
-        if keys and start + len(keys) < len(self._keys):
-            page["nextCursor"] = keys[-1]
-        return page
 
 
 class GenerationCache(Generic[T]):

@@ -12,7 +12,7 @@ nobody. Nobody is told of what they may not see, nor after their token ended.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -29,36 +29,35 @@ from mcp.server.subscriptions import (
     ResourceUpdated,
     ToolsListChanged,
 )
-from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResult
+from mcp_types import (
+    EmptyResult,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+    UnsubscribeRequestParams,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from widgetd.catalog.change import Change, difference
-from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.middleware import refused
-from widgetd.mcp.observer import Notice, Observer
+from widgetd.mcp.observer import Notice
 from widgetd.mcp.principal import CALLER, Audience, Principal
 from widgetd.mcp.resources import uris
 from widgetd.mcp.result import render_uri
-from widgetd.store.contract import Renders, StoredRender
+from widgetd.store.contract import StoredRender
 from widgetd.store.waiters import Replaced
 
 if TYPE_CHECKING:
-    from widgetd.mcp.roots import Root
+    from widgetd.mcp.server import Server
 
 INTERVAL_S = 0.1
 """Clients answer a notice with a whole list each; ten a second is all that anybody can use."""
 
 MOST_SUBSCRIBED = 1000
 """Resources of one legacy client: more than it could read again whenever they change."""
-
-ListChanged = Callable[[Snapshot, Snapshot, Change], bool]
-"""Whether the list on the wire reads otherwise in the second snapshot than in the first."""
-
-View = Callable[[Snapshot, Audience], Snapshot]
-"""What of a snapshot is there for an audience."""
 
 NoticeFor = Callable[[Audience], Notice]
 """What changed, for those who see the same."""
@@ -69,57 +68,57 @@ _Notification = tuple[str, str]
 _log = structlog.get_logger()
 
 
-async def notify(
-    registry: Registry,
-    roots: Iterable[Root],
-    *,
-    view: View,
-    list_changed: ListChanged,
-    observers: Collection[Observer] = (),
-) -> None:
-    """Tell the clients of `roots`, and `observers`, of each swap until cancelled."""
+async def notify(server: Server) -> None:
+    """Tell clients, and observers, of each swap until cancelled."""
+    view, list_changed = server.views.of, server.listings.changed
 
     def seen(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
         return notice_of(view(before, audience), view(after, audience), list_changed)
 
-    announced = registry.current
+    announced = server.registry.current
     async with anyio.create_task_group() as tasks:
         while True:
-            now = await registry.newer_than(announced)
+            now = await server.registry.newer_than(announced)
             before, announced = announced, now
             notice = notice_of(before, now, list_changed)
             if notice:
                 notice_for = partial(seen, before, now)
-                legacy = sum([await root.tell(notice_for, tasks) for root in tuple(roots)])
-                for observer in observers:
+                legacy = sum([await root.tell(notice_for, tasks) for root in tuple(server.roots)])
+                for observer in server.observers:
                     observer.notified(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
                 await anyio.sleep(INTERVAL_S)
 
 
-async def notify_of_renders(renders: Renders, roots: Iterable[Root]) -> None:
-    """Tell the clients of `roots` of each render that is replaced, until cancelled.
+async def notify_of_renders(server: Server) -> None:
+    """Tell clients of each render that is replaced, until cancelled.
 
     There is no pause between two: how often one render is replaced has a bound already.
     """
-    replaced = Replaced()
+    replaced, renders = Replaced(), server.store.renders
+
+    def seen(render: StoredRender, audience: Audience) -> Notice:
+        saw = audience.saw(elevated=render.elevated, marks=set(render.marks))
+        return Notice(updated=(render_uri(render.id),)) if saw else Notice()
+
     with renders.hearing(replaced):
         async with anyio.create_task_group() as tasks:
             while True:
-                render = await renders.get(await replaced.next())
-                if render is None:
-                    continue
-                for root in tuple(roots):
-                    await root.tell(partial(_notice_of_render, render), tasks)
+                if render := await renders.get(await replaced.next()):
+                    for root in tuple(server.roots):
+                        await root.tell(partial(seen, render), tasks)
 
 
-def _notice_of_render(render: StoredRender, audience: Audience) -> Notice:
-    saw = audience.saw(elevated=render.elevated, marks=set(render.marks))
-    return Notice(updated=(render_uri(render.id),)) if saw else Notice()
+def notice_of(
+    before: Snapshot, after: Snapshot, list_changed: Callable[[Snapshot, Snapshot, Change], bool]
+) -> Notice:
+    """What clients that know `before` must be told of `after`.
 
-
-def notice_of(before: Snapshot, after: Snapshot, list_changed: ListChanged) -> Notice:
-    """What clients that know `before` must be told of `after`."""
+    Args:
+        before: What they know.
+        after: What there is.
+        list_changed: Whether the list on the wire reads otherwise in the second than in the first.
+    """
     change = difference(before, after)
     return Notice(
         tools=list_changed(before, after, change),
@@ -255,25 +254,28 @@ class Clients:
         self._legacy.pop(connection, None)
         self._sessions.pop(connection.session_id or "", None)
 
-    def subscribe(self, connection: Connection, uri: str) -> None:
-        """Tell this legacy client when the resource at `uri` changes.
+    async def subscribe(self, context: sdk.Context, params: SubscribeRequestParams) -> EmptyResult:
+        """Answer `resources/subscribe`: tell this legacy client when that resource changes.
 
         Raises:
             MCPError: It is told of too many already.
         """
+        connection = sdk.connection_of(context.session)
         self.join(connection)
-        if connection not in self._legacy:
-            return
-        subscribed = self._legacy[connection].subscribed
-        if len(subscribed) >= MOST_SUBSCRIBED:
-            problem = f"a client subscribes to at most {MOST_SUBSCRIBED} resources"
-            raise refused(CallError("W2203", f"{problem}; unsubscribe from some of them"))
-        subscribed.add(uri)
+        if client := self._legacy.get(connection):
+            if len(client.subscribed) >= MOST_SUBSCRIBED:
+                problem = f"a client subscribes to at most {MOST_SUBSCRIBED} resources"
+                raise refused(CallError("W2203", f"{problem}; unsubscribe from some of them"))
+            client.subscribed.add(params.uri)
+        return EmptyResult()
 
-    def unsubscribe(self, connection: Connection, uri: str) -> None:
-        """Tell it no more."""
-        if connection in self._legacy:
-            self._legacy[connection].subscribed.discard(uri)
+    async def unsubscribe(
+        self, context: sdk.Context, params: UnsubscribeRequestParams
+    ) -> EmptyResult:
+        """Answer `resources/unsubscribe`: tell it no more."""
+        if client := self._legacy.get(sdk.connection_of(context.session)):
+            client.subscribed.discard(params.uri)
+        return EmptyResult()
 
     async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
         """Tell every client what it may know of, and return how many legacy clients that are.
@@ -334,33 +336,3 @@ class Clients:
         """End every listen stream gracefully; each client gets its final result."""
         for streams in self._streams.values():
             streams.listen.close()
-
-
-class StandingStreams:
-    """An ASGI layer around the SDK's endpoint: sees legacy clients' streams open and end."""
-
-    def __init__(self, app: sdk.App, clients: Clients) -> None:
-        self.app = app
-        self._clients = clients
-        clients.watch_streams()
-
-    async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
-        """Hand a request on; where it is a standing stream, say so while it is open."""
-        if scope["type"] != "http" or scope["method"] != "GET":
-            await self.app(scope, receive, send)
-            return
-        session = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
-        opened = False
-
-        async def watched(message: sdk.Message) -> None:
-            nonlocal opened
-            await send(message)
-            if message["type"] == "http.response.start" and message["status"] == 200:
-                opened = True
-                self._clients.stream_opened(session)
-
-        try:
-            await self.app(scope, receive, watched)
-        finally:
-            if opened:
-                self._clients.stream_ended(session)

@@ -136,8 +136,8 @@ async def observed(
             code=code,
             seconds=seconds,
             principal=caller.principal.name,
-            client=caller.client,
-            client_version=caller.client_version,
+            client=caller.client.name,
+            client_version=caller.client.version,
             arguments=given,
             answer=content,
         )

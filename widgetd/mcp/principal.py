@@ -226,37 +226,33 @@ UI_EXTENSION = "io.modelcontextprotocol/ui"
 
 
 class ClientInfo(NamedTuple):
-    """What a client says of itself.
+    """What a client says of itself, once at the handshake or with every request.
 
     Attributes:
         name: Its name (`clientInfo.name`); empty if it gave none.
         version: Its version, with the name.
         apps: Whether it shows MCP Apps views.
         asks: Whether its user can be asked something before a call is answered.
-        protocol: The protocol version it speaks, as `2026-07-28`.
+        protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
     """
 
-    name: str
-    version: str
-    apps: bool
-    asks: bool
-    protocol: str
+    name: str = ""
+    version: str = ""
+    apps: bool = False
+    asks: bool = False
+    protocol: str = ""
+
+
+UNNAMED = ClientInfo()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """The client behind one request, and the snapshot that the request is answered from.
 
-    The protocol tells a client's name and abilities in two ways, once at the handshake or with
-    every request; both arrive here.
-
     Attributes:
         snapshot: Taken once, when the request came in, as far as the caller may see it.
-        client: The client's own name (`clientInfo.name`); empty if it gave none.
-        client_version: Its own version, with the name.
-        apps: Whether the client shows MCP Apps views.
-        asks: Whether its user can be asked something before a call is answered.
-        protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
+        client: What it says of itself.
         meta: The request's `_meta`.
         principal: Who it is, as far as a token says.
         refusal: Why this message is not let in; None if it is.
@@ -266,11 +262,7 @@ class Caller:
     """
 
     snapshot: Snapshot
-    client: str = ""
-    client_version: str = ""
-    apps: bool = False
-    asks: bool = False
-    protocol: str = ""
+    client: ClientInfo = UNNAMED
     meta: Mapping[str, Any] = field(default_factory=dict)
     principal: Principal = LOCAL
     refusal: CallError | None = None

@@ -5,11 +5,11 @@ Every question is answered from the snapshot that the request at hand took when 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
-    AbstractContextManager,
     asynccontextmanager,
+    contextmanager,
     nullcontext,
 )
 from functools import cached_property, partial
@@ -31,12 +31,11 @@ from pydantic import PrivateAttr
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
-from widgetd.mcp.entry import READ_ONLY, icons_of, view_uri
 from widgetd.mcp.principal import Caller, placed
 from widgetd.mcp.prompts import show_data_prompt
 from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
 from widgetd.mcp.result import RENDERS, Result
-from widgetd.mcp.roots import reached_through
+from widgetd.mcp.roots import add_root
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
@@ -87,9 +86,20 @@ class WidgetProvider(sdk.Reached):
         async with self._lifespan(self._server) if self._lifespan else nullcontext():
             yield
 
-    def reached_through(self, root: FastMCP) -> AbstractContextManager[None]:
-        """Within it, `root` serves the widgets, too."""
-        return reached_through(root, self, self._server)
+    @contextmanager
+    def reached_through(self, root: FastMCP) -> Iterator[None]:
+        """Within it, clients of `root` reach the widgets; it may be entered more than once."""
+        roots = self._server.roots
+        known = next((one for one in roots if one.mcp is root), None)
+        entered = known or add_root(root, self, self._server)
+        entered.uses += 1
+        try:
+            yield
+        finally:
+            entered.uses -= 1
+            if not entered.uses and entered is not roots[0]:
+                sdk.remove_middleware(root, entered.middleware)
+                roots.remove(entered)
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
         """None: a render is too short to be a task, so no tool is made at the start to find out."""
@@ -99,49 +109,29 @@ class WidgetProvider(sdk.Reached):
         """A widget's tool, kept as long as the widget is, and so not keeping it."""
         tool = self._tools.get(widget)
         if tool is None:
-            has_view = self._server.resources.has_view
-            tool = self._tools[widget] = self._tool(
-                widget.tool,
-                title=widget.definition.title,
-                description=widget.description,
-                parameters=self._server.listed_schema(widget),
-                annotations=READ_ONLY,
-                icons=icons_of(widget) or None,
-                meta={"ui": {"resourceUri": view_uri(widget.tool)}} if has_view else {},
-            )
+            tool = self._tools[widget] = self._tool(self._server.said_of(widget))
         return tool
 
     def tool_of_builtin(self, tool: BuiltinTool) -> ServedTool:
         """A built-in tool."""
-        return self._tool(
-            tool.name,
-            title=tool.title,
-            description=tool.description,
-            parameters=tool.listed_schema,
-            annotations=tool.annotations,
-            meta=tool.meta,
-        )
+        return self._tool(tool.said)
 
-    def _tool(
-        self,
-        name: str,
-        *,
-        parameters: Mapping[str, Any],
-        annotations: Mapping[str, bool],
-        **fields: Any,
-    ) -> ServedTool:
+    def _tool(self, said: Mapping[str, Any]) -> ServedTool:
         return ServedTool(
-            partial(self._server.call, name),
-            name=name,
-            parameters=dict(parameters),
-            annotations=dict(annotations),
-            **fields,
+            partial(self._server.call, said["name"]),
+            name=said["name"],
+            title=said["title"],
+            description=said["description"],
+            parameters=dict(said["inputSchema"]),
+            annotations=dict(said["annotations"]),
+            icons=said.get("icons") or None,
+            meta=said["_meta"],
         )
 
     async def _list_tools(self) -> Sequence[Tool]:
         server, caller = self._server, self._caller
         shown = server.listings.shown(caller.snapshot).values()
-        told = server.builtin.listed_for(caller.principal.scopes, apps=caller.apps)
+        told = server.builtin.listed_for(caller.principal.scopes, apps=caller.client.apps)
         tools = (
             *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in told),
             *map(self.tool_of_widget, shown),

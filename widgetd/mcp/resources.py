@@ -43,24 +43,26 @@ RESULT_SCHEMA = "widgetd://schemas/result"
 _WIDGET = re.compile(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
 _VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
 
-
 _LISTED = ("template", "encoded")
 
 _SLOW = "problems"
 """The part that renders the widget many times over; there always is one."""
 
 
-class TextResource(Resource):
-    """A resource whose content is known."""
+class ServedResource(Resource):
+    """A resource of ours; content that takes long to make is made beside the event loop."""
 
-    content: str
+    content: str | bytes | Callable[[], str]
 
     def __init__(self, uri: str, **fields: Any) -> None:
         super().__init__(uri=AnyUrl(uri), **fields)
 
     async def read(self) -> ResourceResult:
         """The content, with its type and metadata."""
-        item = ResourceContent(self.content, mime_type=self.mime_type, meta=self.meta)
+        content = self.content
+        if callable(content):
+            content = await to_thread.run_sync(content)
+        item = ResourceContent(content, mime_type=self.mime_type, meta=self.meta)
         return ResourceResult([item])
 
     def get_meta(self) -> dict[str, Any]:
@@ -68,32 +70,11 @@ class TextResource(Resource):
         return self.meta or {}
 
 
-class SlowResource(Resource):
-    """A resource whose content takes long to make, and is made beside the event loop."""
-
-    make: Callable[[], str | None]
-
-    async def read(self) -> ResourceResult:
-        """The content, with its type."""
-        content = await to_thread.run_sync(self.make)
-        return ResourceResult([ResourceContent(content or "", mime_type=self.mime_type)])
-
-
-class ReadResource(Resource):
-    """A resource of a toolset, as it was read for whoever asks."""
-
-    content: str | bytes
-
-    async def read(self) -> ResourceResult:
-        """The content, with its type."""
-        return ResourceResult([ResourceContent(self.content, mime_type=self.mime_type)])
-
-
 def resources_of(readable: BuiltinResource) -> Iterator[Resource]:
     """The resources of a toolset that a list names."""
     for uri in readable.listed:
         value = readable.value_of(uri)
-        yield TextResource(
+        yield ServedResource(
             uri,
             name=f"{readable.name}_{value}" if value else readable.name,
             title=value or None,
@@ -111,9 +92,7 @@ async def read_of_toolset(
         value = one.value_of(uri)
         content = None if value is None else await one.read(context, value)
         if content is not None:
-            return ReadResource(
-                uri=AnyUrl(uri), name=one.name, mime_type=one.mime_type, content=content
-            )
+            return ServedResource(uri, name=one.name, mime_type=one.mime_type, content=content)
     return None
 
 
@@ -170,8 +149,8 @@ class Resources:
             }
             for tool, said in ((tool, ui(widget)) for tool, widget in snapshot.widgets.items())
         ]
-        yield TextResource(UI_TYPES, name="ui_types", mime_type=JSON, content=json_text(types))
-        yield TextResource(
+        yield ServedResource(UI_TYPES, name="ui_types", mime_type=JSON, content=json_text(types))
+        yield ServedResource(
             RESULT_SCHEMA,
             name="result_schema",
             mime_type=JSON,
@@ -215,26 +194,26 @@ class Resources:
         if part not in PARTS:
             return None
         mime_type, read = PARTS[part]
-        fields: dict[str, Any] = {
-            "uri": _uri(widget.tool, part),
-            "name": f"{widget.tool}_{part}",
-            "title": f"{widget.definition.title}: {part}",
-            "mime_type": mime_type,
-        }
-        if part == _SLOW:
 
-            def drawn() -> str | None:
-                with self._draws.of(widget.key):
-                    return read(widget, snapshot)
+        def drawn() -> str:
+            with self._draws.of(widget.key):
+                return read(widget, snapshot) or ""
 
-            return SlowResource(**fields, make=drawn)
-        content = read(widget, snapshot)
-        return None if content is None else TextResource(**fields, content=content)
+        content = drawn if part == _SLOW else read(widget, snapshot)
+        if content is None:
+            return None
+        return ServedResource(
+            _uri(widget.tool, part),
+            name=f"{widget.tool}_{part}",
+            title=f"{widget.definition.title}: {part}",
+            mime_type=mime_type,
+            content=content,
+        )
 
     def _page(self, widget: Widget) -> Resource:
         allowed = sorted({*widget.definition.image_origins, *self.image_origins})
         csp = {"connectDomains": [], "resourceDomains": allowed}
-        return TextResource(
+        return ServedResource(
             view_uri(widget.tool),
             name=f"{widget.tool}_page",
             title=f"{widget.definition.title}: page",
@@ -253,7 +232,7 @@ def render_resource(uri: str, render: StoredRender) -> Resource:
         "ui": Fragment(render.ui),
         "render": Fragment(render.mark),
     }
-    return TextResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
+    return ServedResource(uri, name=render.id, mime_type=JSON, content=json_text(content))
 
 
 def _overview(widget: Widget, prefix: str) -> Resource:
@@ -267,7 +246,7 @@ def _overview(widget: Widget, prefix: str) -> Resource:
         "digest": widget.key,
         "parts": [placed(_uri(widget.tool, part), prefix) for part in PARTS],
     }
-    return TextResource(
+    return ServedResource(
         _uri(widget.tool),
         name=widget.tool,
         title=definition.title,

@@ -168,9 +168,9 @@ def profile_for(
     choices: tuple[Profile | None, ...] = (
         asked,
         widget.definition.sidecar.profile if widget else None,
-        policy.profiles.get(caller.client),
+        policy.profiles.get(caller.client.name),
         policy.profile,
-        "split" if caller.apps else MODEL_HOSTS.get(caller.client),
+        "split" if caller.client.apps else MODEL_HOSTS.get(caller.client.name),
     )
     for choice in choices:
         if choice is not None and choice != "auto":

@@ -6,8 +6,6 @@ its clients see the same widgets, under other names perhaps, and hear of changes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,9 +13,14 @@ from typing import TYPE_CHECKING
 from anyio.abc import TaskGroup
 from fastmcp import FastMCP
 from fastmcp.server.providers import Provider
+from mcp_types import (
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    UnsubscribeRequestParams,
+)
 
 from widgetd.mcp import sdk
-from widgetd.mcp.middleware import middleware_of
+from widgetd.mcp.middleware import LISTEN, middleware_of
 from widgetd.mcp.notifications import Clients, NoticeFor
 from widgetd.mcp.observer import Notice
 from widgetd.mcp.principal import Audience, placed
@@ -39,11 +42,15 @@ class Root:
     def __init__(self, mcp: FastMCP, provider: Provider, server: Server) -> None:
         self.mcp = mcp
         # Whoever listens to `mcp` already, if they are told already.
-        clients = getattr(sdk.answer_to_listen(mcp), "__self__", None)
+        listening = sdk.answers(mcp, LISTEN)
+        clients = getattr(listening, "__self__", None)
         if not isinstance(clients, Clients):
             clients = Clients()
-            sdk.serve_listen(mcp, clients.listen)
-            sdk.serve_subscribe(mcp, clients.subscribe, clients.unsubscribe)
+            # With it the server advertises that its lists change (PrefectHQ/fastmcp issue 4920).
+            if listening is None:
+                sdk.answer(mcp, LISTEN, SubscriptionsListenRequestParams, clients.listen)
+            sdk.answer(mcp, "resources/subscribe", SubscribeRequestParams, clients.subscribe)
+            sdk.answer(mcp, "resources/unsubscribe", UnsubscribeRequestParams, clients.unsubscribe)
         self.clients = clients
         self.middleware = middleware_of(server, self)
         self.uses = 0
@@ -63,27 +70,6 @@ class Root:
             return replace(notice, updated=updated)
 
         return await self.clients.tell(as_named_here, tasks)
-
-
-@contextmanager
-def reached_through(mcp: FastMCP, provider: Provider, server: Server) -> Iterator[None]:
-    """Within the block, clients of `mcp` reach what `server` serves.
-
-    Args:
-        mcp: Where they connect; it may be entered more than once.
-        provider: What brings the widgets into it.
-        server: What is served.
-    """
-    known = (root for root in server.roots if root.mcp is mcp)
-    root = next(known, None) or add_root(mcp, provider, server)
-    root.uses += 1
-    try:
-        yield
-    finally:
-        root.uses -= 1
-        if not root.uses and root is not server.roots[0]:
-            sdk.remove_middleware(mcp, root.middleware)
-            server.roots.remove(root)
 
 
 def add_root(mcp: FastMCP, provider: Provider, server: Server) -> Root:

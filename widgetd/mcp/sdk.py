@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import (
     Awaitable,
     Callable,
-    Collection,
     Iterator,
     Mapping,
     MutableMapping,
@@ -21,9 +20,10 @@ from collections.abc import (
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import anyio
+import orjson
 from fastmcp import FastMCP
 from fastmcp.server.http import HostOriginGuardMiddleware
 from fastmcp.server.providers import AggregateProvider, FastMCPProvider, Provider
@@ -47,11 +47,8 @@ from mcp_types import (
     ElicitRequest,
     ElicitRequestFormParams,
     ElicitResult,
-    EmptyResult,
     InputRequiredResult,
-    SubscribeRequestParams,
-    SubscriptionsListenRequestParams,
-    UnsubscribeRequestParams,
+    RequestParams,
 )
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
@@ -72,8 +69,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-_LISTEN = "subscriptions/listen"
+Layer = TypeVar("Layer", bound=App)
 
 
 def verify(server: FastMCP) -> None:
@@ -86,33 +82,32 @@ def verify(server: FastMCP) -> None:
         ConfigError: Naming the library, its version and what is missing (W0007).
     """
     lowlevel = getattr(server, "_mcp_server", None)
-    _require("fastmcp", "FastMCP._mcp_server", isinstance(lowlevel, Server))
-    for name in ("middleware", "get_tool_input_schema", "add_request_handler"):
-        _require("mcp", f"Server.{name}", hasattr(lowlevel, name))
-    _require("fastmcp", "Provider._extension_runtime", hasattr(Provider, "_extension_runtime"))
-    _require("fastmcp", "Namespace._transform_uri", hasattr(Namespace, "_transform_uri"))
-    wrapped = Provider().wrap_transform(Namespace("a"))
-    _require("fastmcp", f"{type(wrapped).__name__}._inner", hasattr(wrapped, "_inner"))
     connection = Connection.from_envelope(LATEST_MODERN_VERSION, None, None)
     session = ServerSession(cast("Any", None), connection)
-    _require("mcp", "ServerSession._connection", hasattr(session, "_connection"))
-    manager = StreamableHTTPSessionManager(lowlevel_of(server))
-    for name in ("_server_instances", "_session_owners", "_discard_session"):
-        _require("mcp", f"StreamableHTTPSessionManager.{name}", hasattr(manager, name))
+    manager = StreamableHTTPSessionManager(cast("Any", lowlevel))
     transport = StreamableHTTPServerTransport(None, idle_timeout=1)
-    for name in ("is_terminated", "idle_scope", "_idle_timeout"):
-        _require("mcp", f"StreamableHTTPServerTransport.{name}", hasattr(transport, name))
-    drain = hasattr(AppStatus, "disable_automatic_graceful_drain")
-    _require("sse-starlette", "AppStatus.disable_automatic_graceful_drain", drain)
-
-
-def _require(library: str, name: str, present: bool) -> None:
-    if not present:
-        raise ConfigError(
-            "W0007",
-            f"{library} {version(library)} has no {name} any more",
-            "install the version that widgetd was tested with: requirements/runtime.txt names it",
-        )
+    wrapped = Provider().wrap_transform(Namespace("a"))
+    used: Sequence[tuple[str, object, Sequence[str]]] = [
+        ("fastmcp", server, ["_mcp_server"]),
+        ("fastmcp", Provider, ["_extension_runtime"]),
+        ("fastmcp", Namespace, ["_transform_uri"]),
+        ("fastmcp", wrapped, ["_inner"]),
+        ("mcp", lowlevel, ["middleware", "get_tool_input_schema", "add_request_handler"]),
+        ("mcp", session, ["_connection"]),
+        ("mcp", manager, ["_server_instances", "_session_owners", "_discard_session"]),
+        ("mcp", transport, ["is_terminated", "idle_scope", "_idle_timeout"]),
+        ("sse-starlette", AppStatus, ["disable_automatic_graceful_drain"]),
+    ]
+    for library, owner, names in used:
+        for name in names:
+            if not hasattr(owner, name):
+                named = owner.__name__ if isinstance(owner, type) else type(owner).__name__
+                raise ConfigError(
+                    "W0007",
+                    f"{library} {version(library)} has no {named}.{name} any more",
+                    "install the version that widgetd was tested with: requirements/runtime.txt "
+                    "names it",
+                )
 
 
 def lowlevel_of(server: FastMCP) -> Server[Any]:
@@ -178,48 +173,15 @@ def remove_middleware(server: FastMCP, middleware: Middleware) -> None:
     lowlevel_of(server).middleware.remove(cast("Any", middleware))
 
 
-def answer_to_listen(server: FastMCP) -> Handler | None:
-    """What answers `subscriptions/listen`; None where nothing does."""
-    known = lowlevel_of(server).get_request_handler(_LISTEN)
+def answers(server: FastMCP, method: str) -> Handler | None:
+    """What answers a method; None where nothing does."""
+    known = lowlevel_of(server).get_request_handler(method)
     return None if known is None else known.handler
 
 
-def serve_listen(server: FastMCP, handler: Handler) -> None:
-    """Answer `subscriptions/listen`; with it the server advertises that its lists change.
-
-    Source: PrefectHQ/fastmcp issue 4920; a handler that FastMCP brings itself is kept.
-    """
-    lowlevel = lowlevel_of(server)
-    if lowlevel.get_request_handler(_LISTEN) is None:
-        lowlevel.add_request_handler(_LISTEN, SubscriptionsListenRequestParams, handler)
-
-
-def serve_subscribe(
-    server: FastMCP,
-    subscribe: Callable[[Connection, str], None],
-    unsubscribe: Callable[[Connection, str], None],
-) -> None:
-    """Answer `resources/subscribe` of legacy clients, which FastMCP does not."""
-
-    def answering(act: Callable[[Connection, str], None]) -> Callable[..., Awaitable[EmptyResult]]:
-        async def answer(context: Context, params: Any) -> EmptyResult:
-            act(connection_of(context.session), params.uri)
-            return EmptyResult()
-
-        return answer
-
-    lowlevel = lowlevel_of(server)
-    lowlevel.add_request_handler(
-        "resources/subscribe", SubscribeRequestParams, answering(subscribe)
-    )
-    lowlevel.add_request_handler(
-        "resources/unsubscribe", UnsubscribeRequestParams, answering(unsubscribe)
-    )
-
-
-def answer_calls(server: FastMCP, handler: Handler) -> None:
-    """Answer `tools/call` instead of FastMCP."""
-    lowlevel_of(server).add_request_handler("tools/call", CallToolRequestParams, handler)
+def answer(server: FastMCP, method: str, params: type[RequestParams], handler: Handler) -> None:
+    """Answer a method, given the context and `params`, instead of whatever does."""
+    lowlevel_of(server).add_request_handler(method, params, handler)
 
 
 def answer_schemas_from(server: FastMCP, lookup: Callable[[str], Mapping[str, Any] | None]) -> None:
@@ -275,28 +237,22 @@ def confirmed(params: CallToolRequestParams) -> bool | None:
     return answer.action == "accept" and (answer.content or {}).get(CONFIRMED) is True
 
 
-def wrap_endpoint(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
-    """Put `layer` around the MCP endpoint at `path`, inside authentication."""
-    outer: Any = _route(app, path)
-    while hasattr(outer.app, "app"):
-        outer = outer.app
-    outer.app = layer(outer.app)
+def route_of(app: Any, path: str) -> Any:
+    """The route of the MCP endpoint at `path`, whose `app` is the endpoint with its layers."""
+    return next(route for route in app.routes if getattr(route, "path", None) == path)
 
 
-def wrap_route(app: Any, path: str, layer: Callable[[Any], Any]) -> None:
-    """Put `layer` around the MCP endpoint at `path`, outside authentication."""
-    route = _route(app, path)
-    route.app = layer(route.app)
+def wrap_endpoint(route: Any, layer: Callable[[App], Layer]) -> Layer:
+    """Put `layer` around the MCP endpoint of a route, inside authentication."""
+    while hasattr(route.app, "app"):
+        route = route.app
+    route.app = made = layer(route.app)
+    return made
 
 
 def put_before(app: Any, layer: Callable[[App], App]) -> None:
     """Put `layer` before everything else that an HTTP app does with a request."""
     app.middleware_stack = layer(app.middleware_stack or app.build_middleware_stack())
-
-
-def endpoint_of(app: Any, path: str) -> App:
-    """The MCP endpoint at `path`, with the layers around it."""
-    return cast("App", _route(app, path).app)
 
 
 def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
@@ -329,18 +285,22 @@ def replayed(taken: Sequence[Message], receive: Receive) -> Receive:
     return again
 
 
+async def respond(
+    send: Send, status: int, said: object, headers: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
+    """Answer a request with JSON."""
+    body = orjson.dumps(said)
+    length = (b"content-length", b"%d" % len(body))
+    headers = [(b"content-type", b"application/json"), length, *headers]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
 async def authenticated(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
     """Whose bearer token an `Authorization` header holds, as the HTTP layer finds it out."""
     said = SimpleNamespace(headers={"authorization": header.decode("latin-1")})
     found = await BearerAuthBackend(auth).authenticate(cast("Any", said))
     return None if found is None else found[1]
-
-
-def end_standing_streams(app: Any, path: str, sessions: Collection[str] | None = None) -> None:
-    """End the standing GET stream of these legacy sessions, or of every one."""
-    endpoint = _route(app, path).app
-    for session in list(sessions_of(endpoint)) if sessions is None else sessions:
-        end_stream(endpoint, session)
 
 
 def end_stream(endpoint: Any, session: str) -> None:
@@ -355,11 +315,6 @@ async def end_session(endpoint: Any, session: str) -> None:
     transport = sessions_of(endpoint).get(session)
     if transport is not None:
         await _manager(endpoint)._discard_session(session, transport)  # noqa: SLF001 - the SDK offers no public way
-
-
-def open_sessions(app: Any, path: str) -> int:
-    """How many legacy sessions are open."""
-    return len(sessions_of(_route(app, path).app))
 
 
 def sessions_of(endpoint: Any) -> Mapping[str, Any]:
@@ -403,7 +358,3 @@ def _manager(layer: Any) -> Any:
     while hasattr(layer, "app"):
         layer = layer.app
     return layer.session_manager
-
-
-def _route(app: Any, path: str) -> Any:
-    return next(route for route in app.routes if getattr(route, "path", None) == path)

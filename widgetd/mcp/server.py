@@ -5,7 +5,7 @@ message -> middleware (who calls, which snapshot) -> built-in tool or widget -> 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -21,17 +21,16 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import Access, principal_of, steps_up
+from widgetd.mcp.auth import Access, principal_of
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
 from widgetd.mcp.calls import Rendering
-from widgetd.mcp.entry import listed_schema, tool_entry
+from widgetd.mcp.entry import said_of, tool_entry
 from widgetd.mcp.fast_path import FastPath
-from widgetd.mcp.handlers import call_tool
+from widgetd.mcp.handlers import CALLS, call_tool
 from widgetd.mcp.listing import LIST_TOKENS, Expose, Pages, ResourceListings, ToolListings
 from widgetd.mcp.login import Challenges
-from widgetd.mcp.middleware import scope_of
-from widgetd.mcp.notifications import Clients, StandingStreams
+from widgetd.mcp.notifications import Clients
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import LOCAL, Caller, Principal, SnapshotViews
 from widgetd.mcp.provider import Lifespan, WidgetProvider
@@ -104,7 +103,7 @@ class Server:
         otherwise: Who calls where no token says it.
         traced: Whether somebody wants a span of each request.
         admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
-        listed_schema: Widget to what its callers give, as lists say it.
+        said_of: Widget to what a list says of its tool, as the SDK's own tools hold it.
         roots: The servers through which clients reach all this, `mcp` first.
         sessions: Whose legacy sessions are open over HTTP; None where it is not served.
 
@@ -143,8 +142,8 @@ class Server:
             formats=options.formats,
             reserved=builtin.reserved | options.reserved,
         )
-        self.listed_schema: Callable[[Widget], Mapping[str, Any]] = partial(
-            listed_schema, formats=options.formats
+        self.said_of: Callable[[Widget], dict[str, Any]] = partial(
+            said_of, has_view=resources.has_view, formats=options.formats
         )
         self.listings = ToolListings(
             self.admit,
@@ -185,7 +184,7 @@ class Server:
         """
         arguments, caller = params.arguments or {}, self.rendering.caller
         tool = self.builtin.get(params.name)
-        if tool is not None and tool.asks and caller.asks and caller.refusal is None:
+        if tool is not None and tool.asks and caller.client.asks and caller.refusal is None:
             said, question = sdk.confirmed(params), tool.asks(self.context(caller), arguments)
             if question and said is None:
                 return sdk.asked_first(question).model_dump(by_alias=True, exclude_none=True)
@@ -220,7 +219,7 @@ class Server:
             rendering=self.rendering,
             store=self.store,
             search=self.search,
-            schema=self.listed_schema,
+            schema=lambda widget: self.said_of(widget)["inputSchema"],
             services=self.services,
         )
 
@@ -231,6 +230,15 @@ class Server:
     def provide(self, *services: object) -> None:
         """Hand in what the rows of some toolsets need and can be made only now."""
         self.services.update({type(service): service for service in services})
+
+    def end_streams(self, gone: Collection[Principal] | None = None) -> None:
+        """End the streams on which clients hear of changes; those of `gone`, or all."""
+        if gone is None:
+            self.clients.close()
+        else:
+            self.clients.end(gone)
+        if self.sessions is not None:
+            self.sessions.end_streams(gone)
 
     def tools_for(self, principal: Principal, snapshot: Snapshot, *, apps: bool = True) -> Pages:
         """The list of tools that `principal` is given of their view of a snapshot.
@@ -269,37 +277,28 @@ class Server:
             session_idle_timeout=self.session_bounds.idle_s,
             middleware=list(middleware),
         )
-        sdk.wrap_endpoint(app, path, lambda endpoint: StandingStreams(endpoint, self.clients))
-        sdk.wrap_endpoint(app, path, Unambiguous)
-        sdk.wrap_endpoint(app, path, self._bounded)
+        route = sdk.route_of(app, path)
+        sdk.wrap_endpoint(route, Unambiguous)
+        sessions = partial(
+            Sessions,
+            bounds=self.session_bounds,
+            limits=self.store.limits,
+            otherwise=self.otherwise,
+            clients=self.clients,
+        )
+        self.sessions = sdk.wrap_endpoint(route, sessions)
         if isinstance(self.mcp.auth, Access):
-            challenges = partial(
-                Challenges,
-                login=self.mcp.auth.login,
-                principal_of=partial(principal_of, otherwise=None),
-                steps_up=steps_up,
-                scope_of=partial(scope_of, self),
-            )
-            sdk.wrap_route(app, path, challenges)
+            route.app = Challenges(route.app, server=self, login=self.mcp.auth.login)
         if not self.traced:  # spans are made by what the fast path leaves out
             fast_path = partial(
                 FastPath,
                 server=self,
                 path=path,
-                endpoint=sdk.endpoint_of(app, path),
+                sessions=self.sessions,
                 host_check=sdk.host_check(app),
             )
             sdk.put_before(app, fast_path)
         return app
-
-    def _bounded(self, endpoint: sdk.App) -> Sessions:
-        self.sessions = Sessions(
-            endpoint,
-            bounds=self.session_bounds,
-            limits=self.store.limits,
-            otherwise=self.otherwise,
-        )
-        return self.sessions
 
 
 def build(
@@ -326,7 +325,7 @@ def build(
     server = attach(mcp, registry, store, options, standalone=True)
     mcp.completion(server.complete)
     sdk.answer_schemas_from(mcp, server.header_schema)
-    sdk.answer_calls(mcp, server.answer_call)
+    sdk.answer(mcp, CALLS, CallToolRequestParams, server.answer_call)
     return server
 
 

@@ -3,7 +3,8 @@
 A session costs memory for as long as its client might come back, and nothing says that it will
 not. So opening one is paid for like a call, and where there are as many as may be, the one that
 was idle longest gives way; its client is told 404, as the protocol has it, and shakes hands anew.
-Whatever is in flight, a standing stream too, keeps its session.
+Whatever is in flight, a standing stream too, keeps its session; whoever tells clients of changes
+hears when such a stream is open.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from math import ceil
 from time import time
 
 import anyio
-import orjson
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.auth import principal_of
 from widgetd.mcp.middleware import REFUSED
+from widgetd.mcp.notifications import Clients
 from widgetd.mcp.principal import Principal
 from widgetd.store.contract import Limits
 
@@ -53,12 +54,21 @@ class Sessions:
         bounds: How many there may be.
         limits: How often each principal may open one.
         otherwise: Who calls where no token says it.
+        clients: Who is told of changes.
     """
 
     def __init__(
-        self, app: sdk.App, *, bounds: SessionBounds, limits: Limits, otherwise: Principal
+        self,
+        app: sdk.App,
+        *,
+        bounds: SessionBounds,
+        limits: Limits,
+        otherwise: Principal,
+        clients: Clients,
     ) -> None:
         self.app = app
+        self._clients = clients
+        clients.watch_streams()
         self._bounds = bounds
         self._limits = limits
         self._otherwise = otherwise
@@ -79,9 +89,15 @@ class Sessions:
         else:
             await self._open(principal, scope, receive, send)
 
-    def of(self, principals: Collection[Principal]) -> tuple[str, ...]:
-        """The sessions that these opened, or used last."""
-        return tuple(one for one, owner in self._owners.items() if owner in principals)
+    def count(self) -> int:
+        """How many are open."""
+        return len(sdk.sessions_of(self.app))
+
+    def end_streams(self, gone: Collection[Principal] | None = None) -> None:
+        """End the standing streams of what these opened, or used last; of all, by default."""
+        for session, owner in self._owners.items():
+            if gone is None or owner in gone:
+                sdk.end_stream(self.app, session)
 
     async def _open(
         self, principal: Principal, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send
@@ -117,9 +133,24 @@ class Sessions:
         send: sdk.Send,
     ) -> None:
         with self.in_use(session, principal):
-            ends = principal.until if scope["method"] == "GET" else None
-            async with _until(ends, partial(sdk.end_stream, self.app, session)):
+            if scope["method"] != "GET":
                 await self.app(scope, receive, send)
+                return
+            opened = False
+
+            async def watched(message: sdk.Message) -> None:
+                nonlocal opened
+                await send(message)
+                if message["type"] == "http.response.start" and message["status"] == 200:
+                    opened = True
+                    self._clients.stream_opened(session)
+
+            try:
+                async with _until(principal.until, partial(sdk.end_stream, self.app, session)):
+                    await self.app(scope, receive, watched)
+            finally:
+                if opened:
+                    self._clients.stream_ended(session)
 
     @contextmanager
     def in_use(self, session: str, principal: Principal) -> Iterator[None]:
@@ -181,11 +212,5 @@ async def _until(moment: float | None, then: Callable[[], None]) -> AsyncIterato
 async def _refuse(send: sdk.Send, status: int, error: CallError) -> None:
     """Say so as the protocol says it, before there is a session to say it in."""
     said = {"code": REFUSED, "message": f"[{error.code}] {error.message}"}
-    body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": said})
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        (b"retry-after", b"%d" % ceil(error.retry_after_s or 1)),  # whole seconds
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    headers = [(b"retry-after", b"%d" % ceil(error.retry_after_s or 1))]  # whole seconds
+    await sdk.respond(send, status, {"jsonrpc": "2.0", "id": None, "error": said}, headers)

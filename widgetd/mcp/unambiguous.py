@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 
 import anyio.to_thread
-import orjson
 
 from widgetd.mcp import sdk
 from widgetd.schema.json_text import key_twice
@@ -43,13 +42,7 @@ class Unambiguous:
             await self.app(scope, looked_at, send)
         except _AmbiguousError as error:
             said = {"code": _INVALID_REQUEST, "message": f"[W2009] {error}"}
-            answer = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": said})
-            headers = [
-                (b"content-type", b"application/json"),
-                (b"content-length", b"%d" % len(answer)),
-            ]
-            await send({"type": "http.response.start", "status": 400, "headers": headers})
-            await send({"type": "http.response.body", "body": answer})
+            await sdk.respond(send, 400, {"jsonrpc": "2.0", "id": None, "error": said})
 
 
 def readable_in_one_way(line: bytes) -> bytes:

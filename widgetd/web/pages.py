@@ -16,10 +16,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from widgetd.errors import CallError
-from widgetd.mcp.auth import Access, principal_of
+from widgetd.mcp.auth import Access, Reason, principal_of
 from widgetd.mcp.builtin.updates import LONGEST_NOTE
 from widgetd.mcp.http_calls import keep_render, update_kept
-from widgetd.mcp.login import Reason, reason_of
+from widgetd.mcp.login import reason_of
 from widgetd.mcp.principal import ADMIN, METRICS, caller_in
 from widgetd.mcp.server import Server
 from widgetd.mcp.status import Vitals, readiness, status

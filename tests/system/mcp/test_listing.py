@@ -54,14 +54,14 @@ def test_the_listing_of_a_snapshot_is_made_once() -> None:
     found, several = made("a", "b"), listings()
 
     assert several.of(found) is several.of(found)
-    assert several.of(found).page() is several.of(found).page()
+    assert several.of(found).ready() is several.of(found).ready()
 
 
 def test_a_cursor_that_no_page_ends_with_is_answered_and_not_remembered() -> None:
     listing = listings(page_size=2).of(made("a", "b", "c", "d"))
 
     assert names(listing.page("a")) == ["b", "c"]
-    assert listing.page("a") is not listing.page("a")
+    assert listing.ready("a") is not listing.ready("a")
 
 
 def test_the_authors_schema_is_listed_verbatim() -> None:

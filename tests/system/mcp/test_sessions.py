@@ -17,6 +17,7 @@ import httpx2
 import pytest
 
 from tests.serving import PATIENCE_S, serving
+from widgetd.mcp.notifications import Clients
 from widgetd.mcp.principal import Principal
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.store.contract import Bounds
@@ -210,7 +211,9 @@ async def test_a_standing_stream_ends_with_the_time_of_its_token(left_s: float) 
     endpoint = Endpoint()
     guest = Principal(name="guest", until=time.time() + left_s)
     limits = LocalLimits(bounds=Bounds(), clock=time.time)
-    sessions = Sessions(endpoint, bounds=SessionBounds(), limits=limits, otherwise=guest)
+    sessions = Sessions(
+        endpoint, bounds=SessionBounds(), limits=limits, otherwise=guest, clients=Clients()
+    )
 
     async def send(_message: Any) -> None:
         pass

@@ -98,42 +98,28 @@ class BuiltinTool:
     app_only: bool = False
 
     @property
-    def title(self) -> str:
-        """What people call it."""
-        return self.name.replace("_", " ").capitalize()
+    def said(self) -> dict[str, Any]:
+        """What a list says of it, by its name there: a default that is nothing goes unsaid.
 
-    @property
-    def annotations(self) -> Mapping[str, bool]:
-        """Hints for hosts."""
-        if self.read_only:
-            return READ_ONLY
-        changes = {"destructiveHint": True, "idempotentHint": False} if self.destructive else {}
-        return {**READ_ONLY, **changes, "readOnlyHint": False}
-
-    @property
-    def meta(self) -> Mapping[str, Any]:
-        """Source: MCP Apps 2026-01-26, "Tool visibility"."""
-        return {"ui": {"visibility": ["app"]}} if self.app_only else {}
-
-    @property
-    def listed_schema(self) -> Mapping[str, Any]:
-        """What it takes, as a list says it: a default that is nothing goes unsaid."""
+        Source: MCP Apps 2026-01-26, "Tool visibility".
+        """
         properties = {
-            name: {key: value for key, value in said.items() if key != "default" or value}
-            for name, said in self.input_schema["properties"].items()
+            name: {key: value for key, value in held_to.items() if key != "default" or value}
+            for name, held_to in self.input_schema["properties"].items()
         }
-        return {**self.input_schema, "properties": properties}
+        changes = {"destructiveHint": True, "idempotentHint": False} if self.destructive else {}
+        return {
+            "name": self.name,
+            "title": self.name.replace("_", " ").capitalize(),
+            "description": self.description,
+            "inputSchema": {**self.input_schema, "properties": properties},
+            "annotations": {**READ_ONLY, "readOnlyHint": self.read_only, **changes},
+            "_meta": {"ui": {"visibility": ["app"]}} if self.app_only else {},
+        }
 
     def entry(self) -> bytes:
         """This tool as it stands in `tools/list`."""
-        return entry(
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            input_schema=self.listed_schema,
-            annotations=self.annotations,
-            meta=self.meta,
-        )
+        return entry(self.said)
 
 
 Reader = Callable[[ToolContext, str], Awaitable[str | bytes | None]]
