@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from tests.system.chat.endpoint import (
     stays_silent,
 )
 from tests.system.chat.talking import Talker, problems, said, widgets
+from tests.system.upstreams.servers import until
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
 from widgetd.chat.backend.script import ScriptedModel
@@ -181,6 +183,12 @@ async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_
 CUT_SHORT = {"stopped": halts("Half "), "failed": cuts({"content": "Half "})}
 
 
+def waiting() -> list[str]:
+    """The tasks that wait for what tools say in a turn."""
+    coroutines = (str(task.get_coro()) for task in asyncio.all_tasks())
+    return [one for one in coroutines if "_AsyncQueueIterator" in one]
+
+
 @pytest.mark.parametrize("how", CUT_SHORT)
 async def test_a_turn_that_is_cut_short_leaves_no_task_behind(
     how: str, folder: Path, caplog: pytest.LogCaptureFixture
@@ -194,6 +202,7 @@ async def test_a_turn_that_is_cut_short_leaves_no_task_behind(
         if how == "stopped":
             with anyio.fail_after(PATIENCE_S):
                 await there.left.wait()
+        await until(lambda: not waiting())
         gc.collect()
 
     assert [one.getMessage() for one in caplog.records if one.name == "asyncio"] == []
