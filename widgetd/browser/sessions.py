@@ -3,7 +3,8 @@
 A call that is cancelled lets its step end, and then the session is over: nobody could say in
 which state it was left. Whoever does not own a session is told that there is none.
 
-A session stays with the version of its widget that it began with, unless it follows.
+A session stays with the version of its widget that it began with, unless it follows. A render that
+is replaced is redrawn in each, as in every host.
 
 Making a page takes longer than showing a widget on one. So once somebody has started a session,
 an empty page is kept ready for the next one.
@@ -36,6 +37,7 @@ from widgetd.mcp.notifications import INTERVAL_S
 from widgetd.mcp.observer import Notice
 from widgetd.mcp.principal import Audience, Caller
 from widgetd.mcp.server import Server
+from widgetd.store.waiters import Replaced
 
 HARD_S = 3_600
 LOOK_S = 5
@@ -201,6 +203,7 @@ class Sessions:
         stage.told = partial(self._tell, session.uri, caller.principal.audience)
         self._open[session.id] = session
         self._unready.set()
+        await self._update(session)
         return session
 
     async def _opened(
@@ -341,6 +344,7 @@ class Sessions:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._notify, tasks)
                 tasks.start_soon(self._follow, tasks)
+                tasks.start_soon(self._hear_of_renders, tasks)
                 tasks.start_soon(self._make_ready)
                 while True:
                     await anyio.sleep(LOOK_S)
@@ -393,6 +397,23 @@ class Sessions:
                 if session.stage.subject in changed and not session.stale:
                     session.stale = True
                     tasks.start_soon(self._take_over, session)
+
+    async def _hear_of_renders(self, tasks: TaskGroup) -> None:
+        """Redraw each render that is replaced where it is shown."""
+        replaced = Replaced()
+        with self._server.store.renders.hearing(replaced):
+            while True:
+                render_id = await replaced.next()
+                for session in self._open.values():
+                    scene = session.stage.scene
+                    if scene is not None and scene.render_id == render_id:
+                        tasks.start_soon(self._update, session)
+
+    async def _update(self, session: Session) -> None:
+        # A step that is under way goes on: it may wait for what this shows. Whoever does the next
+        # one is told that the browser ended.
+        with suppress(Exception), anyio.move_on_after(DRAWN_S):
+            await session.stage.update()
 
     async def _take_over(self, session: Session) -> None:
         stage = session.stage

@@ -113,6 +113,7 @@ class Scene:
         root: The widget root, as JSON.
         render_id: By which what is done in it is known; empty where nothing can be.
         state: Of the gallery, which it was called with; empty where it was called otherwise.
+        version: Of the render.
     """
 
     widget: Widget | None
@@ -120,6 +121,7 @@ class Scene:
     root: dict[str, Any]
     render_id: str = ""
     state: str = ""
+    version: int = 1
 
 
 def widget_of(snapshot: Snapshot, name: str) -> Widget:
@@ -364,10 +366,33 @@ class Stage:
         policy = Policy(inline_max_bytes=len(render.tree))
         result = tool_result(render, "chatkit", policy=policy, protocol="").values()
         root = result["structuredContent"]
-        self.scene = Scene(widget=widget, given=given, root=root, render_id=render.id, state=state)
+        self.scene = Scene(
+            widget=widget,
+            given=given,
+            root=root,
+            render_id=render.id,
+            state=state,
+            version=render.version,
+        )
         self.subject = render.tool
         await self._draw(result, inside=inside)
         self.happen("shown", widget=render.tool, renderId=render.id)
+
+    async def update(self) -> None:
+        """Redraw what is shown if somebody replaced its render; what was typed stays.
+
+        It may be called while a step is done, which may wait for this.
+        """
+        scene = self.scene
+        if scene is None or not scene.render_id:
+            return
+        render = await self.server.store.renders.get(scene.render_id)
+        if render is None or self.scene is not scene or render.version <= scene.version:
+            return
+        if self.caller.principal.audience.saw(elevated=render.elevated, marks=set(render.marks)):
+            await self.show_render(
+                scene.widget, scene.given, render, state=scene.state, inside=True
+            )
 
     async def show_tree(self, root: Mapping[str, Any]) -> None:
         """Show a tree that no widget made.

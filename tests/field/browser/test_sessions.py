@@ -54,7 +54,9 @@ async def call(client: Connection, name: str, **arguments: Any) -> Any:
         return await client.client.call_tool(name, arguments)
 
 
-async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it(tmp_path: Path) -> None:
+async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it_and_is_redrawn(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "Controls.widget").write_text(controls_file())
     with anyio.fail_after(100):
         async with (
@@ -76,6 +78,21 @@ async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it(tmp_path
             )
             said = done.structured_content
             awaited = await call(client, "await_widget_action", render_id=render, timeout_s=5)
+            redrawn: list[Any] = []
+
+            async def wait_for_what_comes_of_it() -> None:
+                step = {
+                    "keyword": "Expect Text",
+                    "target": "component=Title",
+                    "equals": "Hello, Bo",
+                }
+                steps = [step, {"keyword": "Read Value", "target": "field=note"}]
+                session = {"session_id": begun["sessionId"], "timeout_s": 30}
+                redrawn.append(await call(client, "do_in_session", **session, steps=steps))
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait_for_what_comes_of_it)
+                await call(client, "update_render", render_id=render, arguments={"who": "Bo"})
             ended = await call(client, "end_session", session_id=begun["sessionId"])
             after = await call(client, "end_session", session_id=begun["sessionId"])
 
@@ -88,6 +105,8 @@ async def test_what_an_agent_does_in_a_session_reaches_who_waits_for_it(tmp_path
     assert (action["action"], action["payload"]["note"]) == ("track", "Two")
     kinds = [one["kind"] for one in ended.structured_content["events"]]
     assert kinds[:2] == ["shown", "action"]
+    assert kinds.count("shown") == 2
+    assert redrawn[0].structured_content["steps"][1]["result"] == "Two"
     assert after.meta["widgetd/error"]["code"] == "W4001"
 
 

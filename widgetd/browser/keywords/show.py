@@ -35,6 +35,7 @@ async def show_widget(
         render = await stage.server.rendering.stored(render_id)
         made = stage.caller.snapshot.widgets.get(render.tool)
         await stage.show_render(made, Shown(arguments={}), render)
+        await stage.update()  # of what came before it was shown nobody tells it
         return {"widget": render.tool, "renderId": render_id}
     chosen = stage.widget(widget or stage.subject)
     state = "" if arguments else state or SAMPLE
