@@ -7,12 +7,16 @@ there, with the same sentence.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from widgetd.errors import ConfigError, Finding, WidgetError, nearest
 from widgetd.settings import Settings, folder_of, settle
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    *paths: Path,
+    *paths: Annotated[Path, Parameter(allow_leading_hyphen=True)],  # - is one
     json: bool = False,
     github: bool = False,
     strict: bool = False,
@@ -44,33 +48,29 @@ def check(
     """
     from widgetd.checks import report
 
+    option = next((str(path) for path in paths if str(path).startswith("--")), "")
+    if option:
+        raise ConfigError(
+            "W0002", f"there is no option {option}", "`widgetd check --help` lists all"
+        )
     looked_at = paths or (folder_of(settle({}, os.environ).settings),)
-    with _standard_input(looked_at) as places:
-        outcome = checked(places, strict=strict, against=against)
+    with TemporaryDirectory() if Path("-") in looked_at else nullcontext("") as drafts:
+        outcome = checked(_with_standard_input(looked_at, drafts), strict=strict, against=against)
     form = report.as_json if json else report.as_github if github else report.as_text
-    if text := form(outcome.findings, outcome.contents):
-        print(text)
+    said = [form(outcome.findings, outcome.contents)]
     if not (json or github):
-        print(outcome.conclusion)
-        for note in outcome.notes:
-            print(report.for_terminal(note))
+        said += [outcome.conclusion, *map(report.for_terminal, outcome.notes)]
+    for text in filter(None, said):
+        print(text.replace(f"{drafts}/", "") if drafts else text)
     return 1 if outcome.faults or (strict and outcome.findings) else 0
 
 
-@contextmanager
-def _standard_input(paths: Iterable[Path]) -> Iterator[list[Path]]:
-    """`paths`, with a file that holds standard input in the place of `-`."""
-    import sys
-    from tempfile import TemporaryDirectory
-
-    asked = [*paths]
-    if Path("-") not in asked:
-        yield asked
-        return
-    with TemporaryDirectory() as folder:
-        draft = Path(folder, "stdin.widget")
+def _with_standard_input(paths: Iterable[Path], drafts: str) -> list[Path]:
+    """`paths`, with a file in the folder `drafts` that holds standard input in the place of `-`."""
+    draft, asked = Path(drafts, "stdin.widget"), [*paths]
+    if Path("-") in asked:
         draft.write_bytes(sys.stdin.buffer.read())
-        yield [draft if path == Path("-") else path for path in asked]
+    return [draft if path == Path("-") else path for path in asked]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +122,7 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
     Raises:
         ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
     """
+    from widgetd.files.source import printable
     from widgetd.mcp.tokens import tokens_of_tool
     from widgetd.widget.sidecar import SUFFIX
 
@@ -152,10 +153,11 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
         broken = _breaking(entries, folder, only, against) if against else ()
         for finding in chain(own, astray, broken):
             place = folder / finding.path
-            found.append(replace(finding, path=str(place)))
-            if str(place) not in contents:
+            shown = printable(str(place))
+            found.append(replace(finding, path=shown))
+            if shown not in contents:
                 with suppress(OSError):
-                    contents[str(place)] = place.read_text(encoding="utf-8", errors="replace")
+                    contents[shown] = place.read_text(encoding="utf-8", errors="replace")
     notes = []
     for need, (first, *others) in needs.items():
         more = f" and {_counted(len(others), 'file')} more" if others else ""
@@ -302,7 +304,6 @@ def _as_folder(folder: Path, against: str) -> Iterator[Path]:
     import subprocess
     import tarfile
     from io import BytesIO
-    from tempfile import TemporaryDirectory
 
     if Path(against).is_dir():
         yield Path(against)
