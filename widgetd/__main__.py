@@ -6,12 +6,18 @@ import sys
 
 from widgetd.daemon.startup import importing
 
+INTERRUPTED = 130
+"""As a shell says of a command that Ctrl-C ended."""
+
 
 def main() -> int:
     """Run the command that the arguments name, and answer the exit code."""
-    with importing():
-        from widgetd.cli import main as run  # noqa: PLC0415 - nearly all that is imported
-    return run()
+    try:
+        with importing():
+            from widgetd.cli import main as run  # noqa: PLC0415 - nearly all that is imported
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -251,7 +251,12 @@ class Settings(BaseModel):
     )
     @classmethod
     def _home(cls, value: object) -> object:
-        return Path(value).expanduser() if isinstance(value, str) else value
+        try:
+            return Path(value).expanduser() if isinstance(value, str) else value
+        except RuntimeError:
+            raise PydanticCustomError(
+                "home", "nobody has that home; write the whole path"
+            ) from None
 
 
 def descriptions() -> Mapping[str, str]:

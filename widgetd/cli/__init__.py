@@ -5,9 +5,12 @@ Exit codes: 0 ok, 1 faults, 2 a flag, setting or value, 3 a folder, port or perm
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
+from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
@@ -46,13 +49,21 @@ SEEN_ENOUGH = 141
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` names, and answer the exit code."""
+    _mend_streams()
     try:
         code = app(argv, exit_on_error=False, print_error=False, result_action="return_value") or 0
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read has seen enough, as in `widgetd check | head`; nothing more can be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_nothing_more()
         return SEEN_ENOUGH
+    except OSError as error:
+        if error.filename is None and error.errno != errno.ENOSPC:
+            raise
+        if error.filename is None:
+            _print_nothing_more()
+        what = error.filename or "standard output"
+        return complain(f"{what} cannot be used ({error.strerror}); name another [W0006]", 3)
     except CycloptsError as error:
         return complain(str(error), 2)
     except ConfigError as error:
@@ -60,3 +71,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (CallError, WidgetError) as error:
         return complain(str(error), 1)
     return int(code)
+
+
+def _mend_streams() -> None:
+    """Let a stream that is closed be an empty one, and print what it cannot encode as escapes."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            empty = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - to the end
+            setattr(sys, name, empty)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _print_nothing_more() -> None:
+    """Have what is still to be printed go nowhere, for Python prints it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

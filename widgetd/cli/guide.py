@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from widgetd.cli.options import Dir, print_json, snapshot_of
+from widgetd.cli.options import Dir, Many, print_json, snapshot_of
 from widgetd.errors import CallError
 
 
@@ -29,9 +29,10 @@ def components(*names: str, dir: Dir = None) -> int:
         names: As Button, Button.variant, or icons.
         dir: The folder of widgets that examples are taken from.
     """
+    from widgetd.files.source import printable
     from widgetd.guide.component_details import Examples, details
 
-    items = list(details(names, Examples().following(snapshot_of(dir))))
+    items = list(details(tuple(map(printable, names)), Examples().following(snapshot_of(dir))))
     if not names:
         for item in items:
             print(f"{item['name']:14}{item['use']}")
@@ -43,7 +44,7 @@ def components(*names: str, dir: Dir = None) -> int:
     return 0
 
 
-def reference(query: str, *, dir: Dir = None, limit: int = 10, json: bool = False) -> int:
+def reference(query: str, *, dir: Dir = None, limit: Many = 10, json: bool = False) -> int:
     """Find pages, components, examples, settings and codes.
 
     Args:

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from widgetd.cli.options import (
     Arguments,
     Dir,
+    Many,
     arguments_from,
     print_json,
     snapshot_of,
@@ -83,7 +84,7 @@ def mock(
     dir: Dir = None,
     state: Literal["sample", "empty", "one", "many", "long"] = "sample",
     seed: int = 0,
-    count: int = 1,
+    count: Many = 1,
     profile: Literal["chatkit", "split"] = "chatkit",
 ) -> int:
     """Print calls of one widget with their results, for front-end tests.
@@ -130,10 +131,13 @@ def shot(
     """
     from widgetd.browser import camera
     from widgetd.browser.picture import Shot
-    from widgetd.widget.states import Shown, shown
+    from widgetd.widget.states import Shown, shown, state_of
 
     widget = widget_of(snapshot_of(dir), name)
-    given = Shown(arguments=arguments_from(arguments)) if arguments else shown(widget, state)
+    if arguments:
+        given = Shown(arguments=arguments_from(arguments))
+    else:
+        given = shown(widget, state_of(widget, state).key)
     taken = Shot(
         tree=given.tree(widget),
         title=widget.definition.title,

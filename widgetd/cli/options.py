@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import orjson
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from widgetd.errors import CallError, ConfigError, nearest
 from widgetd.schema.json_text import NotJsonError, parse_sent
@@ -54,6 +55,8 @@ Arguments = Annotated[
         allow_leading_hyphen=True,  # or "-" would be taken for a flag
     ),
 ]
+
+Many = Annotated[int, Parameter(validator=Number(gte=1))]
 
 
 def settled_by(dir: Path | None, flags: object, **fixed: object) -> Settled:
@@ -99,7 +102,7 @@ def arguments_from(text: str) -> Mapping[str, Any]:
             problem = f"{text[1:]} cannot be read ({error.strerror})"
             raise ConfigError("W0006", problem, "name another file", exit_code=3) from None
     else:
-        content = text.encode()
+        content = os.fsencode(text)
     try:
         arguments = parse_sent(content)
     except NotJsonError as error:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
-
-import orjson
 
 from widgetd.browser.chromium import demand_browser
 from widgetd.cli.generate import snippet
@@ -194,13 +193,13 @@ def health(url: str = "http://127.0.0.1:8787/readyz") -> int:
     Args:
         url: Its `/readyz`.
     """
-    from urllib.error import URLError
+    from http.client import HTTPException
     from urllib.request import urlopen
 
     try:
         with urlopen(url, timeout=5) as answer:  # noqa: S310 - the operator names the address
             print(answer.read().decode())
-    except (URLError, TimeoutError, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         return complain(f"{url} does not say that it is ready ({error})", 1)
     return 0
 
@@ -211,7 +210,7 @@ def settings(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type
     values = settled.settings.model_dump(mode="json")
     width = max(map(len, values))
     for name, value in values.items():
-        shown = orjson.dumps(value).decode()
+        shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         print(f"{name:{width}}  {shown}  ({settled.origins[name]})")
     return 0
 

@@ -12,11 +12,14 @@ import orjson
 
 Row = dict[str, Any]
 
+_TEXTS = ("at", "code", "outcome", "principal", "tool", "widget")
+"""What the line of a call says in words; `ms` is a number."""
+
 
 def read_calls(path: Path) -> Iterator[Row]:
     """Every call in the audit file at `path` and in the full ones beside it, oldest first.
 
-    A line that was cut short, as by a crash, is passed over.
+    A line that was cut short, as by a crash, or that is none of ours is passed over.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -27,8 +30,14 @@ def read_calls(path: Path) -> Iterator[Row]:
             for line in lines:
                 with suppress(orjson.JSONDecodeError):
                     said = orjson.loads(line)
-                    if isinstance(said, dict) and said.get("event") == "call":
+                    if isinstance(said, dict) and said.get("event") == "call" and _is_whole(said):
                         yield said
+
+
+def _is_whole(call: Row) -> bool:
+    return isinstance(call.get("ms"), int | float) and all(
+        isinstance(call.get(name), str) for name in _TEXTS
+    )
 
 
 def top(calls: Iterable[Row]) -> list[Row]:

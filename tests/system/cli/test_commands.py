@@ -160,6 +160,15 @@ def test_check_speaks_json_to_programs(folder: Path, capsys: pytest.CaptureFixtu
     assert [(row["level"], row["code"], row["line"]) for row in rows] == [("fault", "W1101", 1)]
 
 
+def test_check_reads_a_file_from_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{")))
+
+    assert main(["check", "-"]) == 1
+    assert capsys.readouterr().out.startswith("stdin.widget:1:2: fault W1101: ")
+
+
 def test_check_annotates_pull_requests(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "Broken.widget").write_text("{")
 
@@ -222,3 +231,106 @@ def test_a_reader_that_has_seen_enough_ends_a_command_without_a_traceback() -> N
 
     assert said == ""
     assert running.returncode == 141
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])
+def test_a_stream_that_is_closed_is_as_good_as_an_empty_one(
+    stream: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, stream, None)
+    arguments = ["--arguments", "-"] if stream == "stdin" else []
+
+    code = main(["render", "greeting", "--dir", str(folder), *arguments])
+    getattr(sys, stream).close()
+
+    assert code == 2 * bool(arguments)
+
+
+def test_a_full_disk_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        code = main(["codes"])
+
+    said = "standard output cannot be used (No space left on device)"
+    assert (code, capsys.readouterr().err) == (3, f"widgetd: {said}; name another [W0006]\n")
+
+
+LONG = 300 * "a"
+ODD: dict[str, tuple[int, list[str], str]] = {
+    "a name that is too long": (3, ["check", LONG], f"{LONG} cannot be used (File name too long)"),
+    "a file in the place of a folder": (
+        3,
+        ["new", "Loop", "--dir", "."],
+        ".schemas cannot be used (File exists)",
+    ),
+    "an option that is none": (2, ["check", "--jsn"], "there is no option --jsn; `widgetd check"),
+    "arguments that are no text": (
+        2,
+        ["render", "greeting", "--arguments", "\udcff"],
+        "--arguments is not JSON ('utf-8' codec can't decode byte 0xff",
+    ),
+    "an address with a space": (1, ["health", "http://a b/"], "http://a b/ does not say"),
+    "a component of no letters": (
+        1,
+        ["components", "\udcff"],
+        "there is no component or property '\\xff'",
+    ),
+    "less than nothing": (2, ["reference", "chart", "--limit", "-3"], 'Invalid value "-3"'),
+    "a state that is none": (
+        1,
+        ["shot", "greeting", "--state", "nope"],
+        "greeting has no state 'nope'; it has sample, ",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_whatever_somebody_names_is_answered_in_a_sentence(
+    what: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, command, says = ODD[what]
+    (folder / ".schemas").touch()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("WIDGETD_DIR", ".")
+
+    assert main(command) == code
+    assert capsys.readouterr().err.startswith(f"widgetd: {says}")
+
+
+def test_names_that_are_not_utf_8_can_be_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "d\udce9"
+    folder.mkdir()
+    (folder / "A.widget").touch()
+
+    assert main(["settings", str(folder)]) == 0
+    assert "/d\\udce9" in capsys.readouterr().out
+    assert main(["check", "--json", str(folder)]) == 1
+    assert json.loads(capsys.readouterr().out)[0]["path"].endswith("/d\\xe9/A.widget")
+
+
+INTERRUPTED = """
+import signal, sys
+
+class Keyboard:
+    def read(self):
+        signal.raise_signal(signal.SIGINT)
+
+class Stdin:
+    buffer = Keyboard()
+
+sys.stdin, sys.argv = Stdin(), ["widgetd", "check", "-"]
+from widgetd.__main__ import main
+sys.exit(main())
+"""
+
+
+def test_control_c_ends_a_command_without_a_traceback() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, timeout=60, check=False
+    )
+
+    assert (ended.returncode, ended.stderr) == (130, b"")

@@ -106,6 +106,7 @@ def test_it_never_writes_over_a_file(
         (["../A"], "'../A' is no name for a widget"),
         (["A", "--dir", "nowhere"], "there is no folder nowhere"),
         (["A", "--from", "flight_traker"], "did you mean 'flight_tracker'?"),
+        (["Search-Widgets"], "the tool name 'search_widgets' is one of widgetd's own; take"),
     ],
 )
 def test_what_it_cannot_do_is_said(
@@ -120,6 +121,14 @@ def test_what_it_cannot_do_is_said(
     assert main(["new", *arguments]) in (2, 3)
     assert sentence in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_takes_the_tool_of_no_other_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", "a-b", "--dir", str(tmp_path)]) == 0
+    assert main(["new", "A B", "--dir", str(tmp_path)]) == 2
+    assert "the tool name 'a_b' belongs to 'a-b.widget'; take" in capsys.readouterr().err
 
 
 def _toml(text: str) -> Any:

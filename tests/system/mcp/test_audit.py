@@ -191,7 +191,7 @@ async def test_usage_tells_what_is_called_what_fails_and_what_is_slow(tmp_path: 
         audit.called(call)
     await written(audit)
     with (tmp_path / "audit.jsonl").open("ab") as file:
-        file.write(b'{"event": "call", "cut sho')
+        file.write(b'{"event": "call"}\n\xff\n[]\n{"event": "call", "cut sho')
 
     calls = list(read_calls(tmp_path / "audit.jsonl"))
 
