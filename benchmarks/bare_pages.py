@@ -8,8 +8,7 @@ from importlib.abc import Traversable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from widgetd.browser.chromium import FLAGS, chromium
-from widgetd.browser.face import FONTS
+from widgetd.browser.chromium import FLAGS, FONTS, chromium
 from widgetd.mcp.view import frame_headers, view_html
 
 if TYPE_CHECKING:

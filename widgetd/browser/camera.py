@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 import anyio
 
 from widgetd.browser import axe
-from widgetd.browser.chromium import NOW, Chromium, Theme, driver_errors, new_context
-from widgetd.browser.face import FONTS
+from widgetd.browser.chromium import FONTS, NOW, Chromium, Theme, driver_errors, new_context
 from widgetd.browser.picture import Format, Picture, Shot
 from widgetd.browser.targets import found
 from widgetd.catalog.snapshot import Snapshot
@@ -90,12 +89,9 @@ class Easel:
     """A page that widgets are drawn on, one after the other.
 
     Attributes:
-        page: The page.
-        devtools: Commands of Chromium's own to the page.
         scale: Pixels of a picture for each CSS pixel.
         width: Of the room for a widget, in CSS pixels.
-        uses: How often it was drawn on.
-        console: What it complained of since the last widget came.
+        console: What the page complained of since the last widget came.
     """
 
     page: Page
@@ -104,11 +100,6 @@ class Easel:
     width: int = 0
     uses: int = 0
     console: list[str] = field(default_factory=list)
-
-    @property
-    def is_good(self) -> bool:
-        """Whether it can be drawn on again."""
-        return self.uses < MOST_USES and not self.page.is_closed()
 
     async def widen(self, width: int) -> None:
         """Give what is drawn a room of that width."""
@@ -125,10 +116,8 @@ class Easel:
         self.uses += 1
         await self.widen(shot.width)
         behind = "nothing" if shot.transparent else "words"
-        behind = "everything" if shot.format == "jpeg" else behind
-        drawn: dict[str, Any] = await self.page.evaluate(
-            "given => draw(given)", {"json": shot.json, "behind": behind}
-        )
+        given = {"json": shot.json, "behind": "everything" if shot.format == "jpeg" else behind}
+        drawn: dict[str, Any] = await self.page.evaluate("given => draw(given)", given)
         return drawn
 
     async def take(self, shot: Shot) -> Picture:
@@ -216,19 +205,11 @@ class Camera:
         return picture
 
     async def violations(self, shot: Shot) -> list[dict[str, Any]]:
-        """What axe has against the drawn widget, as `axe.violations` says it.
-
-        Raises:
-            CallError: axe is missing (W3201), or as `take` does.
-        """
+        """What axe has against the drawn widget: see `axe.violations`; raises as `take` does."""
         return await self._on_easel(shot, Easel.violations)
 
     async def sheet(self, pictures: Iterable[tuple[str, Picture]], *, width: int = 1280) -> Picture:
-        """All pictures on one, each above its name.
-
-        Raises:
-            CallError: As `take` does.
-        """
+        """All pictures on one, each above its name; raises as `take` does."""
         figures = "".join(
             f'<figure><img alt="" width="{one.width}" src="data:image/{one.format};base64,'
             f'{base64.b64encode(one.content).decode()}"><figcaption>{escape(name)}</figcaption>'
@@ -236,7 +217,7 @@ class Camera:
             for name, one in pictures
         )
 
-        async def take() -> Picture:
+        async with self._place():
             easel = await self._opened(_SHEET.format(figures=figures, fonts=FONTS), width)
             try:
                 height = await easel.page.evaluate(
@@ -246,15 +227,13 @@ class Camera:
             finally:
                 await easel.close()
 
-        return await self._in_time(take)
-
     async def close(self) -> None:
         """End the pages that are kept."""
         while self._easels:
             await self._easels.pop().close()
 
     async def _on_easel(self, shot: Shot, look: Callable[[Easel, Shot], Awaitable[Found]]) -> Found:
-        async def looked() -> Found:
+        async with self._place():
             easel = self._spare(shot.scale)
             if easel is not None:
                 # A page that waited may have died meanwhile; then another one does it.
@@ -262,10 +241,8 @@ class Camera:
                     return await self._used(easel, shot, look)
             html = drawing(_BLANK, theme=shot.theme, locale=shot.locale, title="", fonts=FONTS)
             easel = await self._opened(html, shot.width, shot.scale)
-            await easel.page.add_script_tag(content=_script())
+            await easel.page.add_script_tag(path=str(files("widgetd.browser") / "draw.js"))
             return await self._used(easel, shot, look)
-
-        return await self._in_time(looked)
 
     async def _used(
         self, easel: Easel, shot: Shot, look: Callable[[Easel, Shot], Awaitable[Found]]
@@ -292,7 +269,7 @@ class Camera:
 
     async def _keep(self, easel: Easel) -> None:
         """Let the next widget have this page; as many wait as may be drawn at the same time."""
-        if not easel.is_good:
+        if easel.uses >= MOST_USES or easel.page.is_closed():
             await easel.close()
             return
         self._chromium.spare.add(easel.page.context)
@@ -300,8 +277,9 @@ class Camera:
         if len(self._easels) > self._at_once:
             await self._easels.pop(0).close()
 
-    async def _in_time(self, make: Callable[[], Awaitable[Found]]) -> Found:
-        """Find a place, and make something there."""
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """One of the places where pages are drawn, for as long as that may take."""
         with anyio.move_on_after(DRAWN_S) as waiting:
             await self._places.acquire()
         if waiting.cancelled_caught:
@@ -313,7 +291,7 @@ class Camera:
             except ConfigError as error:
                 raise CallError("W3201", str(error)) from None
             with anyio.fail_after(DRAWN_S):
-                return await make()
+                yield
         except TimeoutError:
             problem = f"it was not drawn within {DRAWN_S} seconds"
             raise CallError("W3202", problem, recoverable=True) from None
@@ -334,7 +312,6 @@ class Camera:
 
         browser = await self._chromium.browser()
         context = await new_context(browser, width=width, height=_HEIGHT, scale=scale)
-        easel = None
         try:
             page = await context.new_page()
             devtools = await context.new_cdp_session(page)
@@ -365,18 +342,9 @@ def _too_large(why: str) -> CallError:
     return CallError("W3203", f"the picture is too large: {why}; {advice}")
 
 
-@cache
-def _script() -> str:
-    return (files("widgetd.browser") / "draw.js").read_text(encoding="utf-8")
-
-
 @asynccontextmanager
 async def camera() -> AsyncIterator[Camera]:
-    """A camera with a browser of its own.
-
-    Raises:
-        ConfigError: Playwright or a Chromium is missing (W0011).
-    """
+    """A camera with a browser of its own; raises as `Chromium.browser` does."""
     chromium = Chromium()
     try:
         await chromium.browser()
@@ -402,11 +370,7 @@ def sample_shots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, S
 
 
 def take_picture(shot: Shot) -> Picture:
-    """One picture, in a browser of its own.
-
-    Raises:
-        ConfigError: Playwright or a Chromium is missing (W0011).
-    """
+    """One picture, in a browser of its own; raises as `Chromium.browser` does."""
 
     async def take() -> Picture:
         async with camera() as opened:
@@ -418,11 +382,7 @@ def take_picture(shot: Shot) -> Picture:
 def take_pictures(shots: Mapping[str, Shot], folder: Path) -> list[Path]:
     """Take each of `shots` into `folder`, under its name, and all of them as `sheet.png`.
 
-    Returns:
-        The files, the sheet last.
-
-    Raises:
-        ConfigError: Playwright or a Chromium is missing (W0011).
+    Answers the files, the sheet last; raises as `Chromium.browser` does.
     """
 
     async def take() -> dict[str, Picture]:

@@ -1,7 +1,7 @@
 """The system's Chromium: found, started when it is first needed, started anew when it died.
 
-Everything that is drawn the same on every run is decided here: the clock, the language, the way
-letters are drawn. The browser has no network.
+Everything that is drawn the same on every run is decided here: the clock, the language, the face
+and the way letters are drawn. The browser has no network.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import anyio
+import orjson
 
-from widgetd.browser.face import face_script
 from widgetd.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,6 +45,23 @@ FLAGS = (
 
 _LETTERS = str(files("widgetd.browser") / "fonts.conf")
 """How letters are drawn, unless the environment names another file; flags alone do not say it."""
+
+FONTS = 'Inter, "Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
+"""What to draw in, as CSS has it: ChatKit draws in what the system has, which on a bare Linux is
+nothing like it, so Inter comes with widgetd. What Inter has not, as Arabic letters and emoji, is
+the system's."""
+
+_ADD_FACE = """
+(() => {
+  if (!document.fonts || location.protocol === "about:" || NEEDLESS) return;
+  for (const [unicodeRange, base64] of GIVEN) {
+    const text = atob(base64);
+    const bytes = new Uint8Array(text.length);
+    for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+    document.fonts.add(new FontFace("Inter", bytes, { weight: "100 900", unicodeRange }));
+  }
+})();
+"""
 
 IDLE_S = 60
 """After which nobody waits for a browser that nobody used."""
@@ -102,16 +121,10 @@ async def new_context(
     locale: str = "en-US",
     framed: bool = False,
 ) -> BrowserContext:
-    """A context in which the same page looks the same each time, in the face of ours.
+    """A context in which the same page looks the same each time.
 
-    Args:
-        browser: Whose.
-        theme: Light or dark.
-        width: Of its pages, in CSS pixels.
-        height: The same.
-        scale: Pixels for each CSS pixel.
-        locale: The language that its pages are read in.
-        framed: Whether the face is for frames alone.
+    Its pages have a width and height in CSS pixels and `scale` pixels for each of those; the face
+    is in all of them, or with `framed` only in frames, since making it takes a document a moment.
     """
     context = await browser.new_context(
         viewport={"width": width, "height": height},
@@ -122,8 +135,21 @@ async def new_context(
         timezone_id="UTC",
         service_workers="block",
     )
-    await context.add_init_script(face_script(framed=framed))
+    await context.add_init_script(_face_script(framed=framed))
     return context
+
+
+@cache
+def _face_script(*, framed: bool) -> str:
+    """What gives the face to a document before anything in it runs; no policy has to allow it."""
+    folder = files("widgetd.browser") / "inter"
+    ranges: dict[str, str] = orjson.loads((folder / "unicode.json").read_bytes())
+    given = [
+        (covered, b64encode((folder / f"{subset}.woff2").read_bytes()).decode())
+        for subset, covered in ranges.items()
+    ]
+    script = _ADD_FACE.replace("NEEDLESS", "top === window" if framed else "false")
+    return script.replace("GIVEN", orjson.dumps(given).decode())
 
 
 class Chromium:
@@ -132,7 +158,7 @@ class Chromium:
     Args:
         flags: What it is started with.
         niceness: How far it stands behind other programs of this machine.
-        clock: Tells the time, in seconds.
+        clock: In seconds.
 
     Attributes:
         spare: The contexts that are kept only so that the next use is quick.

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from widgetd.browser.chromium import Theme
-from widgetd.browser.face import FONTS
+from widgetd.browser.chromium import FONTS, Theme
 from widgetd.browser.targets import NOWHERE, Target
 from widgetd.mcp.view import inline
 
@@ -21,8 +20,6 @@ class Shot:
 
     Attributes:
         tree: The widget root.
-        title: What the widget is called.
-        theme: Light or dark.
         width: Of the room that the widget has, in CSS pixels; its height is its own.
         scale: Pixels of the picture for each CSS pixel.
         locale: The language that numbers and dates are shown in.
@@ -58,13 +55,9 @@ class Shot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture that was taken.
+    """A picture that was taken: a file, and its size in pixels.
 
     Attributes:
-        content: The file.
-        format: Of the file.
-        width: In pixels.
-        height: In pixels.
         overflow: What of the widget is wider than its room.
         console: What the page complained of.
     """

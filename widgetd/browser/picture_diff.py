@@ -9,7 +9,6 @@ letters. A border that is gone, a paler grey or a missing icon moves many times 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -48,11 +47,10 @@ async def difference_in(page: Page, before: bytes, after: bytes) -> str:
     (was_wide, was_tall), (wide, tall) = found["was"], found["is"]
     if wide != was_wide or abs(tall - was_tall) > _TALLER_PX:
         return f"it is {wide} x {tall} pixels, and was {was_wide} x {was_tall}"
-    return "; ".join(filter(None, (_beyond(found["distances"], *bound) for bound in _BOUNDS)))
-
-
-def _beyond(distances: Sequence[float], levels: int, most: float) -> str:
-    share = sum(distance > levels for distance in distances) / max(len(distances), 1)
-    if share <= most:
-        return ""
-    return f"{share:.1%} of it differs by more than {levels} levels, where {most:.1%} may"
+    distances, beyond = found["distances"], []
+    for levels, most in _BOUNDS:
+        share = sum(distance > levels for distance in distances) / max(len(distances), 1)
+        if share > most:
+            said = f"{share:.1%} of it differs by more than {levels} levels, where {most:.1%} may"
+            beyond.append(said)
+    return "; ".join(beyond)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.errors import CallError
-from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
+from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
 from widgetd.mcp.principal import AUTHOR
 from widgetd.mcp.result import Result, text_block, unknown_widget
 from widgetd.schema.json_values import to_json
 from widgetd.widget.states import SAMPLE, Shown, shown, state_of
 
 if TYPE_CHECKING:
-    from widgetd.browser.picture import Picture, Shot
+    from widgetd.browser.picture import Shot
 
 MOST_NAMES = 48
 """Of the widgets on one sheet."""
@@ -72,14 +72,14 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
             "left": left,
         }
     )
-    blocks = [image_block(picture), text_block(structured.decode())]
+    blocks = [image_block(picture.content, picture.format), text_block(structured.decode())]
     return Result(content=to_json(blocks), structured=structured)
 
 
-def image_block(picture: Picture) -> dict[str, Any]:
+def image_block(content: bytes, format_: str = "png") -> dict[str, Any]:
     """A picture, as a part of a result's content."""
-    data = b64encode(picture.content).decode()
-    return {"type": "image", "mimeType": f"image/{picture.format}", "data": data}
+    data = b64encode(content).decode()
+    return {"type": "image", "mimeType": f"image/{format_}", "data": data}
 
 
 async def _wanted(
@@ -161,9 +161,8 @@ TOOLS = (
     BuiltinTool(
         name="take_picture",
         description="See a widget or a render. Several names, or none: a sheet.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "names": {"type": "array", "items": {"type": "string"}},
                 "render_id": {"type": "string"},
                 "arguments": {"type": "object"},
@@ -173,9 +172,8 @@ TOOLS = (
                 "scale": {"type": "integer", "minimum": 1, "maximum": 3, "default": 1},
                 "part": {"type": "string", "description": "As component=Badge."},
                 "format": {"type": "string", "enum": ["png", "jpeg"], "default": "png"},
-            },
-            "additionalProperties": False,
-        },
+            }
+        ),
         handler=take_picture,
         scope=AUTHOR,
         cost=COST,

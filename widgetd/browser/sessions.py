@@ -49,19 +49,12 @@ URI = "widgetd://sessions/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """One step that was done, or could not be.
-
-    Attributes:
-        keyword: Which.
-        ms: How long it took.
-        result: What it answered.
-        error: Why it could not be done; None where it was.
-    """
+    """One step: what it answered, or why it could not be done."""
 
     keyword: Keyword
     ms: float
-    result: Any = None
-    error: CallError | None = None
+    result: Any
+    error: CallError | None
 
 
 @dataclass(kw_only=True)
@@ -71,7 +64,6 @@ class Session:
     Attributes:
         id: By which its owner names it; it cannot be guessed.
         owner: The principal's name.
-        stage: What is shown.
         started: When, by the clock of its sessions.
         used: When it was used last.
         follow: Whether it goes on with each new version of what it shows.
@@ -99,7 +91,6 @@ class Trace:
     """What was done in a session that is over, as `playwright show-trace` reads it.
 
     Attributes:
-        owner: Whose session it was.
         until: How long it is kept, by the clock of the sessions.
         content: A ZIP file.
     """
@@ -109,38 +100,28 @@ class Trace:
     content: bytes
 
 
+@dataclass(eq=False)
 class Sessions:
     """All sessions of one daemon, in one browser.
 
-    Args:
-        server: Whose widgets are shown.
-        chromium: Where they are; None for a browser of their own.
+    Attributes:
         most: Sessions at the same time.
         idle_s: How long one stays that nobody uses.
-        clock: Tells the time, in seconds.
+        clock: In seconds.
     """
 
-    def __init__(
-        self,
-        server: Server,
-        *,
-        chromium: Chromium | None = None,
-        most: int = 8,
-        idle_s: float = 300,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._server = server
-        self._most = most
-        self._idle_s = idle_s
-        self._clock = clock
-        self._chromium = chromium or Chromium()
-        self._open: dict[str, Session] = {}
-        self._traces: dict[str, Trace] = {}
-        self._ready: Stage | None = None
-        self._unready = anyio.Event()
-        self._starting = 0
-        self._eventful: dict[str, Audience] = {}
-        self._happened = anyio.Event()
+    server: Server
+    chromium: Chromium = field(default_factory=Chromium)
+    most: int = 8
+    idle_s: float = 300
+    clock: Callable[[], float] = time.monotonic
+    _open: dict[str, Session] = field(default_factory=dict)
+    _traces: dict[str, Trace] = field(default_factory=dict)
+    _ready: Stage | None = None
+    _unready: anyio.Event = field(default_factory=anyio.Event)
+    _starting: int = 0
+    _eventful: dict[str, Audience] = field(default_factory=dict)
+    _happened: anyio.Event = field(default_factory=anyio.Event)
 
     @property
     def count(self) -> int:
@@ -158,16 +139,9 @@ class Sessions:
         follow: bool = False,
         trace: bool = False,
     ) -> Session:
-        """A session in which the step `first` was done.
+        """A session in which the step `first` was done, which shows something.
 
-        Args:
-            caller: Whose it is.
-            first: Shows something.
-            theme: Light or dark.
-            width: Of the room that the widget has, in CSS pixels.
-            locale: The language that it is shown in.
-            follow: Go on with each new version of what it shows.
-            trace: Record what is done.
+        With `follow` it goes on with each new version of that; with `trace` all is recorded.
 
         Raises:
             CallError: There are too many (W4002), or the step cannot be done.
@@ -175,28 +149,25 @@ class Sessions:
         """
         await self.expire()
         running = sum(not is_gone(one.stage) for one in self._open.values())
-        if running + self._starting >= self._most:
-            waits = [self._left_s(one) for one in self._open.values()]
-            problem = f"there are {self._most} sessions already; end one with end_session"
+        if running + self._starting >= self.most:
+            waits = [self.left_s(one) for one in self._open.values()]
+            problem = f"there are {self.most} sessions already; end one with end_session"
             raise CallError(
                 "W4002", problem, recoverable=True, retry_after_s=round(min(waits, default=1), 1)
             )
+        opened = partial(self._opened, caller, first, theme, width, locale, trace=trace)
         self._starting += 1
         try:
-            opened = partial(
-                self._opened, caller, first, theme=theme, width=width, locale=locale, trace=trace
-            )
-            try:
-                stage = await opened()
-            except Exception as error:
-                # Of a browser that ended it may be heard only when something is asked of it.
-                if not has_ended(error):
-                    raise
-                self._chromium.forget()
-                stage = await opened()
+            stage = await opened()
+        except Exception as error:
+            # Of a browser that ended it may be heard only when something is asked of it.
+            if not has_ended(error):
+                raise
+            self.chromium.forget()
+            stage = await opened()
         finally:
             self._starting -= 1
-        now = self._clock()
+        now = self.clock()
         session = Session(
             owner=caller.principal.name, stage=stage, started=now, used=now, follow=follow
         )
@@ -210,20 +181,20 @@ class Sessions:
         self,
         caller: Caller,
         first: tuple[Keyword, Mapping[str, Any]],
-        *,
-        trace: bool,
         theme: Theme,
         width: int,
         locale: str,
+        *,
+        trace: bool,
     ) -> Stage:
         keyword, arguments = first
-        browser = await self._chromium.browser()
+        browser = await self.chromium.browser()
         stage = self._ready
         if stage is None or stage.locale != locale or is_gone(stage):
-            stage = await Stage.open(browser, self._server, caller, locale=locale)
+            stage = await Stage.open(browser, self.server, caller, locale=locale)
         else:
             self._ready, stage.caller = None, caller
-            self._chromium.spare.discard(stage.context)
+            self.chromium.spare.discard(stage.context)
         try:
             await set_theme(stage, theme)
             await set_width(stage, width)
@@ -265,19 +236,17 @@ class Sessions:
             try:
                 for keyword, arguments in steps:
                     self.get(session.id, session.owner)  # somebody may have ended it meanwhile
-                    started = time.perf_counter()
-                    row: dict[str, Any] = {}
+                    started, result, error = time.perf_counter(), None, None
+                    doing = perform(session.stage, keyword, arguments, timeout_s=timeout_s)
                     with anyio.CancelScope(shield=True):
                         try:
-                            row["result"] = await perform(
-                                session.stage, keyword, arguments, timeout_s=timeout_s
-                            )
-                        except CallError as error:
-                            row["error"] = error
+                            result = await doing
+                        except CallError as raised:
+                            error = raised
                     ms = round((time.perf_counter() - started) * 1000, 1)
-                    rows.append(Done(keyword=keyword, ms=ms, **row))
-                    session.used = self._clock()
-                    if "error" in row:
+                    rows.append(Done(keyword=keyword, ms=ms, result=result, error=error))
+                    session.used = self.clock()
+                    if error is not None:
                         break
                     await anyio.lowlevel.checkpoint_if_cancelled()
             except anyio.get_cancelled_exc_class():
@@ -310,9 +279,9 @@ class Sessions:
             path = Path(folder) / "trace.zip"
             await session.stage.context.tracing.stop(path=path)
             content = await anyio.Path(path).read_bytes()
-        until = self._clock() + self._idle_s
+        until = self.clock() + self.idle_s
         self._traces[session.id] = Trace(owner=session.owner, until=until, content=content)
-        while len(self._traces) > self._most:
+        while len(self._traces) > self.most:
             self._traces.pop(next(iter(self._traces)))
 
     def trace(self, session_id: str, owner: str) -> bytes | None:
@@ -320,22 +289,18 @@ class Sessions:
         kept = self._traces.get(session_id)
         return kept.content if kept is not None and kept.owner == owner else None
 
-    def expires_in_s(self, session: Session) -> float:
+    def left_s(self, session: Session) -> float:
         """How long it stays when nobody uses it."""
-        return round(self._left_s(session), 1)
-
-    def _left_s(self, session: Session) -> float:
-        now = self._clock()
-        return max(min(session.used + self._idle_s, session.started + HARD_S) - now, 0)
+        now = self.clock()
+        return max(min(session.used + self.idle_s, session.started + HARD_S) - now, 0)
 
     async def expire(self) -> None:
         """End those that nobody uses any more."""
         for session in tuple(self._open.values()):
-            if self._left_s(session) > 0 or session.turn.statistics().locked:
-                continue
-            await self.end(session)
+            if self.left_s(session) <= 0 and not session.turn.statistics().locked:
+                await self.end(session)
         for session_id, trace in tuple(self._traces.items()):
-            if trace.until <= self._clock():
+            if trace.until <= self.clock():
                 del self._traces[session_id]
 
     async def run(self) -> None:
@@ -351,11 +316,11 @@ class Sessions:
                     await self.expire()
         finally:
             with anyio.CancelScope(shield=True), suppress(Exception):
-                await self._chromium.close()
+                await self.chromium.close()
 
     async def _make_ready(self) -> None:
         """Keep a page for the next session after each that starts."""
-        registry = self._server.registry
+        registry = self.server.registry
         while True:
             await self._unready.wait()
             self._unready = anyio.Event()
@@ -364,9 +329,9 @@ class Sessions:
             caller = Caller(snapshot=registry.current, registry=registry)
             # The next session says why a page cannot be made.
             with suppress(Exception), anyio.fail_after(DRAWN_S):
-                browser = await self._chromium.browser()
-                self._ready = await Stage.open(browser, self._server, caller)
-                self._chromium.spare.add(self._ready.context)
+                browser = await self.chromium.browser()
+                self._ready = await Stage.open(browser, self.server, caller)
+                self.chromium.spare.add(self._ready.context)
 
     def _tell(self, uri: str, audience: Audience) -> None:
         self._eventful[f"{uri}/events"] = audience
@@ -382,13 +347,13 @@ class Sessions:
             def notice_for(audience: Audience, due: Mapping[str, Audience] = due) -> Notice:
                 return Notice(updated=tuple(uri for uri, one in due.items() if one == audience))
 
-            for root in tuple(self._server.roots):
+            for root in tuple(self.server.roots):
                 await root.tell(notice_for, tasks)
             await anyio.sleep(INTERVAL_S)
 
     async def _follow(self, tasks: TaskGroup) -> None:
         """Tell each session of new versions of what it shows."""
-        registry = self._server.registry
+        registry = self.server.registry
         served = registry.current
         while True:
             before, served = served, await registry.newer_than(served)
@@ -422,7 +387,7 @@ class Sessions:
             if session.id not in self._open or is_gone(stage):
                 return
             audience = stage.caller.principal.audience
-            snapshot = self._server.views.of(self._server.registry.current, audience)
+            snapshot = self.server.views.of(self.server.registry.current, audience)
             facts = {"widget": stage.subject, "generation": snapshot.generation}
             stage.happen("widget.changed", **facts)
             if not session.follow:

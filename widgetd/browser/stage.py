@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from widgetd.browser.chromium import NOW, Theme, new_context
-from widgetd.browser.face import FONTS
+from widgetd.browser.chromium import FONTS, NOW, Theme, new_context
 from widgetd.browser.targets import NOWHERE, Target, found, locators
-from widgetd.errors import CallError, nearest
+from widgetd.errors import CallError
 from widgetd.mcp.principal import CALLER, Caller
-from widgetd.mcp.result import Policy, text_block, tool_result
+from widgetd.mcp.result import Policy, text_block, tool_result, unknown_widget
 from widgetd.mcp.view import frame_headers, view_html
 from widgetd.schema.json_values import to_json
 from widgetd.widget.components import tree
@@ -89,7 +88,6 @@ class Pictures:
     """Where what a test compares with is kept.
 
     Attributes:
-        folder: Of the pictures.
         name: Begins the names of the files.
         update: Whether what is seen now is right.
     """
@@ -97,10 +95,6 @@ class Pictures:
     folder: Path
     name: str
     update: bool = False
-
-    def file(self, name: str, suffix: str) -> Path:
-        """The file of what is called `name`, of which a test may have several."""
-        return self.folder / f"{self.name}{f'-{name}' if name else ''}{suffix}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,10 +125,7 @@ def widget_of(snapshot: Snapshot, name: str) -> Widget:
         CallError: There is none (W2001).
     """
     if name not in snapshot.widgets:
-        near = nearest(name, tuple(snapshot.widgets))
-        hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
-        problem = f"there is no widget '{name:.60}'; {hint}"
-        raise CallError("W2001", problem, path="widget", suggestions=(near,) if near else ())
+        raise unknown_widget(name, snapshot.widgets, "widget")
     return snapshot.widgets[name]
 
 
@@ -153,11 +144,9 @@ class Stage:
 
     Attributes:
         context: Holds the page, and is closed with it.
-        page: The host.
         server: Whose widgets are shown; actions go to it.
         caller: Who shows them, and the snapshot that they are taken from.
-        theme: Light or dark.
-        locale: The language that numbers and dates are shown in.
+        page: The host.
         subject: The widget that is meant where none is named.
         pictures: Where what is compared with is kept; None where nothing is.
         seen: The last picture that was not as expected.
@@ -166,9 +155,8 @@ class Stage:
         events: What has happened, oldest first.
         console: What the page complained of.
         crashed: Whether the page ended by itself.
-        consumed: The events that were expected already, by their numbers.
+        consumed: The numbers of the events that were expected already.
         seq: The number of the last event.
-        traced: Whether what is done is recorded.
         secret: Whether anything was shown whose values are told to nobody.
         told: Called at each event.
     """
@@ -196,12 +184,7 @@ class Stage:
 
     @classmethod
     async def open(
-        cls,
-        browser: Browser,
-        server: Server,
-        caller: Caller,
-        *,
-        locale: str = "en-US",
+        cls, browser: Browser, server: Server, caller: Caller, *, locale: str = "en-US"
     ) -> Stage:
         """An empty stage in a context of its own, which is closed with it."""
         context = await new_context(browser, height=HEIGHT, locale=locale, framed=True)
@@ -243,11 +226,7 @@ class Stage:
         return locators(target, self.page, self.frame)
 
     async def find(self, target: Target) -> Locator:
-        """The one element that `target` leads to, waited for.
-
-        Raises:
-            CallError: There is none in time (W4201), or there are several (W4202).
-        """
+        """The one element that `target` leads to: see `found`."""
         _ = self.shown
         return await found(target, self.page, self.frame, self.left_s)
 
@@ -284,7 +263,8 @@ class Stage:
         if self.pictures is None:
             problem = "there is nothing to compare with here; a test file has pictures beside it"
             raise CallError("W4302", problem)
-        return self.pictures.file(name, suffix)
+        stem = f"{self.pictures.name}-{name}" if name else self.pictures.name
+        return self.pictures.folder / f"{stem}{suffix}"
 
     @property
     def updates(self) -> bool:
@@ -313,20 +293,13 @@ class Stage:
             raise CallError("W4201", "no widget is shown; start with Show Widget")
         return self.scene
 
-    def widget(self, name: str) -> Widget:
-        """The widget whose tool is called `name`, as the caller sees it; see `widget_of`."""
-        return widget_of(self.caller.snapshot, name)
-
     async def show(
         self, widget: Widget, given: Shown, *, state: str = "", inside: bool = False
     ) -> None:
-        """Render `widget` and show it.
+        """Render `widget` and show it; `inside` what is shown, so that what was typed stays.
 
-        Args:
-            widget: The widget.
-            given: What it is called with, or what was made already.
-            state: Of the gallery, in which that is it; empty where it is of none.
-            inside: Redraw what is shown, so that what was typed stays.
+        What it is called with, or what was made already, is that of a `state` of the gallery, if
+        one is named.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
@@ -347,7 +320,7 @@ class Stage:
         if scene.widget is None or not (scene.state or scene.given.arguments):
             return  # a tree, or somebody's render: there is nothing to make anew
         self.caller = replace(self.caller, snapshot=snapshot)
-        widget = self.widget(scene.widget.tool)
+        widget = widget_of(snapshot, scene.widget.tool)
         given = shown_in(widget, scene.state) if scene.state else scene.given
         await self.show(widget, given, state=scene.state, inside=True)
 

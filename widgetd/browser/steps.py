@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -41,8 +41,16 @@ async def perform(
         CallError: It could not be done, or something was not as expected; or the browser ended
             (W4003), which is never taken for something that is not there.
     """
-    async with _traced(stage, keyword.name, file, line):
+    tracing = stage.context.tracing
+    if stage.traced:
+        location: Any = {"file": file, "line": line} if file else None
+        await tracing.group(keyword.name, location=location)
+    try:
         return await _within(stage, keyword.name, keyword.function(stage, **arguments), timeout_s)
+    finally:
+        if stage.traced:
+            with suppress(Exception):  # what ends a step is never that its trace has no end
+                await tracing.group_end()
 
 
 async def followed(stage: Stage, snapshot: Snapshot) -> None:
@@ -62,27 +70,20 @@ async def _within(stage: Stage, what: str, doing: Awaitable[Any], timeout_s: flo
         with anyio.fail_after(timeout_s + GRACE_S):
             return await doing
     except Error as error:
-        raise _cannot(stage, what, error) from None
+        # The connection may still be told of it when the call that died with it is.
+        if is_gone(stage) or has_ended(error):
+            raise browser_ended() from None
+        text = str(error)
+        reasons = [next(filter(None, one)) for one in _REASONS.findall(text)]
+        why = reasons[-1] if reasons else text.partition("Call log:")[0]
+        if reasons and why.startswith(("not", "out")):
+            why = f"it is {why}"
+        problem = f"{what} cannot be done in time: {' '.join(why.split())}"
+        raise CallError("W4203", problem) from None
     except TimeoutError:
         raise CallError("W4203", f"{what}: the page does not answer") from None
     finally:
         stage.deadline = 0
-
-
-@asynccontextmanager
-async def _traced(stage: Stage, name: str, file: str, line: int) -> AsyncIterator[None]:
-    """Whatever is done within stands in the trace, if there is one, under `name`."""
-    if not stage.traced:
-        yield
-        return
-    tracing = stage.context.tracing
-    location: Any = {"file": file, "line": line} if file else None
-    await tracing.group(name, location=location)
-    try:
-        yield
-    finally:
-        with suppress(Exception):  # what ends a step is never that its trace has no end
-            await tracing.group_end()
 
 
 def browser_ended() -> CallError:
@@ -102,14 +103,3 @@ def is_gone(stage: Stage) -> bool:
     """Whether there is no page any more to do anything on."""
     browser = stage.context.browser
     return stage.crashed or stage.page.is_closed() or not (browser and browser.is_connected())
-
-
-def _cannot(stage: Stage, what: str, error: Exception) -> CallError:
-    # The connection may still be told of it when the call that died with it is.
-    if is_gone(stage) or has_ended(error):
-        return browser_ended()
-    text = str(error)
-    reasons = [next(filter(None, one)) for one in _REASONS.findall(text)]
-    why = f"it is {reasons[-1]}" if reasons and reasons[-1].startswith(("not", "out")) else ""
-    why = why or (reasons[-1] if reasons else text.partition("Call log:")[0].strip())
-    return CallError("W4203", f"{what} cannot be done in time: {' '.join(why.split())}")

@@ -217,27 +217,26 @@ NOWHERE.rungs = ()
 
 def locators(target: Target, page: Page, frame: FrameLocator | Frame) -> tuple[Locator, ...]:
     """Where each rung leads."""
-    return tuple(_locator(parts, page, frame) for parts in target.rungs)
-
-
-def _locator(parts: tuple[Part, ...], page: Page, frame: FrameLocator | Frame) -> Locator:
-    at: Any = frame
-    for engine, value, attributes, nth in parts:
-        if engine == "ref":
-            at = page.get_by_ref(str(value))
-        elif engine == "role":
-            at = at.get_by_role(value, **attributes)
-        elif engine == "css":
-            at = at.locator(f"css={value}")
-        elif engine in _OURS:
-            at = at.locator("css=" + _OURS[engine].replace("{}", str(value).replace('"', '\\"')))
-        else:
-            by = "alt_text" if engine == "alt" else engine
-            at = getattr(at, f"get_by_{by}")(value, exact=True)
-        if nth:
-            at = at.nth(nth - 1)
-    located: Locator = at
-    return located
+    found = []
+    for parts in target.rungs:
+        at: Any = frame
+        for engine, value, attributes, nth in parts:
+            if engine == "ref":
+                at = page.get_by_ref(str(value))
+            elif engine == "role":
+                at = at.get_by_role(value, **attributes)
+            elif engine == "css":
+                at = at.locator(f"css={value}")
+            elif engine in _OURS:
+                quoted = str(value).replace('"', '\\"')
+                at = at.locator("css=" + _OURS[engine].replace("{}", quoted))
+            else:
+                by = "alt_text" if engine == "alt" else engine
+                at = getattr(at, f"get_by_{by}")(value, exact=True)
+            if nth:
+                at = at.nth(nth - 1)
+        found.append(at)
+    return tuple(found)
 
 
 async def found(

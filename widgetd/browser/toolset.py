@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.browser.keywords import KEYWORDS, Keyword, keyword
-from widgetd.browser.pictures import THEME, WIDTH
+from widgetd.browser.pictures import THEME, WIDTH, image_block
 from widgetd.errors import CallError, ConfigError
-from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext
+from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
 from widgetd.mcp.principal import AUTHOR
 from widgetd.mcp.result import Result, error_result, structured_result, text_block
 from widgetd.schema.json_values import to_json
@@ -56,17 +55,18 @@ async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
         follow=arguments["follow"],
         trace=arguments["trace"],
     )
-    stage = session.stage
-    return structured_result(
-        {
-            "sessionId": session.id,
-            "widget": stage.subject,
-            "generation": stage.caller.snapshot.generation,
-            "screen": await stage.screen(),
-            "expiresInS": sessions.expires_in_s(session),
-            "uris": [f"{session.uri}/{part}" for part in _PARTS],
-        }
-    )
+    shown = {"screen": await session.stage.screen()}
+    uris = [f"{session.uri}/{part}" for part in _PARTS]
+    return structured_result({**_described(session, sessions), **shown, "uris": uris})
+
+
+def _described(session: Session, sessions: Sessions) -> dict[str, Any]:
+    return {
+        "sessionId": session.id,
+        "widget": session.stage.subject,
+        "generation": session.stage.caller.snapshot.generation,
+        "expiresInS": round(sessions.left_s(session), 1),
+    }
 
 
 async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
@@ -122,10 +122,7 @@ async def _done(
     structured = to_json(answer)
     blocks = orjson.loads(error_result(error, answer).content) if error else []
     blocks.append(text_block(structured.decode()))
-    blocks += [
-        {"type": "image", "mimeType": "image/png", "data": b64encode(one).decode()}
-        for one in pictures
-    ]
+    blocks += [image_block(one) for one in pictures]
     code = error.code if error else ""
     return Result(content=to_json(blocks), structured=structured, is_error=bool(error), code=code)
 
@@ -149,16 +146,8 @@ async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Res
 async def list_sessions(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
     """`{"items": [{"sessionId", "widget", "generation", "expiresInS"}]}`, the caller's own."""
     sessions = _sessions(context)
-    items = [
-        {
-            "sessionId": one.id,
-            "widget": one.stage.subject,
-            "generation": one.stage.caller.snapshot.generation,
-            "expiresInS": sessions.expires_in_s(one),
-        }
-        for one in sessions.of(context.caller.principal.name)
-    ]
-    return structured_result({"items": items})
+    own = sessions.of(context.caller.principal.name)
+    return structured_result({"items": [_described(one, sessions) for one in own]})
 
 
 _PARTS = ("screen", "picture.png", "events", "console")
@@ -257,9 +246,8 @@ TOOLS = (
     _tool(
         name="start_session",
         description="Show a widget in a browser to act in it. Answers its screen, with refs.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "widget": {"type": "string", "default": "", "description": "A tool."},
                 "render_id": {"type": "string", "default": "", "description": "Or a render."},
                 "arguments": {"type": "object", "default": {}},
@@ -277,9 +265,8 @@ TOOLS = (
                     "default": False,
                     "description": "Record all, for playwright show-trace.",
                 },
-            },
-            "additionalProperties": False,
-        },
+            }
+        ),
         handler=start_session,
         cost=2,
         read_only=False,
@@ -288,9 +275,8 @@ TOOLS = (
         name="do_in_session",
         description="Do steps in a session, as {keyword: Press, target: ref=f1e5}; the resource "
         "widgetd://keywords names all. Stops at the first that fails.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "session_id": _ID,
                 "steps": {
                     "type": "array",
@@ -304,9 +290,8 @@ TOOLS = (
                 },
                 "timeout_s": {"type": "number", "minimum": 0, "maximum": 30, "default": STEP_S},
             },
-            "required": ["session_id", "steps"],
-            "additionalProperties": False,
-        },
+            required=("session_id", "steps"),
+        ),
         handler=do_in_session,
         cost=2,
         read_only=False,
@@ -314,19 +299,14 @@ TOOLS = (
     _tool(
         name="end_session",
         description="End a session, and read all that happened in it.",
-        input_schema={
-            "type": "object",
-            "properties": {"session_id": _ID},
-            "required": ["session_id"],
-            "additionalProperties": False,
-        },
+        input_schema=closed_object({"session_id": _ID}, required=("session_id",)),
         handler=end_session,
         read_only=False,
     ),
     _tool(
         name="list_sessions",
         description="Which sessions of yours are open.",
-        input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+        input_schema=closed_object({}),
         handler=list_sessions,
     ),
 )

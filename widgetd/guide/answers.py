@@ -42,15 +42,9 @@ class Authoring:
     """What these tools use.
 
     Attributes:
-        drafts: Tries drafts.
-        reference: Searches what is written for authors.
-        examples: How components are used in what an audience sees.
         text_of: The text of a file of the folder, by its path; empty where there is none.
-        intake: Takes files into the folder; None where nothing may be saved.
-        registry: What is being served.
+        intake: None where nothing may be saved.
         views: A snapshot as an audience sees it.
-        history: What each widget was before.
-        draws: What is being drawn.
         pages: Whether each widget has a page in the gallery.
         at_once: How many drafts are tried at the same time, beside the event loop.
     """
@@ -270,7 +264,7 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
         return structured_result({**said, "picture": {"error": f"[{error.code}] {error.message}"}})
     told = {name: getattr(picture, name) for name in ("width", "height", "overflow", "console")}
     structured = to_json({**said, "picture": told})
-    blocks = [image_block(picture), text_block(structured.decode())]
+    blocks = [image_block(picture.content), text_block(structured.decode())]
     return Result(content=to_json(blocks), structured=structured)
 
 

@@ -250,14 +250,14 @@ def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:
     return {"name": name, "status": "not_found", "suggestions": suggestions}
 
 
-def unknown_widget(name: str, widgets: Iterable[str]) -> CallError:
+def unknown_widget(name: str, widgets: Iterable[str], path: str = "name") -> CallError:
     """There is no such widget (W2001); the error names the nearest one."""
     near = nearest(name, tuple(widgets))
     hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
     return CallError(
         "W2001",
         f"there is no widget '{name:.60}'; {hint}",
-        path="name",
+        path=path,
         suggestions=(near,) if near else (),
     )
 

@@ -30,11 +30,11 @@ async def sessions_over(folder: Path, **options: Any) -> AsyncIterator[Sessions]
     try:
         yield sessions
     finally:
-        await sessions._chromium.close()
+        await sessions.chromium.close()
 
 
 def caller_of(sessions: Sessions, name: str = "") -> Caller:
-    registry = sessions._server.registry
+    registry = sessions.server.registry
     return Caller(snapshot=registry.current, registry=registry, principal=Principal(name=name))
 
 
@@ -168,7 +168,7 @@ async def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
             now[0] = 10
             await sessions.expire()
             assert sessions.of("") == ()
-            assert (await sessions._chromium.browser()).contexts == []
+            assert (await sessions.chromium.browser()).contexts == []
 
 
 async def test_a_page_is_kept_ready_for_the_next_session_and_is_as_that_one_wants_it(
@@ -220,7 +220,7 @@ async def test_a_browser_that_is_killed_is_said_and_the_next_start_works(tmp_pat
     with anyio.fail_after(100):
         async with sessions_over(tmp_path) as sessions:
             session = await started(sessions)
-            await sessions._chromium.browser()
+            await sessions.chromium.browser()
             kill_browsers()
             try:
                 (row,) = await sessions.do(session, steps(("Press", "action=track")), 5)
@@ -247,4 +247,4 @@ async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
                         width=400,
                         locale="en-US",
                     )
-            assert (await sessions._chromium.browser()).contexts == []
+            assert (await sessions.chromium.browser()).contexts == []

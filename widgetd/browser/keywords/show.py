@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from widgetd.browser.stage import HEIGHT, Stage, shown_in
+from widgetd.browser.stage import HEIGHT, Stage, shown_in, widget_of
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.states import SAMPLE, Shown
 
@@ -37,7 +37,7 @@ async def show_widget(
         await stage.show_render(made, Shown(arguments={}), render)
         await stage.update()  # of what came before it was shown nobody tells it
         return {"widget": render.tool, "renderId": render_id}
-    chosen = stage.widget(widget or stage.subject)
+    chosen = widget_of(stage.caller.snapshot, widget or stage.subject)
     state = "" if arguments else state or SAMPLE
     given = shown_in(chosen, state) if state else Shown(arguments=arguments)
     await stage.show(chosen, given, state=state)
@@ -83,4 +83,5 @@ async def reload(stage: Stage) -> None:
     if scene.widget is None:
         await stage.show_tree(scene.root)
     else:
-        await stage.show(stage.widget(scene.widget.tool), scene.given, state=scene.state)
+        widget = widget_of(stage.caller.snapshot, scene.widget.tool)
+        await stage.show(widget, scene.given, state=scene.state)
