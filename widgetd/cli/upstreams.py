@@ -84,23 +84,14 @@ def call(
     declaration, given = _named(_declared(file), name), arguments_from(arguments)
     query = compile_query(select) if select else None
 
-    async def asked() -> Answer | CallError:
-        from widgetd.upstreams.connection import Upstream
+    async def asked() -> Answer:
+        from widgetd.upstreams.connection import Upstream, while_running
 
         upstream = Upstream(declaration, is_logged=False)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(upstream.run)
-            found: Answer | CallError
-            try:
-                found = await upstream.call(tool, given)
-            except CallError as error:  # beside a task that runs, it would be one of a group
-                found = error
-            tasks.cancel_scope.cancel()
-        return found
+        async with while_running(upstream.run):
+            return await upstream.call(tool, given)
 
     answer = anyio.run(asked)
-    if isinstance(answer, CallError):
-        raise answer
     if query is not None:
         print_json(query.find(answer.value(name)))
     else:

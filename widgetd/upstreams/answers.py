@@ -146,11 +146,7 @@ _LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
 
 
 class KeptAnswers:
-    """Answers that are being read page by page, the newest that fit, each for a while.
-
-    Args:
-        clock: Tells the time.
-    """
+    """Answers that are being read page by page, the newest that fit, each for a while."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -30,8 +30,6 @@ from widgetd.upstreams.clients import client_of, import_client
 from widgetd.upstreams.declarations import Declaration
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from fastmcp import Client
 
 State = Literal["disabled", "connecting", "ready", "empty", "failing", "failed"]
@@ -57,9 +55,6 @@ class Tool:
     """A tool of an upstream that may be called.
 
     Attributes:
-        name: What it is called.
-        description: Its own.
-        input_schema: Its own.
         schema: Decides about arguments; None where it cannot be compiled here.
     """
 
@@ -69,13 +64,26 @@ class Tool:
     schema: Schema | None
 
 
+@asynccontextmanager
+async def while_running(run: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Have `run` go on within; a `CallError` that is raised there is raised as itself."""
+    refused = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        try:
+            yield
+        except CallError as error:  # beside a task that runs, it would be one of a group
+            refused = error
+        tasks.cancel_scope.cancel()
+    if refused is not None:
+        raise refused
+
+
 class Upstream:
     """One upstream.
 
     Attributes:
-        declaration: What is known of it from the file.
         tools: Those that may be called, by name.
-        state: How it is.
         reason: Why it is not ready, in one word; empty where it is.
         since: When it came to be so, in seconds since the epoch.
         last_ok: When it last answered, likewise; None where it never did.
@@ -265,11 +273,14 @@ class Upstream:
             )
             matches = any(fnmatchcase(tool.name, pattern) for pattern in declared.tools)
             if matches if declared.tools else is_read_only:
+                schema = None
+                with suppress(WidgetError):
+                    schema = compile_schema(tool.input_schema)
                 tools[tool.name] = Tool(
                     name=tool.name,
                     description=tool.description or "",
                     input_schema=tool.input_schema,
-                    schema=_compiled(tool.input_schema),
+                    schema=schema,
                 )
         self.tools = tools
         if not self.breaker.is_open:
@@ -358,14 +369,11 @@ class Upstream:
         except CallError:
             raise
         except TimeoutError:
-            self._failed("timeout", admitted=admitted)
+            if admitted:
+                self._failed("timeout")
+            problem = f"the upstream '{self.name}' did not answer within {call_s:g} s"
             wait_s = self.retry_in_s()
-            raise CallError(
-                "W5003",
-                f"the upstream '{self.name}' did not answer within {call_s:g} s",
-                recoverable=True,
-                retry_after_s=wait_s,
-            ) from None
+            raise CallError("W5003", problem, recoverable=True, retry_after_s=wait_s) from None
         except Exception as error:  # noqa: BLE001 - whatever a library raises, the upstream failed
             raise self._judged(error, began) from None
         except BaseException:
@@ -391,7 +399,7 @@ class Upstream:
             return CallError("W5010", problem)
         reason = self._why(error, began)
         if noted is None or noted.counts:
-            self._failed(reason, admitted=True)
+            self._failed(reason)
         else:
             self._succeeded()
         return self.unavailable(reason)
@@ -402,9 +410,7 @@ class Upstream:
         if was_open or self.state == "failing":
             self._turn("ready" if self.tools else "empty", "")
 
-    def _failed(self, reason: str, *, admitted: bool) -> None:
-        if not admitted:
-            return
+    def _failed(self, reason: str) -> None:
         self.breaker.failed()
         if self.breaker.is_open:
             self._turn("failing", reason)
@@ -424,13 +430,9 @@ class Upstream:
             return found.schema.check(given).arguments
         except CallError as error:
             problem = f"the tool '{tool}' of the upstream '{self.name}' takes other arguments"
-            said = "; ".join(str(one) for one in error.invalid_arguments) or error.message
-            raise CallError(
-                "W5005",
-                f"{problem}: {said}",
-                path=error.path,
-                invalid_arguments=error.invalid_arguments,
-            ) from None
+            wrong = error.invalid_arguments
+            said = f"{problem}: {'; '.join(map(str, wrong)) or error.message}"
+            raise CallError("W5005", said, path=error.path, invalid_arguments=wrong) from None
 
     def _available(self) -> Client[Any]:
         if self._client is None:
@@ -444,16 +446,5 @@ class Upstream:
     def unavailable(self, reason: str = "") -> CallError:
         """It cannot be asked now (W5002)."""
         why, retry_s = reason or self.reason or self.state, self.retry_in_s()
-        return CallError(
-            "W5002",
-            f"the upstream '{self.name}' is not available ({why})",
-            recoverable=True,
-            retry_after_s=retry_s,
-        )
-
-
-def _compiled(schema: Mapping[str, Any]) -> Schema | None:
-    try:
-        return compile_schema(schema)
-    except WidgetError:
-        return None
+        problem = f"the upstream '{self.name}' is not available ({why})"
+        return CallError("W5002", problem, recoverable=True, retry_after_s=retry_s)

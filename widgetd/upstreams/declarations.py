@@ -81,8 +81,6 @@ class Declaration:
     """One upstream, ready to be connected to; equal to another where nothing need be restarted.
 
     Attributes:
-        name: What feeds call it.
-        kind: How it is spoken to.
         declared: As the file says it, secrets as they are written there.
         document: The OpenAPI document; empty for an MCP server.
         secrets: What stands for `url`, `base`, `args`, `env` and `headers` once secrets are in.
@@ -107,8 +105,7 @@ class File:
     """What a file declares, and what else it was read from.
 
     Attributes:
-        declarations: By name.
-        inputs: The files that it names; a change in one is a change.
+        inputs: The file itself and those that it names; a change in one is a change.
     """
 
     declarations: Mapping[str, Declaration]
@@ -153,15 +150,10 @@ def _from_toml(text: str, path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _unusable(
-            f"{path.name} is not TOML ({_said(error, text)})", "mend that line"
-        ) from None
-
-
-def _said(error: tomllib.TOMLDecodeError, text: str) -> str:
-    """Where it is not TOML; a sentence that repeats what stands there might repeat a secret."""
-    place = re.search(r"at line \d+, column \d+", str(error))
-    return place.group() if place else f"at line {len(text.splitlines())}, the last one"
+        # Only where: a sentence that repeats what stands there might repeat a secret.
+        place = re.search(r"at line \d+, column \d+", str(error))
+        said = place.group() if place else f"at line {len(text.splitlines())}, the last one"
+        raise _unusable(f"{path.name} is not TOML ({said})", "mend that line") from None
 
 
 def _from_json(text: str, path: Path) -> Mapping[str, Any]:
@@ -325,9 +317,8 @@ class _Reader:
 
     def _invalid(self, name: str, error: ValidationError | TypeError) -> ConfigError:
         if isinstance(error, TypeError):
-            return self._fault(
-                (name,), f"'{name}' holds what JSON cannot say", "write plain values"
-            )
+            problem = f"'{name}' holds what JSON cannot say"
+            return self._fault((name,), problem, "write plain values")
         errors = error.errors(include_url=False, include_input=False)
         first = min(errors, key=lambda one: one["type"] != "extra_forbidden")
         loc = (name, *first["loc"])
@@ -364,28 +355,21 @@ def described(name: str, endpoints: Mapping[str, Endpoint]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for tool, endpoint in endpoints.items():
         variables = re.findall(r"\{(\w+)\}", endpoint.get)
-        places = [(one, "path", True) for one in variables]
-        places += [(one, "query", False) for one in endpoint.query]
         parameters = [
-            {"name": one, "in": place, "required": required, "schema": {"type": "string"}}
-            for one, place, required in places
+            {"name": one, "in": place, "required": place == "path", "schema": {"type": "string"}}
+            for place, names in (("path", variables), ("query", endpoint.query))
+            for one in names
         ]
-        operation = {"operationId": tool, "parameters": parameters, "responses": _RESPONSES}
+        responses = {"200": {"description": "JSON"}}
+        operation = {"operationId": tool, "parameters": parameters, "responses": responses}
         paths[endpoint.get] = {"get": operation}
     return {"openapi": "3.1.0", "info": {"title": name, "version": "1"}, "paths": paths}
 
 
-_RESPONSES = {"200": {"description": "JSON"}}
-
-
 def host_of(declaration: Declaration) -> tuple[str, int, bool]:
     """Where it is: host, port, and whether TLS is spoken there; an empty host for a program."""
-    address = declaration.secrets["url"] or declaration.secrets["base"] or _server(declaration)
-    parts = urlsplit(address)
+    servers = orjson.loads(declaration.document or b"{}").get("servers") or [{}]
+    secrets, own = declaration.secrets, str(servers[0].get("url", ""))
+    parts = urlsplit(secrets["url"] or secrets["base"] or own)
     is_tls = parts.scheme == "https"
     return parts.hostname or "", parts.port or (443 if is_tls else 80), is_tls
-
-
-def _server(declaration: Declaration) -> str:
-    servers = orjson.loads(declaration.document or b"{}").get("servers") or [{}]
-    return str(servers[0].get("url", ""))

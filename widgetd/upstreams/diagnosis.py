@@ -8,7 +8,7 @@ from types import MappingProxyType
 import anyio
 
 from widgetd.upstreams import wire
-from widgetd.upstreams.connection import Upstream
+from widgetd.upstreams.connection import Upstream, while_running
 from widgetd.upstreams.declarations import Declaration, host_of
 
 SETTLING_S = 0.5
@@ -37,15 +37,13 @@ HINTS: Mapping[str, str] = MappingProxyType(
 async def diagnosed(declaration: Declaration) -> Upstream:
     """The upstream as it is after one try, which takes hardly longer than connecting may."""
     upstream = Upstream(declaration, is_logged=False)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(upstream.run)
+    async with while_running(upstream.run):
         with anyio.move_on_after(declaration.connect_s + SETTLING_S):
             await upstream.settled()
             if upstream.state in {"ready", "empty"} and not upstream.has_session:
                 upstream.reason = await _reached(declaration)
         if upstream.state == "connecting":
             upstream.reason = "timeout"
-        tasks.cancel_scope.cancel()
     return upstream
 
 
@@ -53,17 +51,14 @@ async def _reached(declaration: Declaration) -> str:
     """Why a service cannot be reached, which has no session to tell it; empty where it can."""
     line = wire.Wire(private=declaration.declared.private, is_mcp=False)
     host, port, is_tls = host_of(declaration)
+    address = f"{'https' if is_tls else 'http'}://{host}:{port}/"
     async with wire.client(line, declaration.secrets["headers"]) as http:
-        address = f"{'https' if is_tls else 'http'}://{host}:{port}/"
-        reason = ""
         with anyio.move_on_after(declaration.connect_s) as waiting:
             await wire.asked(http, declaration.secrets["base"] or address)
-        noted = line.noted
-        if waiting.cancelled_caught:
-            reason = "timeout"
-        elif noted is not None and noted.reason in HINTS and noted.reason not in _ANSWERED:
-            reason = noted.reason
-    return reason
+    if waiting.cancelled_caught:
+        return "timeout"
+    reason = line.noted.reason if line.noted else ""
+    return reason if reason in HINTS.keys() - _ANSWERED else ""
 
 
 _ANSWERED = frozenset({"redirect", "http_404", "http_406"})

@@ -27,7 +27,7 @@ from widgetd.schema.json_values import exact, to_json
 from widgetd.schema.validator import Checked
 from widgetd.store.contract import Answers
 from widgetd.store.factory import local_store
-from widgetd.upstreams.connection import Observer
+from widgetd.upstreams.connection import Observer, while_running
 from widgetd.upstreams.upstreams import Upstreams
 from widgetd.widget.feed import Feed
 from widgetd.widget.widget import Widget
@@ -54,8 +54,8 @@ class Kept:
     Attributes:
         at: When it came, in seconds since the epoch.
         content: JSON.
-        made: What widgets make of it: arguments as JSON, by widget and by what was asked.
         ms: How long it took to come.
+        made: What widgets make of it: arguments as JSON, by widget and by what was asked.
     """
 
     at: float
@@ -69,14 +69,13 @@ class Kept:
         return len(self.content) + sum(map(len, self.made.values()))
 
 
+@dataclass(slots=True)
 class _Flight:
     """A request that is on its way, for all who wait for it."""
 
-    def __init__(self) -> None:
-        self.landed = anyio.Event()
-        self.kept: Kept | None = None
-        self.source: Source = "call"
-        self.error: CallError | None = None
+    landed: anyio.Event = field(default_factory=anyio.Event)
+    kept: Kept | None = None
+    error: CallError | None = None
 
 
 def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) -> Checked:
@@ -88,54 +87,33 @@ def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path
     """
     upstreams = Upstreams(file, is_logged=False)
 
-    async def fill() -> Checked | CallError:
+    async def fill() -> Checked:
         feeds = UpstreamFeeds(upstreams, local_store().answers)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(upstreams.run)
-            found: Checked | CallError
-            try:
-                found = (await feeds.fill(widget, feed, asked, strict=False)).checked
-            except CallError as error:  # beside a task that runs, it would be one of a group
-                found = error
-            tasks.cancel_scope.cancel()
-        return found
+        async with while_running(upstreams.run):
+            return (await feeds.fill(widget, feed, asked, strict=False)).checked
 
-    found = anyio.run(fill)
-    if isinstance(found, CallError):
-        raise found
-    return found
+    return anyio.run(fill)
 
 
+@dataclass(eq=False)
 class UpstreamFeeds:
     """Fills widgets from `upstreams`.
 
     Attributes:
+        answers: Where answers are kept, for replicas too.
+        clock: In seconds since the epoch.
         counts: How often widgets were filled from where, by upstream.
         held_bytes: Of the answers that are held ready, and of what widgets make of them.
-
-    Args:
-        upstreams: Who is asked.
-        answers: Where answers are kept, for replicas too.
-        observer: Is told where each answer came from.
-        clock: Tells the time, in seconds since the epoch.
     """
 
-    def __init__(
-        self,
-        upstreams: Upstreams,
-        answers: Answers,
-        *,
-        observer: Observer | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self.counts: dict[str, dict[str, int]] = {}
-        self._upstreams = upstreams
-        self._answers = answers
-        self._observer = observer
-        self._clock = clock
-        self._held: OrderedDict[str, Kept] = OrderedDict()
-        self.held_bytes = 0
-        self._flights: dict[str, _Flight] = {}
+    upstreams: Upstreams
+    answers: Answers
+    observer: Observer | None = None
+    clock: Callable[[], float] = time.time
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    held_bytes: int = 0
+    _held: OrderedDict[str, Kept] = field(default_factory=OrderedDict)
+    _flights: dict[str, _Flight] = field(default_factory=dict)
 
     async def fill(
         self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool
@@ -166,7 +144,7 @@ class UpstreamFeeds:
             "upstream": feed.part.upstream,
             "tool": feed.part.tool,
             "at": at.isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "ageS": round(max(self._clock() - kept.at, 0.0), 1),
+            "ageS": round(max(self.clock() - kept.at, 0.0), 1),
             "stale": source == "stale",
             "ms": round(ms, 3),
         }
@@ -185,13 +163,13 @@ class UpstreamFeeds:
 
     def _key(self, feed: Feed, asked: Mapping[str, Any]) -> str:
         part = feed.part
-        declaration = self._upstreams[part.upstream].declaration
+        declaration = self.upstreams[part.upstream].declaration
         request = orjson.dumps(feed.request(asked), option=orjson.OPT_SORT_KEYS)
         said = f"{part.upstream} {declaration.digest} {part.tool} ".encode() + request
         return blake2b(said, digest_size=16).hexdigest()
 
     def _is_fresh(self, feed: Feed, kept: Kept) -> bool:
-        return feed.part.keep_s > 0 and _window(feed, kept.at) == _window(feed, self._clock())
+        return feed.part.keep_s > 0 and _window(feed, kept.at) == _window(feed, self.clock())
 
     async def _answer(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> tuple[Kept, Source]:
         """The answer to a request, from nearby, from the store, or asked for now."""
@@ -211,12 +189,11 @@ class UpstreamFeeds:
 
     async def _fly(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> tuple[Kept, Source]:
         flight = self._flights[key] = _Flight()
+        source: Source = "kept"
         try:
             flight.kept = await self._stored(feed, key)
-            if flight.kept is not None:
-                flight.source = "kept"
-            else:
-                flight.kept = await self._asked(feed, key, asked)
+            if flight.kept is None:
+                source, flight.kept = "call", await self._asked(feed, key, asked)
             self._hold(key, flight.kept)
         except CallError as error:
             flight.error = error
@@ -224,12 +201,12 @@ class UpstreamFeeds:
         finally:
             del self._flights[key]
             flight.landed.set()
-        return flight.kept, flight.source
+        return flight.kept, source
 
     async def _stored(self, feed: Feed, key: str) -> Kept | None:
         if feed.part.keep_s <= 0:
             return None
-        found = await self._answers.get(f"{key}:{_window(feed, self._clock())}")
+        found = await self.answers.get(f"{key}:{_window(feed, self.clock())}")
         if found is None:
             return None
         try:
@@ -240,16 +217,16 @@ class UpstreamFeeds:
 
     async def _asked(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> Kept:
         part, started_s = feed.part, time.perf_counter()
-        answer = await self._upstreams.call(part.upstream, part.tool, feed.request(asked))
+        answer = await self.upstreams[part.upstream].call(part.tool, feed.request(asked))
         answer.value(part.upstream)
         kept = Kept(
-            at=self._clock(),
+            at=self.clock(),
             content=exact(answer.content),
             ms=(time.perf_counter() - started_s) * 1000,
         )
         if part.keep_s > 0:
             said = b'{"at":%r,"answer":%b}' % (kept.at, kept.content)
-            await self._answers.put(f"{key}:{_window(feed, kept.at)}", said, owner="")
+            await self.answers.put(f"{key}:{_window(feed, kept.at)}", said, owner="")
         return kept
 
     def _made(self, key: str, kept: Kept, widget: Widget, feed: Feed, asked: Checked) -> Checked:
@@ -273,7 +250,7 @@ class UpstreamFeeds:
         kept = self._held.get(key)
         if kept is None or error.code not in PASSING:
             return None
-        return kept if self._clock() - kept.at <= feed.part.stale_s else None
+        return kept if self.clock() - kept.at <= feed.part.stale_s else None
 
     def _hold(self, key: str, kept: Kept) -> None:
         before = self._held.pop(key, None)
@@ -289,8 +266,8 @@ class UpstreamFeeds:
     def _count(self, upstream: str, source: Source) -> None:
         counts = self.counts.setdefault(upstream, {"call": 0, "kept": 0, "stale": 0})
         counts[source] += 1
-        if self._observer is not None:
-            self._observer.upstream_answered(upstream, source)
+        if self.observer is not None:
+            self.observer.upstream_answered(upstream, source)
 
 
 def _window(feed: Feed, at: float) -> int:

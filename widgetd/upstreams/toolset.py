@@ -6,13 +6,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from widgetd.errors import CallError, WidgetError
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
 from widgetd.mcp.principal import OPERATE
 from widgetd.mcp.result import Result, structured_result, text_block
 from widgetd.schema.json_values import to_json
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
     from widgetd.store.contract import Answers
     from widgetd.upstreams.answers import KeptAnswers
-    from widgetd.upstreams.connection import Observer
+    from widgetd.upstreams.connection import Observer, Upstream
     from widgetd.upstreams.feeds import UpstreamFeeds
     from widgetd.upstreams.upstreams import Upstreams
 
@@ -31,8 +32,6 @@ class Feeding:
     """What these tools use; nothing of it where no file of upstreams was named.
 
     Attributes:
-        upstreams: Who can be asked.
-        feeds: What fills widgets from them.
         kept: Answers that are being read page by page.
     """
 
@@ -43,11 +42,6 @@ class Feeding:
     @classmethod
     def of(cls, path: Path | None, answers: Answers, observer: Observer | None = None) -> Feeding:
         """What fills widgets from the upstreams of a file; nothing where there is none.
-
-        Args:
-            path: The file.
-            answers: Where answers are kept.
-            observer: Is told of calls.
 
         Raises:
             ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
@@ -80,8 +74,9 @@ async def get_upstreams(context: ToolContext, arguments: Mapping[str, Any]) -> R
     upstreams = feeding.upstreams
     if upstreams is None:
         return structured_result({"items": []})
+    counts = feeding.feeds.counts if feeding.feeds else {}
     items = [
-        described(upstreams, name, feeding.feeds, context.caller.snapshot)
+        described(upstreams[name], counts.get(name), context.caller.snapshot)
         for name in names or upstreams.all
     ]
     fault = {} if upstreams.fault is None else {"fault": str(upstreams.fault)}
@@ -89,43 +84,37 @@ async def get_upstreams(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
 
 def described(
-    upstreams: Upstreams,
-    name: str,
-    feeds: UpstreamFeeds | None = None,
-    snapshot: Snapshot | None = None,
+    one: Upstream, counts: Mapping[str, int] | None, snapshot: Snapshot
 ) -> dict[str, Any]:
-    """How an upstream is, and who of `snapshot` uses it; nothing of where it is."""
-    one = upstreams[name]
+    """How an upstream is, and who of `snapshot` uses it; nothing of where it is.
+
+    `counts` says how often widgets were filled from where.
+    """
     percentiles = one.percentiles() or (None, None)
-    counts: Mapping[str, int] | None = feeds.counts.get(name) if feeds is not None else None
-    last_ok = None if one.last_ok is None else _time(one.last_ok)
-    used = None if snapshot is None else sorted(_users(name, snapshot))
+    feeds = {tool: widget.definition.sidecar.feed for tool, widget in snapshot.widgets.items()}
     said = {
-        "name": name,
+        "name": one.name,
         "kind": one.declaration.kind,
         "state": one.state,
         "reason": one.reason or None,
         "since": _time(one.since),
-        "lastOk": last_ok,
+        "lastOk": None if one.last_ok is None else _time(one.last_ok),
         "tools": sorted(one.tools),
         "protocol": one.protocol or None,
         "calls": one.calls,
         "errors": one.errors,
         "p50Ms": percentiles[0],
         "p95Ms": percentiles[1],
-        "kept": counts and {said: counts[source] for said, source in _KEPT.items()},
+        "kept": counts and {key: counts[source] for key, source in _KEPT.items()},
         "retryInS": one.retry_in_s() if one.state in {"failed", "failing"} else None,
-        "usedBy": used,
+        "usedBy": sorted(
+            tool for tool, feed in feeds.items() if feed and feed.upstream == one.name
+        ),
     }
     return {key: value for key, value in said.items() if value is not None}
 
 
 _KEPT = {"hits": "kept", "misses": "call", "stale": "stale"}
-
-
-def _users(name: str, snapshot: Snapshot) -> list[str]:
-    feeds = ((tool, widget.definition.sidecar.feed) for tool, widget in snapshot.widgets.items())
-    return [tool for tool, feed in feeds if feed is not None and feed.upstream == name]
 
 
 def _time(at: float) -> str:
@@ -140,7 +129,8 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
             answer is not kept any more (W5009).
     """
     # Not without a file of upstreams.
-    from widgetd.upstreams.answers import pages, shown  # noqa: PLC0415
+    from widgetd.upstreams.answers import Answer, pages, shown  # noqa: PLC0415
+    from widgetd.widget.query import compile_query  # noqa: PLC0415 - as above
 
     feeding, owner = context.use(Feeding), context.caller.principal.name
     if feeding.upstreams is None or feeding.kept is None:
@@ -152,11 +142,15 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
         answer = feeding.kept.get(name, owner)
         start = min(int(at), len(answer.content)) if at.isdecimal() and len(at) < 9 else 0
     else:
-        answer = await feeding.upstreams.call(
-            arguments["name"], arguments["tool"], arguments["arguments"]
-        )
+        upstream = feeding.upstreams[arguments["name"]]
+        answer = await upstream.call(arguments["tool"], arguments["arguments"])
     if arguments["select"]:
-        name, start, answer = "", 0, _selected(answer, arguments["select"], arguments["name"])
+        try:
+            query = compile_query(arguments["select"])
+        except WidgetError as error:
+            raise CallError("W5007", str(error), path="select") from None
+        found = query.find(answer.value(arguments["name"]))
+        name, start, answer = "", 0, Answer(kind="json", content=to_json(found))
     most, size = arguments["most_bytes"], len(answer.content)
     if not name and size > most:
         name = feeding.kept.keep(answer, owner)
@@ -171,37 +165,23 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
     return Result(content=to_json([text_block(structured.decode())]), structured=structured)
 
 
-def _selected(answer: Any, text: str, upstream: str) -> Any:
-    from widgetd.upstreams.answers import Answer  # noqa: PLC0415 - as above
-    from widgetd.widget.query import compile_query  # noqa: PLC0415 - as above
-
-    try:
-        query = compile_query(text)
-    except WidgetError as error:
-        raise CallError("W5007", str(error), path="select") from None
-    return Answer(kind="json", content=to_json(query.find(answer.value(upstream))))
-
+_tool = partial(BuiltinTool, scope=OPERATE, toolset="upstreams")
 
 TOOLS = (
-    BuiltinTool(
+    _tool(
         name="get_upstreams",
         description="Say how servers that fill widgets are, all or the named, and what they do.",
-        input_schema={
-            "type": "object",
-            "properties": {"names": {"type": "array", "items": {"type": "string"}, "default": []}},
-            "additionalProperties": False,
-        },
+        input_schema=closed_object(
+            {"names": {"type": "array", "items": {"type": "string"}, "default": []}}
+        ),
         handler=get_upstreams,
-        scope=OPERATE,
-        toolset="upstreams",
     ),
-    BuiltinTool(
+    _tool(
         name="call_upstream",
         description="Call a tool of another server, to see what a feed would get. A large answer "
         "comes in pages: ask again with `next` as `after`.",
-        input_schema={
-            "type": "object",
-            "properties": {
+        input_schema=closed_object(
+            {
                 "name": {"type": "string", "default": "", "description": "The upstream."},
                 "tool": {"type": "string", "default": ""},
                 "arguments": {"type": "object", "default": {}},
@@ -217,13 +197,10 @@ TOOLS = (
                     "maximum": 1_048_576,
                     "default": 16_384,
                 },
-            },
-            "additionalProperties": False,
-        },
+            }
+        ),
         handler=call_upstream,
-        scope=OPERATE,
         cost=2,
-        toolset="upstreams",
         read_only=False,
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import anyio
 import structlog
@@ -13,9 +13,8 @@ from anyio.abc import TaskGroup
 
 from widgetd.errors import CallError, ConfigError, nearest
 from widgetd.files.stamp import Stamp
-from widgetd.upstreams.answers import Answer
 from widgetd.upstreams.connection import Observer, Upstream
-from widgetd.upstreams.declarations import Declaration, File, read_file
+from widgetd.upstreams.declarations import Declaration, read_file
 
 POLL_S = 1.0
 """How often the file is looked at; a look is a `stat` of it and of what it names."""
@@ -33,7 +32,7 @@ class Upstreams:
     Args:
         path: The file.
         observer: Is told of calls.
-        clock: Tells the time, in seconds that never run backwards.
+        clock: In seconds that never run backwards.
         is_logged: Whether their states go to the log.
 
     Raises:
@@ -54,7 +53,7 @@ class Upstreams:
         self._observer = observer
         self._clock = clock
         self._is_logged = is_logged
-        self._file: File = read_file(path)
+        self._file = read_file(path)
         self._stamps = self._look()
         self._looked = anyio.Event()
         self._tasks: TaskGroup | None = None
@@ -69,13 +68,12 @@ class Upstreams:
         Raises:
             CallError: There is none (W5001).
         """
-        found = self._upstreams.get(name)
-        if found is None:
+        if name not in self._upstreams:
             near = nearest(name, tuple(self._upstreams))
             hint = f"did you mean '{near}'?" if near else "get_upstreams says which there are"
             problem = f"there is no upstream '{name[:64]}'; {hint}"
             raise CallError("W5001", problem, suggestions=(near,) if near else ())
-        return found
+        return self._upstreams[name]
 
     @property
     def all(self) -> Mapping[str, Upstream]:
@@ -87,14 +85,6 @@ class Upstreams:
         required = [one for one in self._upstreams.values() if one.declaration.declared.required]
         ready = sum(one.state in {"ready", "empty"} for one in required)
         return {"ready": ready, "failed": len(required) - ready}
-
-    async def call(self, name: str, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """What a tool of the upstream of that name answers.
-
-        Raises:
-            CallError: As `Upstream.call`; or there is no such upstream (W5001).
-        """
-        return await self[name].call(tool, arguments)
 
     def ups(self) -> dict[str, bool]:
         """Which of them can be called now, by name."""
@@ -124,13 +114,10 @@ class Upstreams:
                 self.reload()
 
     def _look(self) -> dict[Path, Stamp | None]:
-        paths = {self._path, *self._file.inputs}
-        stamps: dict[Path, Stamp | None] = {}
-        for path in paths:
-            try:
+        stamps: dict[Path, Stamp | None] = dict.fromkeys((self._path, *self._file.inputs))
+        for path in stamps:
+            with suppress(OSError):
                 stamps[path] = Stamp.of(path.stat())
-            except OSError:
-                stamps[path] = None
         return stamps
 
     def reload(self) -> None:
@@ -148,12 +135,9 @@ class Upstreams:
         self.fault, self._file = None, file
         self._stamps = self._look()
         declared = file.declarations
-        gone = [name for name in self._upstreams if name not in declared]
-        changed = [
-            name
-            for name, one in declared.items()
-            if name not in self._upstreams or self._upstreams[name].declaration != one
-        ]
+        served = {name: one.declaration for name, one in self._upstreams.items()}
+        gone = [name for name in served if name not in declared]
+        changed = [name for name, one in declared.items() if served.get(name) != one]
         for name in [*gone, *changed]:
             self._end(name)
         for name in changed:

@@ -52,7 +52,7 @@ class Wire(httpx2.AsyncBaseTransport):
     Args:
         private: Whether addresses of this machine and network may be connected to.
         is_mcp: Whether MCP is spoken, whose answers are JSON or events whatever their status.
-        clock: Tells the time, in seconds that never run backwards.
+        clock: In seconds that never run backwards.
     """
 
     def __init__(
@@ -79,7 +79,11 @@ class Wire(httpx2.AsyncBaseTransport):
                 await self._pin(request)
             response = await self._inner.handle_async_request(request)
         except (httpx2.HTTPError, OSError, PrivateAddressError) as error:
-            self.note(_why(error, request))
+            reason = reason_of(error) or "protocol"
+            if isinstance(error, httpx2.ConnectError) and reason == "protocol":
+                # A connection that ends before it is one: in the middle of TLS, or nobody listens.
+                reason = "tls" if request.url.scheme == "https" else "refused"
+            self.note(reason)
             raise
         self._look_at(response)
         content_type = response.headers.get("content-type", "")
@@ -116,10 +120,10 @@ class Wire(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
+@dataclass
 class _Bounded(httpx2.AsyncByteStream):
-    def __init__(self, stream: Any, wire: Wire) -> None:
-        self._stream = stream
-        self._wire = wire
+    _stream: Any
+    _wire: Wire
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         count = 0
@@ -148,14 +152,6 @@ def client(wire: Wire, headers: Mapping[str, str], base: str = "") -> httpx2.Asy
         trust_env=False,
         timeout=None,
     )
-
-
-def _why(error: Exception, request: httpx2.Request) -> str:
-    reason = reason_of(error)
-    if isinstance(error, httpx2.ConnectError) and reason in {"", "protocol"}:
-        # A connection that ends before it is one: in the middle of TLS, or nobody listens.
-        return "tls" if request.url.scheme == "https" else "refused"
-    return reason or "protocol"
 
 
 def reason_of(error: BaseException) -> str:

@@ -49,7 +49,7 @@ async def test_a_legacy_server_is_heard(tmp_path: Path) -> None:
         async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
             assert await settled(upstreams["it"]) == "ready"
             assert upstreams["it"].protocol < "2026"
-            await upstreams.call("it", "grow", {})
+            await upstreams["it"].call("grow", {})
             await until(lambda: set(upstreams["it"].tools) == {"grow", "grown"})
 
 

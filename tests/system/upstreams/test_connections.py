@@ -35,7 +35,7 @@ async def test_an_mcp_server_over_http_answers_with_its_structure(tmp_path: Path
         mcp_served(flights.mcp) as url,
         upstreams_of(tmp_path / "u.toml", toml("flights", url=url)) as upstreams,
     ):
-        answer = await upstreams.call("flights", "get_flight", {"flight_no": "UA123"})
+        answer = await upstreams["flights"].call("get_flight", {"flight_no": "UA123"})
 
         assert orjson.loads(answer.content) == {**FLIGHT, "asked": "UA123"}
         assert upstreams["flights"].state == "ready"
@@ -49,7 +49,7 @@ async def test_a_child_answers_and_is_gone_with_us(tmp_path: Path) -> None:
         tmp_path / "u.toml", toml("local", connect_s=90.0, call_s=90.0, **child(marked))
     ) as upstreams:
         with anyio.fail_after(100):
-            answer = await upstreams.call("local", "get_flight", {"flight_no": "UA1"})
+            answer = await upstreams["local"].call("get_flight", {"flight_no": "UA1"})
 
         assert orjson.loads(answer.content)["asked"] == "UA1"
         assert running(marked)
@@ -63,12 +63,12 @@ async def test_a_child_that_is_killed_is_begun_anew_and_none_is_left(tmp_path: P
         toml("local", connect_s=90.0, call_s=90.0, idle_probe_s=0.1, **child(marked)),
     ) as upstreams:
         with anyio.fail_after(200):
-            await upstreams.call("local", "get_flight", {"flight_no": "UA1"})
+            await upstreams["local"].call("get_flight", {"flight_no": "UA1"})
             [first] = running(marked)
             os.kill(first, signal.SIGKILL)
             await until(lambda: running(marked) not in ([], [first]))
             await until(lambda: upstreams["local"].state == "ready")
-            answer = await upstreams.call("local", "get_flight", {"flight_no": "UA2"})
+            answer = await upstreams["local"].call("get_flight", {"flight_no": "UA2"})
 
         assert orjson.loads(answer.content)["asked"] == "UA2"
         assert first not in running("")
@@ -80,7 +80,7 @@ async def test_a_service_with_a_document_answers(tmp_path: Path) -> None:
     async with raw(json_reply({"name": "Mug"})) as port:
         said = toml("shop", openapi="shop.json", base=f"http://127.0.0.1:{port}/v2")
         async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
-            answer = await upstreams.call("shop", "get_product", {"id": 7})
+            answer = await upstreams["shop"].call("get_product", {"id": 7})
 
             assert orjson.loads(answer.content) == {"name": "Mug"}
             assert list(upstreams["shop"].tools) == ["get_product"]
@@ -91,7 +91,7 @@ async def test_arguments_are_held_to_the_operation_before_anything_is_sent(tmp_p
     said = toml("shop", openapi="shop.json", base="http://127.0.0.1:9")
     async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
         with pytest.raises(CallError) as raised:
-            await upstreams.call("shop", "get_product", {"id": "x"})
+            await upstreams["shop"].call("get_product", {"id": "x"})
 
     assert raised.value.code == "W5005"
     assert str(raised.value) == (
@@ -105,7 +105,7 @@ async def test_an_endpoint_that_nobody_described_answers(tmp_path: Path) -> None
         said = f'[rates]\nbase = "http://127.0.0.1:{port}"\n'
         said += '[rates.endpoints.latest]\nget = "/latest/{base}"\nquery = ["symbols"]\n'
         async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
-            answer = await upstreams.call("rates", "latest", {"base": "EUR", "symbols": "USD"})
+            answer = await upstreams["rates"].call("latest", {"base": "EUR", "symbols": "USD"})
 
             assert orjson.loads(answer.content) == {"result": [1, 2]}
 
@@ -115,9 +115,9 @@ async def test_only_what_reads_may_be_called_unless_the_file_names_more(tmp_path
     async with mcp_served(flights.mcp) as url:
         said = toml("a", url=url) + toml("b", url=url, tools=["*_flight"])
         async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
-            booked = await upstreams.call("b", "book_flight", {"flight_no": "UA1"})
+            booked = await upstreams["b"].call("book_flight", {"flight_no": "UA1"})
             with pytest.raises(CallError) as raised:
-                await upstreams.call("a", "book_flight", {"flight_no": "UA1"})
+                await upstreams["a"].call("book_flight", {"flight_no": "UA1"})
 
     assert booked.content == b'{"result":"booked UA1"}'
     assert raised.value.code == "W5004"
@@ -129,7 +129,7 @@ async def test_only_what_reads_may_be_called_unless_the_file_names_more(tmp_path
 async def test_an_upstream_that_nobody_declared_is_named(tmp_path: Path) -> None:
     async with upstreams_of(tmp_path / "u.toml", toml("flights", url="http://x.invalid")) as them:
         with pytest.raises(CallError) as raised:
-            await them.call("flight", "get", {})
+            await them["flight"].call("get", {})
 
     assert raised.value.code == "W5001"
     assert str(raised.value) == "there is no upstream 'flight'; did you mean 'flights'?"
@@ -145,7 +145,7 @@ async def test_a_tool_that_fails_says_nothing_of_why(tmp_path: Path) -> None:
     ):
         for _ in range(5):
             with pytest.raises(CallError) as raised:
-                await upstreams.call("flights", "get_flight", {"flight_no": "UA1"})
+                await upstreams["flights"].call("get_flight", {"flight_no": "UA1"})
             told.append((raised.value.code, str(raised.value)))
 
         assert set(told) == {("W5010", "the tool of the upstream 'flights' says that it failed")}
@@ -184,7 +184,7 @@ async def test_an_open_breaker_lets_one_call_through_for_each_pause(tmp_path: Pa
             told = []
             for _ in range(20):
                 with pytest.raises(CallError) as raised:
-                    await upstreams.call("shop", "get_product", {"id": 1})
+                    await upstreams["shop"].call("get_product", {"id": 1})
                 told.append(str(raised.value))
             shop = upstreams["shop"]
 
@@ -195,6 +195,6 @@ async def test_an_open_breaker_lets_one_call_through_for_each_pause(tmp_path: Pa
             now += 1.0
             for _ in range(5):
                 with pytest.raises(CallError):
-                    await upstreams.call("shop", "get_product", {"id": 1})
+                    await upstreams["shop"].call("get_product", {"id": 1})
             assert shop.retry_in_s() == 2.0
     assert asked <= 4

@@ -114,7 +114,7 @@ async def test_each_fault_is_named_in_a_word(fault: str, tmp_path: Path) -> None
         with anyio.fail_after(90):
             await settled(upstreams["it"])
             with pytest.raises(CallError) as raised:
-                await upstreams.call("it", tool, arguments)
+                await upstreams["it"].call(tool, arguments)
 
     code, _, reason = expected.partition(" ")
     error = raised.value
@@ -131,7 +131,7 @@ async def test_an_answer_that_is_no_json_is_no_value(tmp_path: Path) -> None:
         service(answering(200, b"<html>", "text/html"))(tmp_path) as said,
         upstreams_of(tmp_path / "u.toml", said) as upstreams,
     ):
-        answer = await upstreams.call("it", "get_product", {"id": 1})
+        answer = await upstreams["it"].call("get_product", {"id": 1})
 
     assert answer.kind == "text"
     with pytest.raises(CallError) as raised:
@@ -147,7 +147,7 @@ async def test_a_tool_that_hangs_is_given_up_after_the_time_it_has(tmp_path: Pat
     ):
         await settled(upstreams["it"])
         with anyio.fail_after(30), pytest.raises(CallError) as raised:
-            await upstreams.call("it", "get_product", {"id": 1})
+            await upstreams["it"].call("get_product", {"id": 1})
 
     assert str(raised.value) == "the upstream 'it' did not answer within 0.5 s"
 

@@ -35,7 +35,7 @@ async def test_only_what_is_declared_otherwise_is_begun_anew(tmp_path: Path) -> 
 
             async def call() -> None:
                 while True:
-                    done.append(await upstreams.call("b", "get_flight", {"flight_no": "UA1"}))
+                    done.append(await upstreams["b"].call("get_flight", {"flight_no": "UA1"}))
 
             with anyio.fail_after(90):
                 async with anyio.create_task_group() as tasks:
@@ -69,7 +69,7 @@ async def test_only_what_is_declared_otherwise_is_begun_anew(tmp_path: Path) -> 
             assert upstreams.restarts == 3
             assert upstreams["b"] is second
             assert upstreams["a"] is not first
-            answer = await upstreams.call("a", "get_flight", {"flight_no": "UA1"})
+            answer = await upstreams["a"].call("get_flight", {"flight_no": "UA1"})
             assert b"United" in answer.content
 
 
@@ -83,7 +83,7 @@ async def test_a_save_is_seen_and_a_running_call_ends_on_its_connection(tmp_path
         flights.hold, found = anyio.Event(), []
 
         async def call() -> None:
-            found.append(await upstreams.call("a", "get_flight", {"flight_no": "UA1"}))
+            found.append(await upstreams["a"].call("get_flight", {"flight_no": "UA1"}))
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(call)
