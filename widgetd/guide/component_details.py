@@ -21,9 +21,10 @@ import orjson
 
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import CallError, WidgetError, nearest
+from widgetd.errors import CallError, WidgetError
 from widgetd.files.persistent_map import differing, missing
 from widgetd.limits import Limits
+from widgetd.mcp.result import not_found
 from widgetd.schema.describe import describe
 from widgetd.schema.document import Document, read_document
 from widgetd.widget.components import vocabulary
@@ -46,14 +47,11 @@ _HIDDEN = frozenset({"type", "key", "id"})
 def details(names: Iterable[str], examples: Examples) -> Iterator[dict[str, Any]]:
     """One item for each name, `{"name", "status", ...}`; all components in a line each for none.
 
-    Args:
-        names: `Button`, `Button.variant` or `icons`.
-        examples: How components are used.
+    A name is `Button`, `Button.variant` or `icons`.
     """
     asked = list(names)
-    components = vocabulary().components
     if not asked:
-        for component in components.values():
+        for component in vocabulary().components.values():
             yield {"name": component.type, "status": "ok", "use": use_of(component)}
         yield {"name": ICONS, "status": "ok", "use": "Names for Icon and the icons of buttons."}
     for name in asked:
@@ -99,8 +97,13 @@ class Examples:
         users = self.users(type_)
         known = self._shown.get(type_)
         if known is None or known[0] != users:
-            drawn = (_example(type_, widget, self._draws) for widget in users)
-            known = self._shown[type_] = users, next(filter(None, drawn), None)
+            drawn = (
+                _cut(node, DEEPEST_EXAMPLE)
+                for widget in users
+                for node in _nodes(widget, self._draws)
+                if node.get("type") == type_
+            )
+            known = self._shown[type_] = users, next(drawn, None)
         return known[1]
 
 
@@ -120,24 +123,20 @@ def _item(name: str, examples: Examples) -> dict[str, Any]:
         if not found:
             return _unknown(name, [f"{type_}.{each['name']}" for each in properties])
         return {**found[0], "name": name, "status": "ok"}
-    item: dict[str, Any] = {
+    example = examples.of(type_)
+    return {
         "name": type_,
         "status": "ok",
         "use": use_of(component),
         "holds": "anything" if component.holds is None else sorted(component.holds),
         "properties": list(properties),
         "usedBy": [widget.tool for widget in examples.users(type_)],
+        **({} if example is None else {"example": example}),
     }
-    example = examples.of(type_)
-    if example is not None:
-        item["example"] = example
-    return item
 
 
 def _unknown(name: str, known: Iterable[str]) -> dict[str, Any]:
-    near = nearest(name, tuple(known))
-    suggestions = [] if near is None else [near]
-    return {"name": name, "status": "not_found", "code": "W3002", "suggestions": suggestions}
+    return {**not_found(name, known), "code": "W3002"}
 
 
 @cache
@@ -184,20 +183,15 @@ def properties_of(component: Component) -> tuple[Mapping[str, Any], ...]:
 @cache
 def _drawn() -> Mapping[str, Mapping[str, Any]]:
     """What the view draws where a property is left out, by component; ChatKit's own is unsaid."""
-    told = files("widgetd.view") / "defaults.json"
-    return dict(orjson.loads(told.read_bytes()))
+    return dict(orjson.loads((files("widgetd.view") / "defaults.json").read_bytes()))
 
 
 def _reached(document: Document, part: Any) -> Iterator[Mapping[str, Any]]:
     """The schemas that say what a value may be, or an element of it."""
     if isinstance(part, Mapping):
         yield part
-        for inner in (
-            *document.targets(part),
-            *part.get("anyOf", ()),
-            *part.get("oneOf", ()),
-            part.get("items"),
-        ):
+        choices = *part.get("anyOf", ()), *part.get("oneOf", ())
+        for inner in (*document.targets(part), *choices, part.get("items")):
             yield from _reached(document, inner)
 
 
@@ -215,22 +209,13 @@ def components_in(widget: Widget) -> Counter[str]:
 def icons_in(widget: Widget, draws: Draws) -> list[str]:
     """The names of the icons that the example shows."""
     named = vocabulary().icons
-    return sorted(
-        {
-            value
-            for node in _nodes(widget, draws)
-            for key, value in node.items()
-            if key in _ICON_KEYS
-            and isinstance(value, str)
-            and (value in named or value.startswith(("lucide:", "vendor:")))
-        }
-    )
-
-
-def _example(type_: str, widget: Widget, draws: Draws) -> Any:
-    """How a served widget uses the component, cut to what shows it; None where it does not."""
-    used = (node for node in _nodes(widget, draws) if node.get("type") == type_)
-    return next((_cut(node, DEEPEST_EXAMPLE) for node in used), None)
+    found = {
+        value
+        for node in _nodes(widget, draws)
+        for key, value in node.items()
+        if key in _ICON_KEYS and isinstance(value, str)
+    }
+    return sorted(one for one in found if one in named or one.startswith(("lucide:", "vendor:")))
 
 
 def _nodes(widget: Widget, draws: Draws) -> Iterator[Mapping[str, Any]]:

@@ -7,7 +7,9 @@ A draft takes the way of a file: the loader that serves, the same limits, the ru
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -47,12 +49,12 @@ class Draft:
     Attributes:
         findings: All that is wrong with it, faults first.
         texts: The files that they are about.
-        widget: The widget; None where there is none that could be served.
+        widget: None where there is none that could be served.
     """
 
     findings: tuple[Finding, ...]
-    texts: Mapping[str, str]
-    widget: Widget | None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    widget: Widget | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """`[{"level", "code", "at", "line", "column", "problem", "advice"}]`, the worst first."""
@@ -85,11 +87,7 @@ class Drafts:
     """
 
     def __init__(
-        self,
-        admit: Callable[[Widget], bytes],
-        *,
-        draws: Draws | None = None,
-        strict: bool = False,
+        self, admit: Callable[[Widget], bytes], *, draws: Draws | None = None, strict: bool = False
     ) -> None:
         self._loader = Loader(admit, strict=strict, draws=draws, keeps_parts=True)
         self._strict = strict
@@ -100,33 +98,28 @@ class Drafts:
         try:
             content = orjson.dumps(widget, option=orjson.OPT_INDENT_2)
         except orjson.JSONEncodeError as error:
-            fault = Finding(
-                code="W1101",
-                path=DRAFT,
-                problem=f"it is no JSON that every reader agrees on ({error})",
-                advice="nest less, and write long numbers as text",
-            )
-            return Draft(findings=(fault,), texts={}, widget=None)
+            problem = f"it is no JSON that every reader agrees on ({error})"
+            advice = "nest less, and write long numbers as text"
+            fault = Finding(code="W1101", path=DRAFT, problem=problem, advice=advice)
+            return Draft(findings=(fault,))
         texts = {DRAFT: content.decode(), DRAFT + SUFFIX: sidecar}
         for path, text in texts.items():
             if len(text.encode()) > Limits().file_bytes:
-                fault = Finding(
-                    code="W1002",
-                    path=path,
-                    problem=f"it is longer than {Limits().file_bytes:,} bytes",
-                    advice="leave out what it does not need",
-                )
-                return Draft(findings=(fault,), texts={}, widget=None)
+                problem = f"it is longer than {Limits().file_bytes:,} bytes"
+                advice = "leave out what it does not need"
+                fault = Finding(code="W1002", path=path, problem=problem, advice=advice)
+                return Draft(findings=(fault,))
         beside = Source.of(DRAFT + SUFFIX, sidecar.encode()) if sidecar.strip() else None
         try:
             made = self._loader.load(Source.of(DRAFT, content), beside)
         except WidgetError as error:
             fault = replace(error.finding, path=error.finding.path or DRAFT)
-            return Draft(findings=(fault,), texts=texts, widget=None)
+            return Draft(findings=(fault,), texts=texts)
         with self._draws.of(made.key):
-            found = [*findings(made, strict=self._strict)]
-        said = (replace(one, path=one.path or DRAFT) for one in found)
-        ordered = sorted(said, key=lambda finding: finding.level != "fault")
+            found = [
+                replace(one, path=one.path or DRAFT) for one in findings(made, strict=self._strict)
+            ]
+        ordered = sorted(found, key=lambda finding: finding.level != "fault")
         return Draft(findings=tuple(ordered), texts=texts, widget=made)
 
     def tried(
@@ -149,44 +142,34 @@ class Drafts:
         made = draft.widget
         if made is None:
             return {"findings": draft.rows(), "tool": ""}
-        with self._draws.of(made.key):
-            return self._called(draft, made, arguments, snapshot, trace=trace)
-
-    def _called(
-        self,
-        draft: Draft,
-        made: Widget,
-        arguments: Mapping[str, Any] | None,
-        snapshot: Snapshot,
-        *,
-        trace: bool,
-    ) -> dict[str, Any]:
         said: dict[str, Any] = {"findings": draft.rows(), "tool": made.tool}
-        given = (made.example or {}) if arguments is None else arguments
-        if trace:
-            said["trace"] = _trace(made, given)
-        started_s = perf_counter()
-        try:
-            render = made.call(given)
-            said["ms"] = round((perf_counter() - started_s) * 1000, 2)
-            whole = answer(made, snapshot, given, policy=Policy(profile="chatkit"), name="draft")
-            split = answer(made, snapshot, given, policy=Policy(profile="split"), name="draft")
-        except CallError as error:
-            return {**said, "arguments": given, "error": f"[{error.code}] {error.message}"}
-        return {
-            **said,
-            "arguments": given,
-            "tree": render.tree,
-            "summary": split["content"][0]["text"],
-            "data": split["structuredContent"],
-            "tokens": {
-                "tool": tokens_of_tool(made),
-                "chatkit": tokens_of(whole),
-                "split": tokens_of(split),
-            },
-            "steps": render.steps,
-            "actions": [action.to_dict() for action in widget_actions(made)],
-        }
+        with self._draws.of(made.key):
+            given = (made.example or {}) if arguments is None else arguments
+            if trace:
+                said["trace"] = _trace(made, given)
+            started_s = perf_counter()
+            try:
+                render = made.call(given)
+                said["ms"] = round((perf_counter() - started_s) * 1000, 2)
+                ask = partial(answer, made, snapshot, given, name="draft")
+                whole = ask(policy=Policy(profile="chatkit"))
+                split = ask(policy=Policy(profile="split"))
+            except CallError as error:
+                return {**said, "arguments": given, "error": f"[{error.code}] {error.message}"}
+            return {
+                **said,
+                "arguments": given,
+                "tree": render.tree,
+                "summary": split["content"][0]["text"],
+                "data": split["structuredContent"],
+                "tokens": {
+                    "tool": tokens_of_tool(made),
+                    "chatkit": tokens_of(whole),
+                    "split": tokens_of(split),
+                },
+                "steps": render.steps,
+                "actions": [action.to_dict() for action in widget_actions(made)],
+            }
 
 
 def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -197,24 +180,14 @@ def _trace(widget: Widget, arguments: Mapping[str, Any]) -> list[dict[str, Any]]
         filled = widget.filled(widget.schema.check(dict(arguments)).arguments)
     except CallError:
         return []
-    written = widget.drawing.trace(filled)
-    return [
-        {
-            "at": widget.drawing_at,
-            "line": one.line,
-            "column": one.column,
-            "expression": one.expression,
-            "value": _value(one.text),
-        }
-        for one in written[:MOST_TRACED]
-    ]
-
-
-def _value(text: str) -> Any:
-    """What was written, as the JSON it is, where it is and is short."""
-    if len(text) > LONGEST_TRACED:
-        return f"{text[:LONGEST_TRACED]}…"
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text
+    rows = []
+    for one in widget.drawing.trace(filled)[:MOST_TRACED]:
+        value: Any = one.text
+        if len(one.text) > LONGEST_TRACED:
+            value = f"{one.text[:LONGEST_TRACED]}…"
+        else:
+            with suppress(orjson.JSONDecodeError):
+                value = orjson.loads(one.text)
+        place = {"at": widget.drawing_at, "line": one.line, "column": one.column}
+        rows.append({**place, "expression": one.expression, "value": value})
+    return rows

@@ -22,14 +22,7 @@ KINDS = ("guide", "component", "example", "setting", "code", "test")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page.
-
-    Attributes:
-        name: As it is asked for.
-        title: Its heading.
-        use_when: When to read it, as a clause.
-        text: The whole page, in Markdown.
-    """
+    """One page, in Markdown; `use_when` is a clause that says when to read it."""
 
     name: str
     title: str

@@ -8,24 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 _ITEM = re.compile(r"(?:-|(?P<number>\d+)\.) ")
 _SPAN = re.compile(
     r"`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|\*(?P<em>[^*]+)\*"
-    r"|\[(?P<text>[^\]]+)\]\((?P<href>[^)]+)\)"
+    r"|(?P<link>\[(?P<text>[^\]]+)\]\((?P<href>[^)]+)\))"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A run of text of one kind.
-
-    Attributes:
-        kind: How it is set.
-        text: What it says.
-        href: Where a link leads.
-    """
+    """A run of text of one kind; `href` is where a link leads."""
 
     kind: Literal["text", "code", "strong", "em", "link"]
     text: str
@@ -100,14 +94,9 @@ def spans(text: str) -> tuple[Span, ...]:
         if match.start() > end:
             found.append(Span(kind="text", text=text[end : match.start()]))
         end = match.end()
-        if match["code"]:
-            found.append(Span(kind="code", text=match["code"]))
-        elif match["strong"]:
-            found.append(Span(kind="strong", text=match["strong"]))
-        elif match["em"]:
-            found.append(Span(kind="em", text=match["em"]))
-        else:
-            found.append(Span(kind="link", text=match["text"], href=match["href"]))
+        kind: Any = match.lastgroup
+        said = match["text" if kind == "link" else kind]
+        found.append(Span(kind=kind, text=said, href=match["href"] or ""))
     if end < len(text):
         found.append(Span(kind="text", text=text[end:]))
     return tuple(found)

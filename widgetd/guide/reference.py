@@ -87,11 +87,9 @@ class Entry:
         kind: One of `KINDS`.
         name: As it can be asked for elsewhere: a page, a component, a tool, a setting, a code.
         title: For people.
-        text: What it says.
         at: Where it is, if that is not its name.
         keywords: What it is called, weighed most.
         called: What else people call it.
-        is_property: Whether it is a property of a component.
     """
 
     kind: str
@@ -141,7 +139,7 @@ class Reference:
 
     @cached_property
     def _shipped(self) -> Mapping[str, Entry]:
-        entries = (*_entries(), *_of_settings(self._settings))
+        entries = _entries(self._settings)
         return {f"{entry.kind} {entry.name} {entry.title}": entry for entry in entries}
 
     @cached_property
@@ -168,14 +166,9 @@ class Reference:
         *,
         audience: Hashable = None,
     ) -> tuple[list[dict[str, Any]], int]:
-        """The best `limit` hits, and how many there are.
+        """The best `limit` hits of some kinds, or of all, and how many there are.
 
-        Args:
-            snapshot: Where examples are.
-            query: Some words.
-            kinds: Which to look for; none stands for all.
-            limit: The most to answer with.
-            audience: Whose view `snapshot` is.
+        Examples are of `snapshot`, which is what `audience` sees.
         """
         wanted = frozenset(kinds or KINDS)
         asked = _named(query[:LONGEST_QUESTION])
@@ -226,7 +219,7 @@ def _named(text: str) -> frozenset[str]:
     return frozenset(words(text))
 
 
-def _entries() -> Iterator[Entry]:
+def _entries(settings: Mapping[str, str]) -> Iterator[Entry]:
     for page in pages().values():
         for heading, text in page.sections().items():
             yield Entry(
@@ -261,7 +254,6 @@ def _entries() -> Iterator[Entry]:
         yield Entry(
             kind="code", name=code.code, title=code.code, text=code.meaning, keywords=code.code
         )
-
     for row in KEYWORDS.values():
         takes = ", ".join(one.name for one in row.parameters) or "nothing"
         yield Entry(
@@ -271,9 +263,6 @@ def _entries() -> Iterator[Entry]:
             text=f"{row.says} Takes {takes}.",
             keywords=row.name,
         )
-
-
-def _of_settings(settings: Mapping[str, str]) -> Iterator[Entry]:
     for name, description in settings.items():
         flag = f"--{name.replace('_', '-')}"
         yield Entry(kind="setting", name=name, title=flag, text=description, keywords=name)

@@ -5,11 +5,17 @@ Every start reads them, for their names; what answers is imported where it is as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from widgetd.guide.guide import KINDS, ORDER, pages
-from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, Handler, ToolContext
+from widgetd.mcp.builtin.table import (
+    BuiltinResource,
+    BuiltinTool,
+    Handler,
+    ToolContext,
+    closed_object,
+)
 from widgetd.mcp.parts import PARTS
 from widgetd.mcp.principal import AUTHOR, WRITE
 from widgetd.mcp.result import Result
@@ -65,119 +71,83 @@ RESOURCES = (
 
 _SIDECAR = {"type": "string", "default": "", "description": "The sidecar, as TOML."}
 
+
+def _tool(
+    name: str, properties: Mapping[str, Any], required: Sequence[str] = (), **more: Any
+) -> BuiltinTool:
+    row = {"scope": AUTHOR, "toolset": "author", "handler": _answer(name), **more}
+    return BuiltinTool(name=name, input_schema=closed_object(properties, required=required), **row)
+
+
 TOOLS = (
-    BuiltinTool(
-        name="get_guide",
+    _tool(
+        "get_guide",
+        {"names": _names("Pages.")},
         description="Read how widgets are written. Without names: which pages there are.",
-        input_schema={
-            "type": "object",
-            "properties": {"names": _names("Pages.")},
-            "additionalProperties": False,
-        },
-        handler=_answer("get_guide"),
-        scope=AUTHOR,
-        toolset="author",
     ),
-    BuiltinTool(
-        name="search_reference",
+    _tool(
+        "search_reference",
+        {
+            "query": {"type": "string"},
+            "kinds": _names(f"Of {', '.join(KINDS)}; all by default."),
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
+        },
+        ("query",),
         description="Search all that helps to write widgets.",
-        input_schema={
-            "type": "object",
-            "properties": {
-                "query": {"type": "string"},
-                "kinds": _names(f"Of {', '.join(KINDS)}; all by default."),
-                "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
-            },
-            "required": ["query"],
-            "additionalProperties": False,
-        },
-        handler=_answer("search_reference"),
-        scope=AUTHOR,
-        toolset="author",
     ),
-    BuiltinTool(
-        name="get_component_details",
+    _tool(
+        "get_component_details",
+        {"names": _names("As Button, Button.variant, or icons.")},
         description="Read what a component is for and what it may say. Without names: all in a "
         "line each.",
-        input_schema={
-            "type": "object",
-            "properties": {"names": _names("As Button, Button.variant, or icons.")},
-            "additionalProperties": False,
-        },
-        handler=_answer("get_component_details"),
-        scope=AUTHOR,
-        toolset="author",
     ),
-    BuiltinTool(
-        name="read_widget",
+    _tool(
+        "read_widget",
+        {
+            "names": _names("Tools."),
+            "parts": _names(
+                f"Of {', '.join((*PARTS, *OWN_PARTS))}.", default=["template", "schema"]
+            ),
+        },
+        ("names",),
         description="Read the parts of widgets that are served.",
-        input_schema={
-            "type": "object",
-            "properties": {
-                "names": _names("Tools."),
-                "parts": _names(
-                    f"Of {', '.join((*PARTS, *OWN_PARTS))}.", default=["template", "schema"]
-                ),
-            },
-            "required": ["names"],
-            "additionalProperties": False,
-        },
-        handler=_answer("read_widget"),
-        scope=AUTHOR,
-        toolset="author",
     ),
-    BuiltinTool(
-        name="try_widget",
+    _tool(
+        "try_widget",
+        {
+            "widget": {
+                "type": "object",
+                "description": "The file: name, template, jsonSchema; see get_guide.",
+            },
+            "sidecar": _SIDECAR,
+            "arguments": {"type": "object", "description": "To draw it with; else its example."},
+            "trace": {
+                "type": "boolean",
+                "description": "Tell each value that the template wrote.",
+            },
+            "picture": {"type": "boolean"},
+            "theme": {"type": "string", "enum": ["light", "dark"]},
+            "width": {"type": "integer"},
+        },
+        ("widget",),
         description="Try a draft: what is wrong with it and how to mend that, and what it draws. "
         "Nothing is kept.",
-        input_schema={
-            "type": "object",
-            "properties": {
-                "widget": {
-                    "type": "object",
-                    "description": "The file: name, template, jsonSchema; see get_guide.",
-                },
-                "sidecar": _SIDECAR,
-                "arguments": {
-                    "type": "object",
-                    "description": "To draw it with; else its example.",
-                },
-                "trace": {
-                    "type": "boolean",
-                    "description": "Tell each value that the template wrote.",
-                },
-                "picture": {"type": "boolean"},
-                "theme": {"type": "string", "enum": ["light", "dark"]},
-                "width": {"type": "integer"},
-            },
-            "required": ["widget"],
-            "additionalProperties": False,
-        },
-        handler=_answer("try_widget"),
-        scope=AUTHOR,
-        toolset="author",
     ),
-    BuiltinTool(
-        name="save_widget",
-        description="Put a widget into the folder that is served. Try it first.",
-        input_schema={
-            "type": "object",
-            "properties": {
-                "file": {"type": "string", "description": "As 'Loop Card.widget'."},
-                "widget": {"type": "object", "description": "As try_widget took it."},
-                "sidecar": _SIDECAR,
-                "replaces": {
-                    "type": "string",
-                    "default": "",
-                    "description": "The digest of what it replaces, from read_widget.",
-                },
+    _tool(
+        "save_widget",
+        {
+            "file": {"type": "string", "description": "As 'Loop Card.widget'."},
+            "widget": {"type": "object", "description": "As try_widget took it."},
+            "sidecar": _SIDECAR,
+            "replaces": {
+                "type": "string",
+                "default": "",
+                "description": "The digest of what it replaces, from read_widget.",
             },
-            "required": ["file", "widget"],
-            "additionalProperties": False,
         },
-        handler=_answer("save_widget"),
+        ("file", "widget"),
+        description="Put a widget into the folder that is served. Try it first.",
         scope=WRITE,
-        toolset="author",
         read_only=False,
         destructive=True,
         waits=True,
