@@ -16,6 +16,7 @@ from anyio import to_thread
 
 from widgetd.errors import WidgetError
 from widgetd.files.hints import Hints
+from widgetd.files.stamp import Stamp
 from widgetd.files.watch import Mode, watch
 from widgetd.testing.csv_folder import CASES
 from widgetd.testing.plugin import YAML
@@ -58,8 +59,7 @@ async def _follow(paths: Sequence[Path], own: Sequence[str]) -> None:
     root = paths[0] if await to_thread.run_sync(paths[0].is_dir) else paths[0].parent
     hints = Hints()
     async with anyio.create_task_group() as tasks:
-        stop = anyio.Event()
-        tasks.start_soon(partial(watch, root, hints, observer=_Quiet(), stop=stop))
+        tasks.start_soon(partial(watch, root, hints, observer=_Quiet(), stop=anyio.Event()))
         known = await to_thread.run_sync(_stamps, root)
         await _again(list(map(str, paths)), own)
         while True:
@@ -72,14 +72,13 @@ async def _follow(paths: Sequence[Path], own: Sequence[str]) -> None:
                 await _again(again, own)
 
 
-def _stamps(root: Path) -> dict[str, tuple[int, ...]]:
+def _stamps(root: Path) -> dict[str, Stamp]:
     """What tells a save of each file that a test may depend on."""
-    stamps: dict[str, tuple[int, ...]] = {}
+    stamps: dict[str, Stamp] = {}
     for file in sorted(root.rglob("*")):
         with suppress(OSError):
             if file.name.endswith(_SAVED):
-                now = file.stat()
-                stamps[str(file.relative_to(root))] = (now.st_mtime_ns, now.st_size, now.st_ino)
+                stamps[str(file.relative_to(root))] = Stamp.of(file.stat())
     return stamps
 
 
@@ -103,20 +102,14 @@ def touched(root: Path, saved: Iterable[str]) -> list[str]:
             again[str(file.parent / CASES)] = None
         elif file.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)):
             again[str(file)] = None
-            tool = slug(stem(file.name))
-            again.update(dict.fromkeys(_about(root, tool)))
+            for suite in sorted(root.rglob(f"*{YAML}")):
+                try:
+                    is_about = read_suite(suite).widget == slug(stem(file.name))
+                except WidgetError:  # it says what is wrong with it when it is run
+                    is_about = True
+                if is_about:
+                    again[str(suite)] = None
     return [one for one in again if Path(one).is_file()]
-
-
-def _about(root: Path, tool: str) -> list[str]:
-    found = []
-    for file in sorted(root.rglob(f"*{YAML}")):
-        try:
-            if read_suite(file).widget == tool:
-                found.append(str(file))
-        except WidgetError:  # it says what is wrong with it when it is run
-            found.append(str(file))
-    return found
 
 
 class _Quiet:

@@ -41,11 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """One browser for the whole run."""
     config.stash[_RUNNER] = Runner()
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """End it."""
-    config.stash[_RUNNER].close()
+    config.add_cleanup(config.stash[_RUNNER].close)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -121,14 +117,11 @@ class WidgetItem(pytest.Item):
             name=self.case.picture,
             update=self.config.getoption("--update-widgets"),
         )
-        folder = re.sub(r"[^\w.-]+", "-", self.nodeid).strip("-")
-        evidence = self.config.rootpath / RESULTS / folder
-        runner.run(
-            server,
-            self.case,
-            pictures=pictures,
-            evidence=evidence if self.traced else None,
-        )
+        evidence = None
+        if self.traced:
+            folder = re.sub(r"[^\w.-]+", "-", self.nodeid).strip("-")
+            evidence = self.config.rootpath / RESULTS / folder
+        runner.run(server, self.case, pictures=pictures, evidence=evidence)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands."""

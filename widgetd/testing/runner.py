@@ -39,8 +39,6 @@ class FailedStepError(Exception):
     """A step of a case could not be done, or something was not as expected.
 
     Attributes:
-        step: Which.
-        error: Why.
         screen: What was on the page.
         evidence: Files that show it.
     """
@@ -82,15 +80,10 @@ class Runner:
         return self._servers[folder]
 
     def run(self, server: Server, case: Case, *, pictures: Pictures, evidence: Path | None) -> None:
-        """Run one case.
+        """Run one case, and put what shows a failure into the folder `evidence`.
 
-        Args:
-            server: Whose widgets are shown.
-            case: What to do.
-            pictures: What is compared with.
-            evidence: A folder for what shows a failure; None for a case that only looks, and
-                leaves no trace: it shares its page with others of its kind, for as long as none
-                fails.
+        Without one it is a case that only looks, and leaves no trace: it shares its page with
+        others of its kind, for as long as none fails.
 
         Raises:
             FailedStepError: A step failed.

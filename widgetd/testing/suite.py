@@ -55,9 +55,7 @@ class Written:
     Attributes:
         does: A keyword, or a module with `use`.
         given: Its arguments, with variables in them.
-        is_use: Whether it names a module.
         when: Variables and the value, or values, with which the step is done.
-        place: Where it stands.
     """
 
     does: str
@@ -69,11 +67,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """Steps with a name, for several tests.
-
-    Attributes:
-        parameters: The variables that whoever uses it gives values.
-    """
+    """Steps with a name, for several tests; whoever uses it gives its parameters values."""
 
     parameters: tuple[str, ...] = ()
     steps: tuple[Written, ...]
