@@ -53,10 +53,7 @@ def instructions_in(file: Path | None) -> str:
 
 
 def database(file: Path | None = None) -> sqlite3.Connection:
-    """Where threads are kept.
-
-    Args:
-        file: None to forget them with the process.
+    """Where threads are kept; without a file they are forgotten with the process.
 
     Raises:
         ConfigError: The file is none of ours, or cannot be written (W0006).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,29 +36,24 @@ MOST_BYTES = 1024 * 1024
 """Of a request: a long message, or a form."""
 
 
+@dataclass(eq=False)
 class Chat:
     """What the pages show.
 
     Attributes:
-        server: Whose widgets are shown.
-        origins: Browser origins that may talk to it besides our own page's.
-
-    Args:
         make: Makes the ChatKit server. Its libraries take longer to import than all others.
+        origins: Browser origins that may talk to it besides our own page's.
     """
 
-    def __init__(
-        self, server: Server, make: Callable[[], ChatServer], origins: Sequence[str] = ()
-    ) -> None:
-        self.server = server
-        self.origins = origins
-        self._make = make
-        self._made = anyio.Event()
-        self._backend: ChatServer | None = None
+    server: Server
+    make: Callable[[], ChatServer]
+    origins: Sequence[str] = ()
+    _made: anyio.Event = field(default_factory=anyio.Event)
+    _backend: ChatServer | None = None
 
     async def open(self) -> None:
         """Make the ChatKit server, beside what is served meanwhile."""
-        self._backend = await anyio.to_thread.run_sync(self._make)
+        self._backend = await anyio.to_thread.run_sync(self.make)
         self._made.set()
 
     async def backend(self) -> ChatServer:

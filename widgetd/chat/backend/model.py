@@ -46,7 +46,6 @@ class ChatModel:
     """A model, and how it is spoken of.
 
     Attributes:
-        model: The model.
         name: As the operator named it.
         url: Where it is; empty for the scripted one.
         key: What must stand nowhere.

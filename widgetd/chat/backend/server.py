@@ -188,16 +188,7 @@ class Rows(RunHooks[AgentContext[Principal]]):
 
 
 class ChatServer(ChatKitServer[Principal]):
-    """Answers each message with an agent that knows the widgets.
-
-    Args:
-        threads: Where conversations are kept.
-        model: What the agent asks.
-        servers: Whose tools it has.
-        act: Where actions go.
-        redraw: Draws a widget anew.
-        instructions: What the model is told before everything.
-    """
+    """Answers each message with an agent that knows the widgets."""
 
     def __init__(
         self,

@@ -71,11 +71,7 @@ class Threads(Store[Principal]):
         return await anyio.to_thread.run_sync(done, limiter=self._one_at_a_time)
 
     async def _demand(self, thread_id: str, context: Principal) -> str:
-        """The thread as it is kept.
-
-        Raises:
-            MissingError: There is none of that id, or it is somebody else's.
-        """
+        """The thread as it is kept; raises `MissingError` where it is none of theirs."""
         query = "SELECT body FROM threads WHERE id = ? AND owner = ?"
         rows = await self._rows((query, (thread_id, context.name)))
         if not rows:

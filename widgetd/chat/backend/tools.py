@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from agents.mcp import MCPServer, MCPServerStreamableHttp
@@ -35,7 +36,12 @@ class OwnTools(MCPServerStreamableHttp):
     def __init__(self, url: str, token: str = "", name: str = "widgetd") -> None:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         super().__init__(
-            {"url": url, "headers": headers, "httpx_client_factory": _direct},
+            {
+                "url": url,
+                "headers": headers,
+                # It asks no proxy: it talks to this machine.
+                "httpx_client_factory": partial(AsyncClient, trust_env=False),
+            },
             name=name,
             client_session_timeout_seconds=CALL_S,
             failure_error_function=_said,
@@ -125,10 +131,3 @@ def short(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
-
-
-def _direct(
-    headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
-) -> AsyncClient:
-    """A client that asks no proxy: it talks to this machine."""
-    return AsyncClient(headers=headers, timeout=timeout, auth=auth, trust_env=False)
