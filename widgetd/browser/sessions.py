@@ -366,7 +366,7 @@ class Sessions:
     async def _hear_of_renders(self, tasks: TaskGroup) -> None:
         """Redraw each render that is replaced where it is shown."""
         replaced = Replaced()
-        with self._server.store.renders.hearing(replaced):
+        with self.server.store.renders.hearing(replaced):
             while True:
                 render_id = await replaced.next()
                 for session in self._open.values():
