@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from widgetd.errors import Finding
 from widgetd.schema.describe import alternatives, shown
@@ -22,6 +23,9 @@ _BOUNDS: Mapping[str, int] = {
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), -1),
 }
 """Keywords with the direction in which their value admits less."""
+
+_Roots = tuple[Mapping[str, Json], Mapping[str, Json]]
+"""The schemas as wholes, in which references lead on."""
 
 _FIXED = ("const", "pattern", "format", "multipleOf", "uniqueItems")
 """Keywords of which any new value may admit less."""
@@ -39,7 +43,8 @@ def breaking(before: Definition, after: Definition) -> tuple[Finding, ...]:
         advice = f"callers of '{before.tool}' will not find it; keep the name if they matter"
         found.append(_finding("W1504", "/name", problem, advice))
     if before.schema is not None and after.schema is not None:
-        found += _Comparison(before.schema, after.schema).run()
+        roots = (before.schema, after.schema)
+        found += _compare("", "/jsonSchema", *roots, roots=roots)
     return tuple(replace(finding, path=after.path) for finding in found)
 
 
@@ -53,37 +58,27 @@ def removed(definition: Definition) -> Finding:
     )
 
 
-class _Comparison:
-    """Two schemas side by side."""
-
-    def __init__(self, before: Mapping[str, Json], after: Mapping[str, Json]) -> None:
-        self._before = before
-        self._after = after
-
-    def run(self) -> list[Finding]:
-        """Everything that the later one no longer admits, outer before inner."""
-        return list(self._compare("", "/jsonSchema", self._before, self._after, _DEEPEST))
-
-    def _compare(
-        self, path: str, at: str, before: Json, after: Json, depth: int
-    ) -> Iterator[Finding]:
-        was, is_now = _plain(before, self._before), _plain(after, self._after)
-        named = f"'{path}'" if path else "the widget"
-        for problem in _narrowings(was, is_now):
-            advice = "callers that send what was right before are refused"
-            yield _finding("W1503", at, f"{named} {problem}", advice)
-        yield from _fields(path, at, was, is_now)
-        if depth == 0:
-            return
-        known = _properties(is_now)
-        for name, inner in _properties(was).items():
-            if name in known:
-                place = f"{at}/properties{pointer(name)}"
-                yield from self._compare(_dotted(path, name), place, inner, known[name], depth - 1)
-        if isinstance(was.get("items"), Mapping) and isinstance(is_now.get("items"), Mapping):
-            yield from self._compare(
-                f"{path}[]", f"{at}/items", was["items"], is_now["items"], depth - 1
-            )
+def _compare(
+    path: str, at: str, before: Json, after: Json, *, roots: _Roots, depth: int = _DEEPEST
+) -> Iterator[Finding]:
+    """Everything that the later schema no longer admits, outer before inner."""
+    was, is_now = _plain(before, roots[0]), _plain(after, roots[1])
+    named = f"'{path}'" if path else "the widget"
+    for problem in _narrowings(was, is_now):
+        advice = "callers that send what was right before are refused"
+        yield _finding("W1503", at, f"{named} {problem}", advice)
+    yield from _fields(path, at, was, is_now)
+    if depth == 0:
+        return
+    deeper = partial(_compare, roots=roots, depth=depth - 1)
+    known = _properties(is_now)
+    for name, inner in _properties(was).items():
+        if name in known:
+            place = f"{at}/properties{pointer(name)}"
+            yield from deeper(_dotted(path, name), place, inner, known[name])
+    items = was.get("items"), is_now.get("items")
+    if all(isinstance(one, Mapping) for one in items):
+        yield from deeper(f"{path}[]", f"{at}/items", *items)
 
 
 def _fields(

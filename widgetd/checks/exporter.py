@@ -7,10 +7,10 @@ exporter is known to lose is told from what somebody changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from widgetd.checks.renders import Outcome, said
+from widgetd.checks.renders import Outcome, told
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.validator import Schema
 from widgetd.template.dialect import LEXEME, WRAPPED
@@ -36,12 +36,25 @@ class Element:
 
 def template_warnings(widget: Widget, outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """What is wrong with the template, and how it came to say something else than the JSX."""
-    choice = widget.choice
-    if choice.reason in _INSTEAD:
-        yield _INSTEAD[choice.reason](widget)
+    choice, fault = widget.choice, widget.choice.fault
+    if choice.reason == "missing":
+        yield Finding(
+            code="W1325",
+            problem="there is no template, so the JSX in encodedWidget is drawn",
+            advice="export the widget again to have one, if others than widgetd draw it",
+        )
+    elif choice.reason == "faulty" and fault is not None:
+        problem = f"the JSX is drawn, for the template cannot be: {fault.problem}"
+        yield replace(fault, code="W1325", problem=problem)
+    elif choice.reason == "lost":
+        yield Finding(
+            code="W1307",
+            at="/template",
+            problem=f"the exporter lost some of the JSX: {_told(widget.comparison, 'not')}",
+            advice="widgetd draws the JSX; others draw the template, unless it says the same",
+        )
     if choice.source == "view":
         return
-    fault = choice.fault
     of_jsx = f"; nor can the JSX be drawn: line {fault.line}: {fault.problem}" if fault else ""
     for warning in widget.template.warnings:
         more = of_jsx if warning.code == "W1307" else ""
@@ -84,12 +97,12 @@ def read_otherwise(widget: Widget, schema: Schema) -> Iterator[Finding]:
         certain = read.guarded or read.index or any(sign in read.path for sign in ".[")
         if not certain and read.path not in {*required, *read.known}:
             first.setdefault("absent", read.line)
-    told = ", ".join(f"{_OTHERWISE[what][0]} (line {line})" for what, line in first.items())
+    listed = ", ".join(f"{_OTHERWISE[what][0]} (line {line})" for what, line in first.items())
     yield Finding(
         code="W1328",
         at="/template",
         line=min(first.values()),
-        problem=f"chatkit's WidgetTemplate cannot read all of it: {told}",
+        problem=f"chatkit's WidgetTemplate cannot read all of it: {listed}",
         advice="widgetd does; for both, " + "; ".join(_OTHERWISE[what][1] for what in first),
     )
 
@@ -114,45 +127,9 @@ def _differs(widget: Widget, outcomes: Sequence[Outcome]) -> bool:
     return False
 
 
-def _no_template(_widget: Widget) -> Finding:
-    return Finding(
-        code="W1325",
-        problem="there is no template, so the JSX in encodedWidget is drawn",
-        advice="export the widget again to have one, if others than widgetd draw it",
-    )
-
-
-def _faulty(widget: Widget) -> Finding:
-    fault = widget.choice.fault
-    assert fault is not None  # noqa: S101 - it is why the JSX was chosen
-    problem = f"the JSX is drawn, for the template cannot be: {fault.problem}"
-    return replace(fault, code="W1325", problem=problem)
-
-
-def _lost(widget: Widget) -> Finding:
-    return Finding(
-        code="W1307",
-        at="/template",
-        problem=f"the exporter lost some of the JSX: {_told(widget.comparison, 'not')}",
-        advice="widgetd draws the JSX; others draw the template, unless it says the same",
-    )
-
-
-_INSTEAD: Mapping[str, Callable[[Widget], Finding]] = {
-    "missing": _no_template,
-    "faulty": _faulty,
-    "lost": _lost,
-}
-"""What is said of a JSX that is drawn instead of its template, by the reason."""
-
-
 def _told(comparison: Comparison, between: str) -> str:
-    told = [
-        f"{at or '/'} is {said(got)}, {between} {said(want)}"
-        for at, got, want in comparison.differences
-    ]
-    first = "; ".join(told[:MOST_DIFFERENCES])
-    return first + (", and so on" if len(told) > MOST_DIFFERENCES else "")
+    found = comparison.differences
+    return told(found, between) + (", and so on" if len(found) > MOST_DIFFERENCES else "")
 
 
 def wrapped_data(template: str) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, takewhile
 from typing import Any
 
@@ -20,7 +21,7 @@ from widgetd.template import Template
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
 from widgetd.widget.document import Studio
-from widgetd.widget.export import ABSENT, MOST_DIFFERENCES, differences, differing
+from widgetd.widget.export import ABSENT, MOST_DIFFERENCES, Difference, differences, differing
 from widgetd.widget.samples import Sample, admitted, examples, generated, studio_samples
 from widgetd.widget.widget import Widget
 
@@ -81,30 +82,18 @@ def attempts(widget: Widget) -> Iterator[Outcome]:
 
 def render(widget: Widget, sample: Sample) -> Outcome:
     """What rendering `sample`, which the schema admits, comes to."""
+    outcome = partial(Outcome, sample=sample, at=widget.drawing_at)
     try:
-        return Outcome(sample=sample, at=widget.drawing_at, tree=widget.tree(sample.arguments))
+        return outcome(tree=widget.tree(sample.arguments))
     except CallError as error:
-        fault = error.message
-        if error.place is not None:
-            fault = fault.removeprefix(f"line {error.place[0]}: ")
-        return Outcome(
-            sample=sample,
-            at=widget.drawing_at,
-            fault=fault,
-            code="W1310",
-            place=error.place,
-            exhausted=error.code == "W2005",
-        )
+        fault, place = error.message, error.place
+        if place is not None:
+            fault = fault.removeprefix(f"line {place[0]}: ")
+        return outcome(fault=fault, code="W1310", place=place, exhausted=error.code == "W2005")
     except WidgetError as error:
         finding = error.finding
         place = _written(widget, sample, finding)
-        return Outcome(
-            sample=sample,
-            at=widget.drawing_at,
-            fault=finding.problem,
-            code=finding.code,
-            place=place,
-        )
+        return outcome(fault=finding.problem, code=finding.code, place=place)
 
 
 def _written(widget: Widget, sample: Sample, finding: Finding) -> tuple[int, int] | None:
@@ -164,11 +153,7 @@ def name_of(at: str) -> str:
 def unknown_words(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator[Finding]:
     """What the trees say that ChatKit does not know, each once (W14xx).
 
-    Of a tree that generated arguments made, only what does not come from them.
-
-    Args:
-        outcomes: What drawing came to.
-        texts: What the author wrote that the trees are made by.
+    Of a tree that generated arguments made, only what stands in the author's own texts.
     """
     known: set[tuple[str, str]] = set()
     for one in outcomes:
@@ -229,22 +214,17 @@ def preview_differences(
         expected = tree(orjson.dumps(preview))
     except WidgetError as error:
         problem = f"the preview is no widget: {error.finding.problem}"
-        yield Finding(
-            code="W1323", at="/outputJsonPreview", problem=problem, advice="export the widget again"
-        )
+        advice = "export the widget again"
+        yield Finding(code="W1323", at="/outputJsonPreview", problem=problem, advice=advice)
         return
-    found = [
-        f"{at or '/'} is {said(got)}, not {said(want)}"
-        for at, got, want in differences(own.tree, expected)
-    ]
+    found = list(differences(own.tree, expected))
     if found:
-        first = "; ".join(found[:MOST_DIFFERENCES])
         rest = len(found) - MOST_DIFFERENCES
         more = f", and {rest} more" if rest > 0 else ""
         yield Finding(
             code="W1323",
             at="/outputJsonPreview",
-            problem=f"the sample in encodedWidget renders otherwise: {first}{more}",
+            problem=f"the sample in encodedWidget renders otherwise: {told(found, 'not')}{more}",
             advice=_stale(widget, expected, own.tree),
         )
 
@@ -264,8 +244,15 @@ def _stale(widget: Widget, preview: Any, own: Any) -> str:
     return "the JSX draws neither: export the widget again, and correct what was changed since"
 
 
-def said(value: Any) -> str:
-    """A value of a tree as a finding shows it."""
+def told(differences: Sequence[Difference], between: str) -> str:
+    """The first of the differences of two trees, as a finding says them."""
+    return "; ".join(
+        f"{at or '/'} is {_said(got)}, {between} {_said(want)}"
+        for at, got, want in differences[:MOST_DIFFERENCES]
+    )
+
+
+def _said(value: Any) -> str:
     return "absent" if value is ABSENT else shown(value)
 
 

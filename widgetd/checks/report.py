@@ -51,11 +51,7 @@ class Location:
 
 
 class Locations:
-    """Where findings are in the files that they are about, each of which is read through once.
-
-    Args:
-        contents: The text of each file, by its path, where it can be read.
-    """
+    """Where findings are in the files that they are about, each of which is read through once."""
 
     def __init__(self, contents: Mapping[str, str]) -> None:
         self._contents = contents
@@ -110,9 +106,7 @@ def _first(line: str) -> int:
 def as_text(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
     """One paragraph for each finding, with the line that it is about and a caret below.
 
-    Args:
-        findings: In the order of the report.
-        contents: The text of each file that a finding is about, where it can be read.
+    The contents are those of each file that a finding is about, where it can be read.
     """
     lines, locations = [], Locations(contents)
     for finding in findings:

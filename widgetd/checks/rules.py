@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.checks import exporter, feeds, images, renders, schemas, texts
+from widgetd.checks import exporter, images, renders, schemas, texts
 from widgetd.checks.declared_paths import DeclaredPaths
 from widgetd.errors import Finding
 from widgetd.schema.json_text import decode
@@ -64,8 +64,8 @@ RULES = (
     Rule(("W1408",), ("actions",), renders.hidden_fields),
     Rule(("W1410",), ("definition", "outcomes", "image_origins"), images.unloadable),
     Rule(("W1214",), ("definition", "actions"), texts.described_in_vain),
-    Rule(("W1601",), ("feed", "definition", "upstreams"), feeds.unknown_upstream),
-    Rule(("W1603",), ("feed", "definition"), feeds.unknown_fields),
+    Rule(("W1601",), ("feed", "definition", "upstreams"), texts.unknown_upstream),
+    Rule(("W1603",), ("feed", "definition"), texts.unknown_feed_fields),
 )
 """In the order of what they are about in a file."""
 
@@ -186,11 +186,7 @@ def findings(
 ) -> tuple[Finding, ...]:
     """Everything that can be said about `widget`, in the order of its file's parts.
 
-    Args:
-        widget: A compiled widget; of a mere definition only its texts are looked at.
-        strict: Whether it is a fault that a template reads what its schema does not declare.
-        image_origins: Origins that images may come from in every widget.
-        upstreams: The names of those that are declared; None where nobody says.
+    Of a mere definition only its texts are looked at. The other arguments are those of `Subject`.
     """
     subject = Subject(widget, strict=strict, image_origins=image_origins, upstreams=upstreams)
     found: list[Finding] = []

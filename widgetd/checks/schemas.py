@@ -181,10 +181,7 @@ def guessed(widget: Widget) -> Iterator[Finding]:
 def undeclared(widget: Widget, declared: DeclaredPaths, strict: bool) -> Iterator[Finding]:
     """Each path that the template reads and the schema does not declare, where it is read first.
 
-    Args:
-        widget: Whose template it is.
-        declared: The schema.
-        strict: Whether this is a fault (W1321) or a warning (W1320).
+    Where it is `strict`, this is a fault (W1321), else a warning (W1320).
     """
     name = name_of(widget.drawing_at)
     for count, (read, missing) in enumerate(_misread(widget, declared)):
@@ -263,12 +260,8 @@ def _misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Read, Un
 
 def _down_to(path: str) -> Iterator[str]:
     """A path, and each that leads to it: `legs[].from`, `legs[]`, `legs`."""
-    ends = (found.start() for found in _SEPARATOR.finditer(path))
-    yield from (path[:end] for end in ends)
+    yield from (path[: found.start()] for found in re.finditer(r"[.\[]", path))
     yield path
-
-
-_SEPARATOR = re.compile(r"[.\[]")
 
 
 def unused(
@@ -298,10 +291,8 @@ def unread_fields(
 ) -> Iterator[tuple[str, str]]:
     """Each declared field that is not shown, outermost only, with its JSON pointer.
 
-    Args:
-        read: The paths that the template, or the sidecar, reads.
-        declared: The schema.
-        shows: Whether a field that no read names changes the output all the same.
+    It is shown where its path is among those that are `read`, or if `shows` says that it changes
+    the output all the same.
     """
     within = {part for one in read for part in _down_to(one)}
     deeper = {part for one in read for part in _down_to(one) if part != one}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from widgetd.errors import Finding, nearest
+from widgetd.errors import Finding, did_you_mean, nearest
 from widgetd.schema.describe import alternatives
 from widgetd.schema.json_values import pointer
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import template_actions
 from widgetd.widget.definition import Definition
 from widgetd.widget.document import KNOWN, OPTIONAL, READ_BY_MODELS
+from widgetd.widget.feed import Feed
 from widgetd.widget.hidden_characters import hidden
 from widgetd.widget.sidecar import SUFFIX
 
@@ -114,17 +115,42 @@ def described_in_vain(
     for name in definition.sidecar.actions:
         if name in types:
             continue
-        if near := nearest(name, types):
-            advice = f"did you mean '{near}'?"
-        elif types:
-            named = [f"'{one}'" for one in types[:_MOST_NAMED]]
-            advice = f"describe {alternatives(named)}"
-        else:
-            advice = "take it out, for there is no action at all"
+        named = [f"'{one}'" for one in types[:_MOST_NAMED]]
+        none = "take it out, for there is no action at all"
+        otherwise = f"describe {alternatives(named)}" if named else none
         yield Finding(
             code="W1214",
             path=definition.path + SUFFIX,
             at=f"/actions{pointer(name)}",
             problem=f"the template has no action '{name}'",
-            advice=advice,
+            advice=did_you_mean(name, types, otherwise),
         )
+
+
+def unknown_upstream(
+    feed: Feed, definition: Definition, upstreams: Collection[str]
+) -> Iterator[Finding]:
+    """That the feed names an upstream that nobody declared (W1601)."""
+    name = feed.part.upstream
+    if name not in upstreams:
+        yield Finding(
+            code="W1601",
+            path=definition.path + SUFFIX,
+            at="/feed/upstream",
+            problem=f"there is no upstream '{name}' in the upstreams file",
+            advice=did_you_mean(name, upstreams, f"declare [{name}] there"),
+        )
+
+
+def unknown_feed_fields(feed: Feed, definition: Definition) -> Iterator[Finding]:
+    """Each field that the feed fills and the schema lacks (W1603)."""
+    properties = feed.schema.advertised["properties"]
+    for name in feed.part.map or ():
+        if name not in properties:
+            yield Finding(
+                code="W1603",
+                path=definition.path + SUFFIX,
+                at=f"/feed/map/{name}",
+                problem=f"the feed fills '{name}', which the schema lacks",
+                advice=did_you_mean(name, properties, "fill a field that it has"),
+            )

@@ -112,12 +112,9 @@ def _counted(number: int, noun: str) -> str:
 
 
 def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -> Checked:
-    """Everything that can be said about the widgets at `paths`.
+    """Everything that can be said about the widgets at `paths`: folders, or single files.
 
-    Args:
-        paths: Folders, or single files; a sidecar stands for its widget.
-        strict: Undeclared names are faults.
-        against: A git revision or a folder to compare with; empty for none.
+    A sidecar stands for its widget. `against` is a git revision or a folder to compare with.
 
     Raises:
         ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
@@ -177,12 +174,8 @@ def _scanned(
 ) -> Snapshot:
     """What would be served of `folder`.
 
-    Args:
-        folder: The folder.
-        said: Gets what can be said of each widget, by path; None if nobody asks.
-        only: The path of the one file to say it of; empty for all.
-        strict: Undeclared names are faults.
-        needs: Gets what some clients need, each with the files of which it is said.
+    Of each widget, or of the one at `only`, `said` gets what can be said, by path, and `needs` what
+    some clients need, each with the files of which that is said.
     """
     from widgetd.catalog.loader import Loader
     from widgetd.checks import findings

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from widgetd.cli.options import Dir, snapshot_of
-from widgetd.errors import ConfigError, nearest
+from widgetd.errors import ConfigError, did_you_mean
 from widgetd.settings import folder_of, settle
 
 MCP_URL = "http://127.0.0.1:8787/mcp"
@@ -102,18 +102,15 @@ def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL)
 def snippet(host: str, url: str, token: str = "") -> str:
     """What connects `host` to the daemon at `url`, with where it goes.
 
-    Args:
-        host: A key of `HOSTS`, in any case, with spaces or hyphens.
-        url: Where MCP is served.
-        token: What the daemon lets it in by; empty where none is needed, or hosts log in.
+    A host is a key of `HOSTS`, in any case, with spaces or hyphens. It has no token where none is
+    needed, or hosts log in.
 
     Raises:
         ConfigError: The host is unknown, or takes no token (W0002); it names what would be right.
     """
     name = host.casefold().replace(" ", "-").replace("_", "-")
     if name not in HOSTS:
-        match = nearest(name, tuple(HOSTS))
-        advice = f"did you mean '{match}'?" if match else f"known are {', '.join(HOSTS)}"
+        advice = did_you_mean(name, HOSTS, f"known are {', '.join(HOSTS)}")
         raise ConfigError("W0002", f"there is no snippet for '{host}'", advice)
     if token and name == "chatgpt":
         advice = "have it log in: serve with --jwt-jwks, --jwt-issuer, --jwt-audience, --public-url"

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from widgetd.cli.options import print_json
-from widgetd.errors import ConfigError, nearest
-
-if TYPE_CHECKING:
-    pass
+from widgetd.errors import ConfigError, did_you_mean
 
 SCHEMAS = ".schemas"
 """The folder, hidden from the scan, in which an editor finds what the files beside it may say."""
@@ -167,8 +164,7 @@ def _copied(tool: str, name: str) -> _Begun:
 
     widgets = snapshot_of(bundled()).widgets
     if tool not in widgets:
-        near = nearest(tool, tuple(widgets))
-        advice = f"did you mean '{near}'?" if near else f"there are {', '.join(widgets)}"
+        advice = did_you_mean(tool, widgets, f"there are {', '.join(widgets)}")
         raise ConfigError("W0002", f"no bundled widget is called '{tool}'", advice)
     definition = widgets[tool].definition
     beside = bundled() / f"{definition.path}{SUFFIX}"

@@ -13,7 +13,7 @@ import orjson
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from widgetd.errors import CallError, ConfigError, nearest
+from widgetd.errors import CallError, ConfigError, did_you_mean
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.settings import Settings, Settled, folder_of, settle
 
@@ -66,10 +66,14 @@ def settled_by(dir: Path | None, flags: object, **fixed: object) -> Settled:
 
 def snapshot_of(dir: Path | None) -> Snapshot:
     """What would be served of `dir`, by default of the folder that `serve` would serve."""
+    return scanned(settle({"dir": dir}, os.environ).settings)
+
+
+def scanned(settings: Settings) -> Snapshot:
+    """What would be served by these settings."""
     from widgetd.catalog.loader import Loader
     from widgetd.daemon.loading import admit, catalog_for
 
-    settings = settle({"dir": dir}, os.environ).settings
     load = Loader(admit, strict=settings.strict).load
     return catalog_for(settings, folder_of(settings), load, quiet_ms=0).scan()
 
@@ -81,8 +85,7 @@ def widget_of(snapshot: Snapshot, name: str) -> Widget:
         CallError: There is none; the error names the nearest.
     """
     if name not in snapshot.widgets:
-        near = nearest(name, tuple(snapshot.widgets))
-        hint = f"did you mean '{near}'?" if near else "`widgetd list` names what there is"
+        hint = did_you_mean(name, snapshot.widgets, "`widgetd list` names what there is")
         raise CallError("W2001", f"there is no widget '{name}'; {hint}", path="name")
     return snapshot.widgets[name]
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from widgetd.browser.chromium import demand_browser
 from widgetd.cli.generate import snippet
-from widgetd.cli.options import Flags, complain, print_json, settled_by
+from widgetd.cli.options import Flags, complain, print_json, scanned, settled_by
 from widgetd.daemon.startup import hasten, importing, without
 from widgetd.errors import ConfigError
 from widgetd.settings import Settings, bundled, folder_of, settle
@@ -137,27 +137,19 @@ def validate(*, config: Path | None = None) -> int:
     settings = settled.settings
     folder = folder_of(settings)
     _refuse_unusable(settings)
-    from widgetd.catalog.loader import Loader
-    from widgetd.daemon.loading import admit, catalog_for
-
-    load = Loader(admit, strict=settings.strict).load
-    snapshot = catalog_for(settings, folder, load, quiet_ms=0).scan()
+    snapshot = scanned(settings)
     where = "over stdio" if settings.transport == "stdio" else f"on {settings.host}:{settings.port}"
     print(f"would serve {len(snapshot.widgets)} widgets from {folder} {where}")
     for fault in snapshot.faults.values():
         print(f"would refuse {fault}")
-    said = {name: origin for name, origin in settled.origins.items() if origin != "default"}
-    for name, origin in said.items():
-        print(f"{name} is said by {origin}")
+    for name, origin in settled.origins.items():
+        if origin != "default":
+            print(f"{name} is said by {origin}")
     return 0
 
 
 def _refuse_unusable(settings: Settings) -> None:
-    """Look at the chat, tokens, webhook, ports and places as a start does, and keep none of them.
-
-    Raises:
-        ConfigError: A start would raise it.
-    """
+    """Look at the chat, tokens, webhook, ports and places as a start does, and keep none."""
     from contextlib import ExitStack
 
     from widgetd.chat.opening import demand_address, instructions_in

@@ -83,11 +83,7 @@ _ACTION = """\
 
 
 def write_sidecar(path: Path, widget: Widget) -> Path:
-    """Write the sidecar beside the file at `path`, and answer where.
-
-    Args:
-        path: The `.widget` file.
-        widget: What is in it.
+    """Write the sidecar of `widget` beside its file at `path`, and answer where.
 
     Raises:
         ConfigError: There is a sidecar already (W0002); it is left as it is.

@@ -9,7 +9,7 @@ to know where it will be shown: no colours, no transports, no log events.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -170,6 +170,12 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
         known = [*ordered[max(at - _MANY // 4, 0) : at + _MANY // 4], *alike]
     matches = get_close_matches(name, known, n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """The advice for a name that is none of `known`: the one that was meant, else `otherwise`."""
+    near = nearest(name, tuple(known))
+    return f"did you mean '{near}'?" if near else otherwise
 
 
 _MANY = 200
