@@ -19,6 +19,7 @@ from widgetd.store.contract import (
     Clock,
     Origin,
     Renders,
+    call_again,
 )
 from widgetd.store.waiters import Waiters, awaited
 
@@ -57,15 +58,7 @@ class _Queue:
 
 
 class LocalActions:
-    """`Actions` in this process.
-
-    Args:
-        renders: Says whether a render without actions may still have some.
-        waiters: Who waits; shared with whoever else wakes them.
-        bounds: Of queues, actions and payloads.
-        clock: Tells the time.
-        origin: Actions count from the number after it.
-    """
+    """`Actions` in this process; they count from the number after `origin`."""
 
     def __init__(
         self, renders: Renders, waiters: Waiters, *, bounds: Bounds, clock: Clock, origin: int = 0
@@ -157,7 +150,11 @@ class LocalActions:
 
     def _add(self, queue: _Queue, new: Queued) -> None:
         if self._waiters.draining:
-            raise ending()
+            raise call_again(
+                "W2405",
+                "this process ends, and would take the action with it",
+                "try again with the same idempotency_key",
+            )
         if len(queue.unread) >= self._bounds.actions:
             raise queue_full(self._bounds.actions)
         queue.last = new.action.seq
@@ -197,7 +194,8 @@ class LocalActions:
         each = Counter(queue.owner for queue in self._queues.values())
         largest = max(each, key=lambda one: (each[one], one))
         if each[owner] + 1 >= each[largest]:
-            raise queues_full(len(self._queues))
+            hint = "try again when await_widget_action has read some"
+            raise call_again("W2402", f"{len(self._queues)} renders have unread actions", hint)
         oldest = next(at for at, queue in self._queues.items() if queue.owner == largest)
         del self._queues[oldest]
 
@@ -221,20 +219,4 @@ def encoded_payload(payload: object, bounds: Bounds) -> bytes:
 def queue_full(unread: int) -> CallError:
     """There is no room for an action (W2402) until somebody reads."""
     hint = "try again when await_widget_action has read them"
-    return _try_again("W2402", f"{unread} actions of this render are unread", hint)
-
-
-def queues_full(queues: int) -> CallError:
-    """There is no room for another render's actions (W2402) until somebody reads."""
-    hint = "try again when await_widget_action has read some"
-    return _try_again("W2402", f"{queues} renders have unread actions", hint)
-
-
-def ending() -> CallError:
-    """Whoever would keep an action ends, and nobody else would have it (W2405)."""
-    problem = "this process ends, and would take the action with it"
-    return _try_again("W2405", problem, "try again with the same idempotency_key")
-
-
-def _try_again(code: str, problem: str, hint: str) -> CallError:
-    return CallError(code, f"{problem}; {hint}", recoverable=True, suggestions=(hint,))
+    return call_again("W2402", f"{unread} actions of this render are unread", hint)

@@ -12,14 +12,14 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal, Protocol
 
 import orjson
 
-from widgetd.errors import CallError
 from widgetd.schema.json_values import to_json
-from widgetd.store.contract import Bounds, Clock, StoredRender
+from widgetd.store.contract import Bounds, Clock, StoredRender, call_again, too_soon
 from widgetd.store.waiters import Listener, Waiters
 
 
@@ -60,9 +60,7 @@ class LocalCache:
     """Values by key, oldest first.
 
     Attributes:
-        most: How many values.
         most_bytes: Their size together; a larger value is not kept at all.
-        ttl_s: How long a value is kept.
     """
 
     def __init__(self, *, most: int, most_bytes: int, ttl_s: float, clock: Clock) -> None:
@@ -77,11 +75,7 @@ class LocalCache:
     async def put(self, key: str, value: bytes, *, owner: str, ttl_s: float | None = None) -> bytes:
         """Keep `value` under `key` unless one stands there, and give the one that stands.
 
-        Args:
-            key: Any text.
-            value: Kept as it is.
-            owner: Whose share of the room it takes.
-            ttl_s: Where the value has lived before; the cache's own by default.
+        It takes of `owner`'s share of the room; one that has lived elsewhere before brings `ttl_s`.
         """
         standing = self._live(key)
         if standing is not None:
@@ -153,15 +147,7 @@ Tell = Callable[[str, int], Awaitable[None]]
 
 
 class CachedRenders:
-    """`Renders` in a cache.
-
-    Args:
-        cache: Where they are kept.
-        waiters: Whoever waits for another version.
-        tell: Tells them, in every replica.
-        bounds: How often a render may be replaced.
-        clock: Tells the time.
-    """
+    """`Renders` in a cache; `tell` tells whoever waits of another version, in every replica."""
 
     def __init__(
         self,
@@ -198,7 +184,11 @@ class CachedRenders:
         while (kept := await self._cache.newest(render_id)) is not None:
             standing = StoredRender.read(kept)
             if after not in (None, standing.version):
-                raise _overtaken(standing.version, after)
+                hint = f"look at version {standing.version}, and replace that"
+                problem = (
+                    f"expected {standing.version}, the newest version of the render, got {after}"
+                )
+                raise call_again("W2406", problem, hint, path="after")
             version = standing.version + 1
             changed = change(standing)
             made = replace(
@@ -242,23 +232,9 @@ class CachedRenders:
         now = self._clock()
         paid_s = max(standing.paid_s, now - 1) + 1 / self._per_s
         if paid_s > now:
-            hint = f"try again in {paid_s - now:.3g} s"
-            problem = f"a render has at most {self._per_s:g} new versions a second; {hint}"
-            raise CallError(
-                "W2201",
-                problem,
-                recoverable=True,
-                suggestions=(hint,),
-                retry_after_s=round(paid_s - now, 3),
-            )
+            problem = f"a render has at most {self._per_s:g} new versions a second"
+            raise too_soon("W2201", problem, paid_s - now)
         return paid_s
-
-
-def _overtaken(version: int, after: int | None) -> CallError:
-    """Somebody else replaced the render first (W2406)."""
-    hint = f"look at version {version}, and replace that"
-    problem = f"expected {version}, the newest version of the render, got {after}; {hint}"
-    return CallError("W2406", problem, path="after", recoverable=True, suggestions=(hint,))
 
 
 class CachedAnswers:
@@ -281,11 +257,7 @@ class CachedAnswers:
 
 
 def read_answer(kept: bytes) -> Mapping[str, Any]:
-    """The answer that is kept so.
-
-    Raises:
-        ValueError: It is none.
-    """
+    """The answer that is kept so; raises `ValueError` where it is none."""
     found = orjson.loads(kept)
     if not isinstance(found, dict):
         raise ValueError("expected an object")  # noqa: TRY004 - it is the value that is wrong
@@ -299,22 +271,9 @@ def key_digest(idempotency_key: str) -> str:
 
 def local_caches(bounds: Bounds, clock: Clock) -> tuple[LocalCache, LocalCache, LocalCache]:
     """What this process keeps of renders, of answers, and of what upstreams answered."""
-    renders = LocalCache(
-        most=bounds.renders,
-        most_bytes=bounds.render_bytes,
-        ttl_s=bounds.render_ttl_s,
-        clock=clock,
+    cache = partial(LocalCache, clock=clock)
+    return (
+        cache(most=bounds.renders, most_bytes=bounds.render_bytes, ttl_s=bounds.render_ttl_s),
+        cache(most=bounds.answers, most_bytes=bounds.answer_bytes, ttl_s=bounds.answer_ttl_s),
+        cache(most=bounds.fed, most_bytes=bounds.fed_bytes, ttl_s=bounds.fed_ttl_s),
     )
-    answers = LocalCache(
-        most=bounds.answers,
-        most_bytes=bounds.answer_bytes,
-        ttl_s=bounds.answer_ttl_s,
-        clock=clock,
-    )
-    fed = LocalCache(
-        most=bounds.fed,
-        most_bytes=bounds.fed_bytes,
-        ttl_s=bounds.fed_ttl_s,
-        clock=clock,
-    )
-    return renders, answers, fed

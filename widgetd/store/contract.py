@@ -285,17 +285,20 @@ class Decision:
         Raises:
             CallError: It may not (W2201, W2202); the message says when to try again.
         """
-        if not self.code:
-            return
-        what = "too many calls" if self.code == "W2201" else "too many calls at the same time"
-        hint = f"try again in {self.retry_after_s:.3g} s"
-        raise CallError(
-            self.code,
-            f"{what}; {hint}",
-            recoverable=True,
-            suggestions=(hint,),
-            retry_after_s=round(self.retry_after_s, 3),
-        )
+        if self.code:
+            what = "too many calls" if self.code == "W2201" else "too many calls at the same time"
+            raise too_soon(self.code, what, self.retry_after_s)
+
+
+def call_again(code: str, problem: str, hint: str, **more: Any) -> CallError:
+    """That the same call may succeed later, and how, as `hint` says."""
+    return CallError(code, f"{problem}; {hint}", recoverable=True, suggestions=(hint,), **more)
+
+
+def too_soon(code: str, problem: str, wait_s: float) -> CallError:
+    """That the same call may succeed in `wait_s`."""
+    hint = f"try again in {wait_s:.3g} s"
+    return call_again(code, problem, hint, retry_after_s=round(wait_s, 3))
 
 
 class Renders(Protocol):

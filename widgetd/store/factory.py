@@ -70,12 +70,8 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
         owner_of=lambda kept: StoredRender.read(kept).owner,
         version_of=lambda kept: StoredRender.read(kept).version,
     )
-    answer_cache = SharedCache(
-        connection, local_answers, name="answers", owner_of=lambda kept: ("", read_answer(kept))[0]
-    )
-    fed_cache = SharedCache(
-        connection, local_fed, name="fed", owner_of=lambda kept: ("", read_answer(kept))[0]
-    )
+    answer_cache = SharedCache(connection, local_answers, name="answers", owner_of=_nobody)
+    fed_cache = SharedCache(connection, local_fed, name="fed", owner_of=_nobody)
     renders = CachedRenders(
         render_cache, waiters, tell=connection.tell_replaced, bounds=bounds, clock=clock
     )
@@ -97,13 +93,14 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
         )
 
 
-def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store:
-    """A store in this process, which needs no closing.
+def _nobody(kept: bytes) -> str:
+    """Who owns an answer; raises `ValueError` where it is none."""
+    read_answer(kept)
+    return ""
 
-    Args:
-        bounds: How much is kept, and for how long.
-        clock: Tells the time.
-    """
+
+def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store:
+    """A store in this process, which needs no closing."""
     bounds = bounds or Bounds()
     render_cache, answer_cache, fed_cache = local_caches(bounds, clock)
     waiters = Waiters()

@@ -15,17 +15,11 @@ TICK_S = 1e-6
 """Below this, seconds since the epoch tell no times apart: whoever comes back exactly when told
 to must not be sent away for the last bit of a float."""
 
-
 ALLOWED = Decision()
 
 
 class LocalLimits:
-    """`Limits` in this process.
-
-    Args:
-        bounds: The rates, and how many principals are remembered.
-        clock: Tells the time.
-    """
+    """`Limits` in this process."""
 
     def __init__(self, *, bounds: Bounds, clock: Clock) -> None:
         self._bounds = bounds
@@ -46,7 +40,7 @@ class LocalLimits:
         if len(self._buckets) > self._bounds.principals:
             self._buckets.popitem(last=False)
         if paid:
-            return Decision()
+            return ALLOWED
         return Decision(code="W2201", retry_after_s=(price - calls) / rate)
 
     def slot(self, principal: str) -> AbstractAsyncContextManager[Decision]:
@@ -62,11 +56,8 @@ class LocalLimits:
         else:
             self._places[principal] = taken + 1
             try:
-                yield Decision()
+                yield ALLOWED
             finally:
-                self._leave(principal)
-
-    def _leave(self, principal: str) -> None:
-        self._places[principal] -= 1
-        if not self._places[principal]:
-            del self._places[principal]
+                self._places[principal] -= 1
+                if not self._places[principal]:
+                    del self._places[principal]

@@ -23,17 +23,12 @@ Look = Callable[[], Awaitable[T | None]]
 
 
 class Waiters:
-    """Whoever waits, by render; each at the cost of an event."""
+    """Whoever waits, by render, each at the cost of an event; none once this process drains."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, set[anyio.Event]] = {}
         self._listeners: set[Listener] = set()
-        self._draining = False
-
-    @property
-    def draining(self) -> bool:
-        """Whether this process is about to end."""
-        return self._draining
+        self.draining = False
 
     def notify(self, render_id: str) -> None:
         """Let whoever waits for one render look again."""
@@ -62,7 +57,7 @@ class Waiters:
 
     def drain(self) -> None:
         """Let nobody wait any more."""
-        self._draining = True
+        self.draining = True
         self.notify_all()
 
     async def wait(
@@ -76,7 +71,7 @@ class Waiters:
                 answer = await look()
                 if answer is not None:
                     return answer
-                if self._draining:
+                if self.draining:
                     return "draining"
                 with anyio.CancelScope(deadline=deadline) as patience:
                     await event.wait()

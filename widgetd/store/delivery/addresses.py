@@ -26,12 +26,7 @@ class PrivateAddressError(Exception):
 
 
 async def address_of(host: str, port: int, *, allow_private: bool) -> str:
-    """An address of `host` to connect to.
-
-    Args:
-        host: A name or an address.
-        port: Where on the host.
-        allow_private: Whether it may be an address of this machine or network.
+    """An address of `host`, itself a name or an address, to connect to.
 
     Raises:
         PrivateAddressError: One of its addresses is not public, and must be.

@@ -20,15 +20,7 @@ import anyio
 import orjson
 import structlog
 
-from widgetd.store.contract import (
-    UNKNOWN,
-    Accepted,
-    Actions,
-    Awaited,
-    Clock,
-    Origin,
-    Store,
-)
+from widgetd.store.contract import UNKNOWN, Accepted, Actions, Awaited, Clock, Origin, Store
 from widgetd.store.delivery.webhook import Client, Webhook
 
 MOST_WAITING = 1000
@@ -53,15 +45,10 @@ class Delivery:
 
 
 class Forwarder:
-    """A store whose actions are also told to a webhook.
-
-    Args:
-        store: Keeps the actions.
-        hook: Who is told.
-        clock: Tells the time.
-        most_waiting: How many actions may wait to be told.
+    """A store whose actions are also told to a webhook; `most_waiting` of them may wait for that.
 
     Attributes:
+        waiting: How many actions it has yet to be told of.
         failures: How many actions it was never told of.
     """
 
@@ -77,16 +64,11 @@ class Forwarder:
         self._clock = clock
         self._renders = store.renders
         self._most_waiting = most_waiting
-        self._waiting = 0
+        self.waiting = 0
         self.failures = 0
         self._finished = anyio.Event()
         self._outbox, self._deliveries = anyio.create_memory_object_stream[Delivery](math.inf)
         self.store = replace(store, actions=_ForwardedActions(store.actions, self._accept, clock))
-
-    @property
-    def waiting(self) -> int:
-        """How many actions it has yet to be told of."""
-        return self._waiting
 
     async def forward(self) -> None:
         """Run until all is sent that came before `finish`, or until cancelled."""
@@ -110,12 +92,12 @@ class Forwarder:
 
     def _accept(self, delivery: Delivery) -> None:
         problem = ""
-        if self._waiting >= self._most_waiting:
+        if self.waiting >= self._most_waiting:
             problem = "too many deliveries are waiting"
         else:
             try:
                 self._outbox.send_nowait(delivery)
-                self._waiting += 1
+                self.waiting += 1
             except anyio.ClosedResourceError:
                 problem = "this process ends"
         if problem:
@@ -133,12 +115,11 @@ class Forwarder:
                 "payload": delivery.payload,
             }
             timestamp = datetime.fromtimestamp(delivery.at, UTC).isoformat()
-            told = {"type": "widget.action", "timestamp": timestamp, "data": data}
-            body = orjson.dumps(told)
+            body = orjson.dumps({"type": "widget.action", "timestamp": timestamp, "data": data})
             if not await client.deliver(self._hook, delivery.id, body, clock=self._clock):
                 self.failures += 1
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
 
 
 class _ForwardedActions:

@@ -44,8 +44,6 @@ class Webhook:
     """Where actions are told to.
 
     Attributes:
-        url: As the operator wrote it.
-        secret: Signs what is sent.
         allow_private: Whether the receiver may be on this machine or network.
         backoff_s: How long to wait after each attempt that failed; then there is one more.
         timeout_s: How long each attempt may take.
@@ -89,14 +87,7 @@ def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
 
 
 def signed(hook: Webhook, message_id: str, body: bytes, *, at: int) -> Mapping[str, str]:
-    """The headers that prove who sent `body`, and when.
-
-    Args:
-        hook: Whose secret signs.
-        message_id: The same for every attempt.
-        body: What is sent.
-        at: When, in seconds since the epoch.
-    """
+    """The headers that prove who sent `body`, and when, in seconds since the epoch."""
     content = f"{message_id}.{at}.".encode() + body
     signature = base64.b64encode(hmac.new(hook.secret, content, hashlib.sha256).digest())
     return {
@@ -126,13 +117,9 @@ class Client:
         await self._http.aclose()
 
     async def deliver(self, hook: Webhook, message_id: str, body: bytes, *, clock: Clock) -> bool:
-        """Send `body` until it is taken; whether it was.
+        """Send `body`, JSON, until it is taken; whether it was.
 
-        Args:
-            hook: To whom.
-            message_id: By which the receiver knows what it was sent before.
-            body: JSON.
-            clock: Tells the time.
+        By `message_id` the receiver knows what it was sent before.
         """
         problem, turn = "", self._first
         for pause_s in (*hook.backoff_s, None):

@@ -103,13 +103,9 @@ class SharedActions:
     """`Actions` on the server, and in this process while it is away.
 
     Args:
-        connection: The way to the server.
         fallback: Takes over while the server is away; counts from `LOCAL_ORIGIN`, and wakes the
             same readers.
         renders: Says whether a render without actions may still have some.
-        waiters: Who waits.
-        bounds: Of queues, actions and payloads.
-        clock: Tells the time.
     """
 
     def __init__(

@@ -100,14 +100,9 @@ return ARGV[2]
 """
 )
 
-_GET = """
--- KEYS: value. How long it has to live goes with it, so that a copy lives no longer.
-local value = redis.call('GET', KEYS[1])
-return value and {value, redis.call('PTTL', KEYS[1])}
-"""
-
 _NEWEST = """
 -- KEYS: value. ARGV: how the copy begins; empty where there is none.
+-- How long it has to live goes with it, so that a copy lives no longer.
 if #ARGV[1] > 0 and redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) == ARGV[1] then return 1 end
 local value = redis.call('GET', KEYS[1])
 return value and {value, redis.call('PTTL', KEYS[1])}
@@ -118,7 +113,6 @@ class SharedCache:
     """Values by key, on the server and in this process.
 
     Args:
-        connection: The way to the server.
         local: This process's own; the server's is bounded as it is.
         name: Tells the server's caches apart.
         owner_of: Whose share of this process's room a copy of a value takes; raises `ValueError`
@@ -155,20 +149,8 @@ class SharedCache:
 
     async def get(self, key: str) -> bytes | None:
         """What stands under `key`, if anything does."""
-        value = await self._local.get(key)
-        if value is not None:
-            return value
-        try:
-            found: Any = await self._connection.run(_GET, [self.key(key)])
-        except UnavailableError:
-            return None
-        if found is None:
-            return None
-        standing, ttl_ms = found
-        owner = self._owner(standing)
-        if owner is None:
-            return None
-        return await self._local.put(key, standing, owner=owner, ttl_s=ttl_ms / 1000)
+        copy = await self._local.get(key)
+        return await self.newest(key) if copy is None else copy
 
     async def newest(self, key: str) -> bytes | None:
         """What stands under `key` on the server; what this process has while that is away.

@@ -9,7 +9,7 @@ from uuid import uuid4
 import anyio
 
 from widgetd.store.contract import Bounds, Clock, Decision
-from widgetd.store.limits import PLACE_HINT_S, TICK_S, LocalLimits
+from widgetd.store.limits import ALLOWED, PLACE_HINT_S, TICK_S, LocalLimits
 from widgetd.store.shared.connection import NUMBER, Connection, UnavailableError
 
 LEASE_S = 120
@@ -53,14 +53,7 @@ _LEAVE = "return redis.call('ZREM', KEYS[1], ARGV[1])"
 
 
 class SharedLimits:
-    """`Limits` on the server, and in this process while it is away.
-
-    Args:
-        connection: The way to the server.
-        fallback: Takes over while the server is away.
-        bounds: The rates.
-        clock: Tells the time.
-    """
+    """`Limits` on the server, and in this process, by `fallback`, while it is away."""
 
     def __init__(
         self, connection: Connection, fallback: LocalLimits, *, bounds: Bounds, clock: Clock
@@ -74,18 +67,13 @@ class SharedLimits:
         """Take `cost` calls from the principal's bucket, or none."""
         rate, burst = self._bounds.rate_per_s, self._bounds.burst
         if rate is None:
-            return Decision()
-        price, bucket = (
-            min(cost, burst),
-            self._connection.key("hash", "limits", "bucket", principal),
-        )
+            return ALLOWED
+        bucket = self._connection.key("hash", "limits", "bucket", principal)
+        numbers = (self._clock(), rate, burst, min(cost, burst), TICK_S, LONGEST_S)
         try:
-            wait = await self._connection.run(
-                _TAKE, [bucket], self._clock(), rate, burst, price, TICK_S, LONGEST_S
-            )
+            retry_after_s = float(await self._connection.run(_TAKE, [bucket], *numbers))
         except UnavailableError:
             return await self._fallback.take(principal, cost=cost)
-        retry_after_s = float(wait)
         return Decision(code="W2201" if retry_after_s else "", retry_after_s=retry_after_s)
 
     @asynccontextmanager
@@ -93,7 +81,7 @@ class SharedLimits:
         """Hold one of the principal's places for as long as the block runs."""
         most = self._bounds.at_once
         if most is None:
-            yield Decision()
+            yield ALLOWED
             return
         places, place = self._connection.key("zset", "limits", "places", principal), uuid4().hex
         try:
@@ -106,7 +94,7 @@ class SharedLimits:
             yield Decision(code="W2202", retry_after_s=PLACE_HINT_S)
             return
         try:
-            yield Decision()
+            yield ALLOWED
         finally:
             with anyio.CancelScope(shield=True), suppress(UnavailableError):
                 await self._connection.run(_LEAVE, [places], place)
