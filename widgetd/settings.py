@@ -266,12 +266,7 @@ def descriptions() -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """Settings, and where each value came from.
-
-    Attributes:
-        settings: The values.
-        origins: `"flag"`, `"WIDGETD_PORT"`, `"widgetd.toml"` or `"default"`, by setting.
-    """
+    """Settings, and where each came from: `flag`, `WIDGETD_PORT`, `widgetd.toml` or `default`."""
 
     settings: Settings
     origins: Mapping[str, str]
@@ -282,10 +277,8 @@ def settle(
 ) -> Settled:
     """Find the value of every setting.
 
-    Args:
-        flags: What the command line said; None counts as unsaid.
-        environ: The environment.
-        file: The settings file; by default `widgetd.toml` in the working directory, if it is there.
+    A flag that is None counts as unsaid. Without a file, it is `widgetd.toml` in the working
+    directory, if that is there.
 
     Raises:
         ConfigError: A setting is unknown (W0001) or its value cannot be used (W0002).

@@ -46,11 +46,7 @@ class Folder:
     identity: Identity
 
     def holds(self, descriptor: int, path: str) -> bool:
-        """Whether the open `descriptor` truly lies in this folder.
-
-        Args:
-            descriptor: What `path` led to when it was opened.
-            path: Relative to this folder.
+        """Whether the open `descriptor`, to which `path` led, truly lies in this folder.
 
         Raises:
             OSError: Its name is longer than the system can say.

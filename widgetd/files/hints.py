@@ -64,13 +64,7 @@ class Hints:
     def add(
         self, paths: Iterable[str] = (), *, finished: Iterable[str] = (), routine: bool = False
     ) -> None:
-        """Say that something may have changed at `paths`, or, without any, anywhere.
-
-        Args:
-            paths: Relative to the folder.
-            finished: Those of `paths` that whoever wrote them seems to be done with.
-            routine: There is no reason to think so; it is merely time to look.
-        """
+        """Say that something may have changed at `paths`, or, without any, anywhere; see `Hint`."""
         hint = Hint(paths=frozenset(paths), finished=frozenset(finished), routine=routine)
         if self._pending is not None:
             hint = self._pending.then(hint)

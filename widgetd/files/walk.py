@@ -39,12 +39,7 @@ class Listing:
 
 
 def walk(folder: Folder, start: str, suffixes: tuple[str, ...]) -> Listing:
-    """The files with one of `suffixes` in `folder` and below.
-
-    Args:
-        folder: Held open by the caller.
-        start: Where to begin, relative to `folder`; empty for all of it.
-        suffixes: What a name must end with.
+    """The files with one of `suffixes` below `start` in `folder`, or, if that is empty, in it all.
 
     Raises:
         OSError: `folder` itself cannot be listed.

@@ -5,8 +5,9 @@ It passes on what happened 10 to 20 ms later, and not that a file was closed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -32,9 +33,9 @@ async def follow(root: Path, hints: Hints, armed: Callable[[], None], _skipped: 
         FileNotFoundError: There is no such folder, or not any more.
         Exception: Whatever ends watchfiles.
     """
-    follower = _Follower(root, hints, armed)
+    following = partial(_follow, root, hints, armed, _Cancelled())
     # The loop's shared limiter may be taken up by forty slow calls of others.
-    await anyio.to_thread.run_sync(follower.run, limiter=anyio.CapacityLimiter(1))
+    await anyio.to_thread.run_sync(following, limiter=anyio.CapacityLimiter(1))
 
 
 class _Cancelled:
@@ -51,42 +52,32 @@ class _Cancelled:
         return False
 
 
-class _Follower:
-    def __init__(self, root: Path, hints: Hints, armed: Callable[[], None]) -> None:
-        self._root = root.absolute()
-        self._hints = hints
-        self._armed = armed
-        self._cancelled = _Cancelled()
-
-    def run(self) -> None:
-        folder = identity(self._root)
-        changes: Generator[set[watchfiles.main.FileChange], None, None] = watchfiles.watch(
-            self._root,
-            watch_filter=None,
-            step=_STEP_MS,
-            debounce=_DEBOUNCE_MS,
-            rust_timeout=_BEAT_MS,
-            yield_on_timeout=True,
-            stop_event=self._cancelled,
-            debug=False,
-            force_polling=False,
-            recursive=True,
-            ignore_permission_denied=True,
-        )
-        with closing(changes) as batches:
-            for number, batch in enumerate(batches):
-                if number == 0:
-                    from_thread.run_sync(self._armed)
-                elif batch:
-                    from_thread.run_sync(self._hints.add, self._paths(batch))
-                deleted = (watchfiles.Change.deleted, str(self._root)) in batch
-                if deleted or identity(self._root) != folder:
-                    return
-
-    def _paths(self, batch: Iterable[tuple[watchfiles.Change, str]]) -> frozenset[str]:
-        """What changed, relative to the folder; nothing, for everything, if that was the folder."""
-        inside = str(self._root).rstrip("/") + "/"
-        paths = [path for _, path in batch]
-        if not all(path.startswith(inside) for path in paths):
-            return frozenset()
-        return frozenset(path.removeprefix(inside) for path in paths)
+def _follow(root: Path, hints: Hints, armed: Callable[[], None], cancelled: _Cancelled) -> None:
+    root = root.absolute()
+    folder, inside = identity(root), str(root).rstrip("/") + "/"
+    changes: Generator[set[watchfiles.main.FileChange], None, None] = watchfiles.watch(
+        root,
+        watch_filter=None,
+        step=_STEP_MS,
+        debounce=_DEBOUNCE_MS,
+        rust_timeout=_BEAT_MS,
+        yield_on_timeout=True,
+        stop_event=cancelled,
+        debug=False,
+        force_polling=False,
+        recursive=True,
+        ignore_permission_denied=True,
+    )
+    with closing(changes) as batches:
+        for number, batch in enumerate(batches):
+            if number == 0:
+                from_thread.run_sync(armed)
+            elif batch:
+                paths = {path for _, path in batch}
+                # Anything may have changed if that was the folder.
+                within = all(path.startswith(inside) for path in paths)
+                below = {path.removeprefix(inside) for path in paths} if within else set()
+                from_thread.run_sync(hints.add, below)
+            deleted = (watchfiles.Change.deleted, str(root)) in batch
+            if deleted or identity(root) != folder:
+                return

@@ -25,12 +25,6 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 def write_atomically(folder: Folder, name: str, content: bytes, *, replace: bool) -> None:
     """Make `content` the file `name` of `folder`; a link of that name is replaced, not followed.
 
-    Args:
-        folder: Held open by the caller.
-        name: One name, without a `/`.
-        content: All of it.
-        replace: Whether to take the place of a file of that name.
-
     Raises:
         FileExistsError: There is one, and it is not to be replaced.
         OSError: The folder does not let us; what was there before is still there.
@@ -56,9 +50,7 @@ def write_atomically(folder: Folder, name: str, content: bytes, *, replace: bool
 def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
     """Append `lines`, as many as there is room for, to the file at `path`, made if need be.
 
-    Args:
-        path: A file, or a device or pipe that takes what it is given.
-        lines: Each ends with its only line break.
+    It may be a device, or a pipe, that takes what it is given. Each line ends with its only break.
 
     Returns:
         How many were written, and why it was not all of them.
@@ -70,7 +62,11 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | Non
     try:
         status = os.fstat(descriptor)
         size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-        end = b"\n" if size and _is_torn(path, size) else b""
+        end = b""
+        if size:
+            with suppress(OSError), path.open("rb") as file:
+                file.seek(size - 1)
+                end = b"" if file.read(1) == b"\n" else b"\n"
         content, written, problem = end + b"".join(lines), 0, None
         try:
             while written < len(content):
@@ -85,10 +81,3 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | Non
         return max(0, content.count(b"\n", 0, whole) - len(end)), problem
     finally:
         os.close(descriptor)
-
-
-def _is_torn(path: Path, size: int) -> bool:
-    with suppress(OSError), path.open("rb") as file:
-        file.seek(size - 1)
-        return file.read(1) != b"\n"
-    return False
