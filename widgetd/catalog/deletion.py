@@ -46,13 +46,7 @@ class MissingFiles:
         return None
 
     def gone(self, scan: Scan, known: Mapping[str, object], now_s: float) -> frozenset[str]:
-        """The paths of `known` that count as deleted, given that the scan can be trusted.
-
-        Args:
-            scan: The folder as it is, not degraded.
-            known: By the paths that have an entry.
-            now_s: A monotonic clock's reading.
-        """
+        """The paths of `known` that count as deleted at `now_s`, if the scan can be trusted."""
         self._root = scan.root
         # Found anew only where the paths changed.
         compared = key_set(known), key_set(scan.sources)

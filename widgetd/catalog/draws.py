@@ -48,7 +48,6 @@ class Draws:
     Args:
         state: Where the page is kept; None to remember nothing.
         version: Of widgetd, and of whatever else decides what can be served.
-        now: Tells the time, in seconds since the epoch.
     """
 
     def __init__(
@@ -83,12 +82,8 @@ class Draws:
         }
         suspected, refused = _kept(content[_PAGE_BYTES:], self._version)
         self.refused = frozenset(refused | (stood & suspected))
-        said = {
-            "version": self._version,
-            "suspected": sorted(stood),
-            "refused": sorted(self.refused),
-        }
-        content = bytes(_PAGE_BYTES) + orjson.dumps(said)
+        known = {"suspected": sorted(stood), "refused": sorted(self.refused)}
+        content = bytes(_PAGE_BYTES) + orjson.dumps({"version": self._version, **known})
         page = self._state.mapped(FILE, content, _PAGE_BYTES)
         if page is not None:
             self._page = page

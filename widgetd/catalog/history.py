@@ -59,11 +59,10 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What differs between two versions of one widget.
+    """What differs between two versions of one widget, and what callers may stumble over.
 
     Attributes:
         parts: For each part that differs, its name and the lines of a unified diff.
-        breaking: What callers of the earlier version may stumble over.
     """
 
     parts: tuple[tuple[str, tuple[str, ...]], ...]

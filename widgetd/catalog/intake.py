@@ -75,7 +75,6 @@ class RefusedUploadError(WidgetError):
     """Says to a writer why their files were not taken.
 
     Attributes:
-        reason: What kind of refusal it is.
         replaceable: Whether they would be if they may replace what is there.
     """
 
@@ -117,16 +116,7 @@ class Observer(Protocol):
 
 
 class Intake:
-    """Takes files into the widgets folder, one widget after the other.
-
-    Args:
-        folder: The widgets folder.
-        load: Makes the widgets of files.
-        registry: What is being served.
-        hints: Where to say that the folder changed.
-        allowance: How often a writer may come.
-        observers: Are told of each attempt.
-    """
+    """Takes files into the widgets folder, one widget after the other."""
 
     def __init__(
         self,
@@ -194,7 +184,7 @@ class Intake:
             async with self._one:
                 # What has begun is finished, whether or not its writer waits.
                 with anyio.CancelScope(shield=True):
-                    tool = await self._put(writer, name, files, replace=replace, replaces=replaces)
+                    tool = await self._put(writer, name, files, replace, replaces)
         except CallError as error:
             code = error.code
             raise
@@ -218,24 +208,16 @@ class Intake:
         writer: Writer,
         name: str,
         files: Mapping[str, bytes],
-        *,
         replace: bool,
         replaces: str | None,
     ) -> str:
         served = self._registry.current
         view = None if writer.sees_everything else writer.view(served)
-        putting = partial(
-            self._place,
-            served,
-            view,
-            writer.sees,
-            name,
-            files,
-            replace=replace,
-            replaces=replaces,
+        place = partial(
+            self._place, served, view, writer, name, files, replace=replace, replaces=replaces
         )
         try:
-            tool, key = await anyio.to_thread.run_sync(putting)
+            tool, key = await anyio.to_thread.run_sync(place)
         except OSError as error:
             problem = f"it cannot be written ({error.strerror})"
             advice = "let the user who runs widgetd write it"
@@ -251,7 +233,7 @@ class Intake:
         self,
         served: Snapshot,
         view: Snapshot | None,
-        sees: Callable[[Widget], bool],
+        writer: Writer,
         name: str,
         files: Mapping[str, bytes],
         *,
@@ -272,7 +254,7 @@ class Intake:
                 raise _refused("taken", f"{name}{SUFFIX}", "there is no widget beside it", advice)
             sidecar = _source(folder, name + SUFFIX, files)
             made = self._made(source, sidecar)
-            if not sees(made):
+            if not writer.sees(made):
                 problem = "this token would not see the widget that it makes"
                 raise _refused("forbidden", name, problem, "take one that does", code="W1010")
             if tool not in (None, made.tool):
@@ -308,13 +290,11 @@ def _demand_known(folder: Folder, name: str, replaces: str) -> None:
     if now == replaces:
         return
     if not now:
-        raise _refused("taken", name, "there is no such file any more", _AS_NEW, code="W3005")
+        advice = "save it as a new one, without 'replaces'"
+        raise _refused("taken", name, "there is no such file any more", advice, code="W3005")
     problem = f"the file there has the digest '{now}'"
     advice = f"read it, and save again with replaces = '{now}' if yours is to take its place"
     raise _refused("taken", name, problem, advice, code="W3005")
-
-
-_AS_NEW = "save it as a new one, without 'replaces'"
 
 
 def _land(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None:
@@ -332,14 +312,7 @@ def _land(folder: Folder, files: Mapping[str, bytes], *, replace: bool) -> None:
 def _tool_to_keep(folder: Folder, served: Snapshot, view: Snapshot, name: str) -> str | None:
     """The tool that a widget at `name` must go on being; None where it may be any.
 
-    Args:
-        folder: Held open by the caller.
-        served: What is served.
-        view: What the writer sees of it.
-        name: The file that they bring.
-
-    Raises:
-        RefusedUploadError: They do not see what stands there, or may add nothing.
+    Refused where the writer does not see what stands there, or may add nothing.
     """
     listing = walk(folder, "", WIDGET_SUFFIXES + SIDECAR_SUFFIXES)
     shown = {*view.faults, *(widget.definition.path for widget in view.widgets.values())}
@@ -393,13 +366,8 @@ def _source(folder: Folder, name: str, files: Mapping[str, bytes]) -> Source | N
 
 
 def _exists(name: str) -> RefusedUploadError:
-    finding = Finding(
-        code="W1006",
-        path=name,
-        problem="there is a file of this name",
-        advice="replace it, or give the file another name",
-    )
-    return RefusedUploadError(finding, "taken", replaceable=True)
+    advice = "replace it, or give the file another name"
+    return _refused("taken", name, "there is a file of this name", advice, replaceable=True)
 
 
 def _not_yours(name: str) -> RefusedUploadError:
@@ -410,7 +378,13 @@ def _not_yours(name: str) -> RefusedUploadError:
 
 
 def _refused(
-    reason: Reason, path: str, problem: str, advice: str, *, code: str = "W1006"
+    reason: Reason,
+    path: str,
+    problem: str,
+    advice: str,
+    *,
+    code: str = "W1006",
+    replaceable: bool = False,
 ) -> RefusedUploadError:
     finding = Finding(code=code, path=path, problem=problem, advice=advice)
-    return RefusedUploadError(finding, reason)
+    return RefusedUploadError(finding, reason, replaceable=replaceable)

@@ -44,11 +44,9 @@ class _Copy:
 
 
 class LastGood:
-    """The last good content of each file.
+    """The last good content of each file, in a folder of its own of `state`.
 
-    Args:
-        state: What outlives the process; the copies lie in a folder of their own in it.
-        version: Of widgetd, and of whatever else decides what can be served.
+    A copy is good for one `version` of widgetd, and of whatever else decides what can be served.
     """
 
     def __init__(self, state: StateFolder, version: str) -> None:

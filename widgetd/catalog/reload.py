@@ -71,15 +71,10 @@ async def reload(
     looked: Callable[[], None],
     observer: Observer | None = None,
 ) -> None:
-    """Run until cancelled.
+    """Run until cancelled; `hints` say where to look, and when.
 
-    Args:
-        catalog: The folder, and how its files become widgets.
-        hints: Where to look, and when.
-        registry: Where to serve the outcome.
-        looked: Called after each scan, whether it changed anything or not; for the first time when
-            no file was being written, or `SETTLING_S` after the start.
-        observer: Is told of each scan and each swap.
+    `looked` is called after each scan, whether it changed anything or not; for the first time when
+    no file was being written, or `SETTLING_S` after the start.
     """
     # A limiter of our own: file events wait on the default one.
     limiter = anyio.CapacityLimiter(1)

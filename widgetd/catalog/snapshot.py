@@ -133,9 +133,8 @@ class Snapshot:
     def empty(cls, *, selection: Selection = EVERYTHING, settings: str = "") -> Snapshot:
         """The snapshot before the first scan: it serves nothing and blames nobody.
 
-        Args:
-            selection: Which widgets are served at all, in this snapshot and those that follow it.
-            settings: Whatever else decides what is served, as text; part of both hashes.
+        Those that follow it have the same selection and settings. These are whatever else decides
+        what is served, as text; part of both hashes.
         """
         nothing: Mapping[str, Any] = MappingProxyType({})
         nothing_yet = SetHash(settings=settings)
@@ -190,11 +189,9 @@ class Snapshot:
     def followed_by(
         self, changes: Mapping[str, Entry | None], *, degraded: Finding | None = None
     ) -> Snapshot:
-        """The snapshot that differs from this one in what some files came to.
+        """The snapshot that differs from this one in `changes`, with None for a file that is gone.
 
-        Args:
-            changes: What they came to, by path; None for a file that is gone.
-            degraded: Why the folder as a whole cannot be trusted now.
+        Where the folder as a whole cannot be trusted now, `degraded` says why.
         """
         before, entries = self.entries, patched(self.entries, changes)
         claimed = _reclaimed(
@@ -240,12 +237,8 @@ def _reclaimed(
 ) -> Mapping[str, tuple[str, ...] | None]:
     """The claims that are others now; None where nobody claims the name any more.
 
-    Decided from the names alone, so it does not depend on the order of files.
-
-    Args:
-        claims: The claims until now.
-        given_up: Tool names by path, as those files claimed them.
-        made: Tool names by path, as those files claim them now.
+    Files gave up tool names, and made claims to others, by path. It is decided from the names
+    alone, so it does not depend on the order of files.
     """
     touched: dict[str, set[str]] = {}
     for path, tool in given_up.items():
