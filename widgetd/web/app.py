@@ -83,13 +83,7 @@ class Page(Generic[Shown]):
 
 
 def routes(pages: Iterable[Page[Shown]], shown: Shown, guard: Guard | None = None) -> list[Route]:
-    """A route for each of `pages`.
-
-    Args:
-        pages: Rows of a table.
-        shown: What their views show.
-        guard: Lets only those in whose token has a page's scope; None for everybody.
-    """
+    """A route for each of `pages`, whose views show `shown`; without a guard, for everybody."""
 
     def route(page: Page[Shown]) -> Route:
         async def answer(request: Request) -> Response:
@@ -131,11 +125,7 @@ def app(
 ) -> Starlette:
     """One app on one port, with Host and Origin checked before anything else.
 
-    Args:
-        server: The MCP server.
-        routes: Pages and probes.
-        allowed_hosts: Host headers to accept besides loopback.
-        cors_origins: Browser origins that may call from a page.
+    Loopback is allowed as a host in any case; `cors_origins` may call from a page.
     """
     cors = Middleware(
         CORSMiddleware,

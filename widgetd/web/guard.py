@@ -28,9 +28,7 @@ _NEEDED = PlainTextResponse("a token is needed\n", 401, headers=_ASK)
 class Guard:
     """Lets those in whose token has a page's scope, with the widgets that they may see.
 
-    Args:
-        server: What is served.
-        access: Finds out whose a token is; None where nobody needs one.
+    Where nobody needs a token, `access` is None.
     """
 
     def __init__(self, server: Server, access: Access | None) -> None:

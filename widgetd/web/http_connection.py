@@ -76,12 +76,7 @@ class Seldom:
 
 
 class Door:
-    """What the connections of one port share.
-
-    Args:
-        limits: How long and how many they may be.
-        probes: The paths that are answered when there is no place for anybody else.
-    """
+    """What the connections of one port share: places, and one for probes if there is no other."""
 
     def __init__(self, limits: HttpLimits, probes: Collection[str]) -> None:
         self.limits = limits
@@ -123,12 +118,7 @@ class _Awaited(Enum):
 
 
 class Connection(HttpToolsProtocol):
-    """uvicorn's protocol, with what it leaves open closed.
-
-    Args:
-        door: What it shares with the others of its port.
-        told: What uvicorn makes every protocol with.
-    """
+    """uvicorn's protocol, with what it leaves open closed."""
 
     def __init__(self, *, door: Door, **told: Any) -> None:
         super().__init__(**told)

@@ -69,10 +69,8 @@ def bind(host: str, port: int) -> socket.socket:
             advice = "stop what uses it, or choose another with --port"
             raise ConfigError("W0005", problem, advice, exit_code=3) from None
         if error.errno == errno.EACCES:
-            problem, advice = (
-                f"port {port} on {host} needs a right",
-                "choose one above 1023 with --port",
-            )
+            problem = f"port {port} on {host} needs a right"
+            advice = "choose one above 1023 with --port"
             raise ConfigError("W0006", problem, advice, exit_code=3) from None
         advice = "name one with --host, as 127.0.0.1 or 0.0.0.0"
         raise ConfigError("W0002", f"{host} is not an address of this machine", advice) from None
@@ -90,9 +88,7 @@ class HttpServer(uvicorn.Server):
     """Serves one app on one socket until told to end.
 
     Args:
-        app: What to serve.
-        limits: How long and how many clients may keep connections.
-        probes: The paths that are answered even where there are too many.
+        probes: The paths that are answered even where there are too many connections.
         after_start: Called once when requests are answered.
         before_end: Called once before connections are closed; it ends the open streams.
     """
@@ -138,9 +134,8 @@ class HttpServer(uvicorn.Server):
         asyncio.get_running_loop().set_exception_handler(partial(_tell, Seldom("accept.failed")))
         await super().startup(sockets)
         for listener in sockets or ():
-            listener.listen(
-                _BACKLOG
-            )  # asyncio takes how many may wait for how many to take at once
+            # asyncio takes how many may wait for how many to take at once.
+            listener.listen(_BACKLOG)
         self._after_start()
 
     async def main_loop(self) -> None:

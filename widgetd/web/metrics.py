@@ -52,14 +52,7 @@ _SCAN_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
 
 
 class Metrics:
-    """What has happened since the start.
-
-    It observes the reloading and the tools both.
-
-    Args:
-        registry: What is being served.
-        vitals: What the daemon knows of itself.
-    """
+    """What has happened since the start; it observes the reloading and the tools both."""
 
     def __init__(self, registry: Registry, vitals: Vitals) -> None:
         self._registry = registry
@@ -99,7 +92,7 @@ class Metrics:
         }
         self._seconds_of = _Children(self._seconds.labels)
         self._steps_of = _Children(self._steps.labels)
-        self.collected.register(_States(registry, vitals))
+        self.collected.register(_Asked(partial(_states, registry, vitals)))
 
     def _outcome_of(self, outcome: Outcome, widget: str) -> Counter:
         return self._calls.labels(widget, outcome)
@@ -126,9 +119,8 @@ class Metrics:
             self._steps_of.pop(tool, None)
             for counters in self._calls_of.values():
                 counters.pop(tool, None)
-            self._calls.remove_by_labels({"widget": tool})
-            self._seconds.remove_by_labels({"widget": tool})
-            self._steps.remove_by_labels({"widget": tool})
+            for metric in (self._calls, self._seconds, self._steps):
+                metric.remove_by_labels({"widget": tool})
 
     def called(self, call: Called) -> None:
         """A call is over; one of a widget that is gone meanwhile counts for none."""
@@ -165,7 +157,15 @@ class Metrics:
 
     def watch_upstreams(self, ups: Callable[[], Mapping[str, bool]]) -> None:
         """Show which upstreams can be called whenever somebody asks, and count their calls."""
-        self.collected.register(_Ups(ups))
+
+        def collect() -> Iterator[Metric]:
+            said = "Whether an upstream can be called."
+            family = GaugeMetricFamily("widgetd_upstream_up", said, labels=["upstream"])
+            for name, up in ups().items():
+                family.add_metric([name], int(up))
+            yield family
+
+        self.collected.register(_Asked(collect))
         self._upstream_calls = self._counter(
             "upstream_calls", "Calls of an upstream.", "upstream", "outcome"
         )
@@ -188,13 +188,12 @@ class Metrics:
     def exposition(self, accept: str, named: Collection[str] | None = None) -> tuple[bytes, str]:
         """The numbers in the dialect that a scraper accepts, and its media type.
 
-        Args:
-            accept: As the scraper says it.
-            named: The tools that the scraper may see, all others having an opaque id; None for all.
+        It may see the tools that are `named`, all others having an opaque id; None for all.
         """
         encode, media_type = choose_encoder(accept)
-        shown = self.collected if named is None else _Named(self.collected, named)
-        return encode(shown), media_type
+        if named is None:
+            return encode(self.collected), media_type
+        return encode(_Asked(partial(_named, self.collected, named))), media_type
 
     def watch_count(self, name: str, meaning: str, number: Callable[[], int]) -> None:
         """Show `number`, which only rises, as it is whenever somebody asks."""
@@ -208,7 +207,14 @@ class Metrics:
         numbers: Callable[[], Mapping[tuple[str, ...], int]],
     ) -> None:
         """Show `numbers`, which only rise, by the values of `labels`, whenever somebody asks."""
-        self.collected.register(_Counts(f"widgetd_{name}", meaning, labels, numbers))
+
+        def collect() -> Iterator[Metric]:
+            family = CounterMetricFamily(f"widgetd_{name}", meaning, labels=labels)
+            for values, number in numbers().items():
+                family.add_metric(values, number)
+            yield family
+
+        self.collected.register(_Asked(collect))
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
         return Counter(f"widgetd_{name}", meaning, labels, registry=self.collected)
@@ -234,92 +240,51 @@ class _Children(dict[str, Child]):
         return child
 
 
-class _Named(Collector):
-    """What somebody else collects, with an opaque id for each tool that is not to be named."""
+class _Asked(Collector):
+    """Metrics that are made whenever somebody asks."""
 
-    def __init__(self, collected: Collector, named: Collection[str]) -> None:
-        self._collected = collected
-        self._named = named
-
-    def collect(self) -> Iterator[Metric]:
-        """The same numbers."""
-        for metric in self._collected.collect():
-            metric.samples = [
-                sample._replace(labels={**sample.labels, "widget": opaque(tool)})
-                if (tool := sample.labels.get("widget", "")) not in self._named
-                else sample
-                for sample in metric.samples
-            ]
-            yield metric
-
-
-class _Counts(Collector):
-    """What somebody else counts."""
-
-    def __init__(
-        self,
-        name: str,
-        meaning: str,
-        labels: Sequence[str],
-        numbers: Callable[[], Mapping[tuple[str, ...], int]],
-    ) -> None:
-        self._name = name
-        self._meaning = meaning
-        self._labels = labels
-        self._numbers = numbers
+    def __init__(self, collect: Callable[[], Iterator[Metric]]) -> None:
+        self._collect = collect
 
     def collect(self) -> Iterator[Metric]:
-        """How many there were so far."""
-        family = CounterMetricFamily(self._name, self._meaning, labels=self._labels)
-        for values, number in self._numbers().items():
-            family.add_metric(values, number)
-        yield family
+        """As they are now."""
+        return self._collect()
 
 
-class _Ups(Collector):
-    """Which upstreams can be called."""
-
-    def __init__(self, ups: Callable[[], Mapping[str, bool]]) -> None:
-        self._ups = ups
-
-    def collect(self) -> Iterator[Metric]:
-        """One number for each."""
-        said = "Whether an upstream can be called."
-        family = GaugeMetricFamily("widgetd_upstream_up", said, labels=["upstream"])
-        for name, up in self._ups().items():
-            family.add_metric([name], int(up))
-        yield family
+def _named(collected: Collector, named: Collection[str]) -> Iterator[Metric]:
+    """What was collected, with an opaque id for each tool that is not to be named."""
+    for metric in collected.collect():
+        metric.samples = [
+            sample._replace(labels={**sample.labels, "widget": opaque(tool)})
+            if (tool := sample.labels.get("widget", "")) not in named
+            else sample
+            for sample in metric.samples
+        ]
+        yield metric
 
 
-class _States(Collector):
-    """What is true at the moment of asking."""
-
-    def __init__(self, registry: Registry, vitals: Vitals) -> None:
-        self._registry = registry
-        self._vitals = vitals
-
-    def collect(self) -> Iterator[Metric]:
-        """Which snapshot is served, how many widgets, and how the daemon is."""
-        snapshot = self._registry.current
-        yield InfoMetricFamily(
-            "widgetd_build",
-            "What runs.",
-            {name: version(name) for name in ("widgetd", "fastmcp", "mcp")},
-        )
-        yield InfoMetricFamily(
-            "widgetd_generation",
-            "Hashes of what is served and of the files: equal on replicas that agree.",
-            {"generation": snapshot.generation, "files": snapshot.files},
-        )
-        widgets = GaugeMetricFamily("widgetd_widgets", "Widgets by state.", labels=["state"])
-        stale = len(snapshot.stale)
-        widgets.add_metric(["current"], len(snapshot.widgets) - stale)
-        widgets.add_metric(["stale"], stale)
-        widgets.add_metric(["refused"], len(snapshot.refused))
-        yield widgets
-        for name, meaning, holds in (
-            ("ready", "Whether clients may be sent here.", self._vitals.ready),
-            ("degraded", "Whether the folder vanished.", snapshot.degraded is not None),
-            ("file_events", "Whether file events arrive.", self._vitals.watch == "native"),
-        ):
-            yield GaugeMetricFamily(f"widgetd_{name}", meaning, value=int(holds))
+def _states(registry: Registry, vitals: Vitals) -> Iterator[Metric]:
+    """Which snapshot is served, how many widgets, and how the daemon is."""
+    snapshot = registry.current
+    yield InfoMetricFamily(
+        "widgetd_build",
+        "What runs.",
+        {name: version(name) for name in ("widgetd", "fastmcp", "mcp")},
+    )
+    yield InfoMetricFamily(
+        "widgetd_generation",
+        "Hashes of what is served and of the files: equal on replicas that agree.",
+        {"generation": snapshot.generation, "files": snapshot.files},
+    )
+    widgets = GaugeMetricFamily("widgetd_widgets", "Widgets by state.", labels=["state"])
+    stale = len(snapshot.stale)
+    widgets.add_metric(["current"], len(snapshot.widgets) - stale)
+    widgets.add_metric(["stale"], stale)
+    widgets.add_metric(["refused"], len(snapshot.refused))
+    yield widgets
+    for name, meaning, holds in (
+        ("ready", "Whether clients may be sent here.", vitals.ready),
+        ("degraded", "Whether the folder vanished.", snapshot.degraded is not None),
+        ("file_events", "Whether file events arrive.", vitals.watch == "native"),
+    ):
+        yield GaugeMetricFamily(f"widgetd_{name}", meaning, value=int(holds))

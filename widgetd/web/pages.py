@@ -50,13 +50,7 @@ _MOST_DIGITS = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Daemon:
-    """What the pages tell of.
-
-    Attributes:
-        server: What is served; it renders, and keeps renders.
-        vitals: What the daemon knows of itself.
-        metrics: What it counted.
-    """
+    """What the pages tell of."""
 
     server: Server
     vitals: Vitals
@@ -148,11 +142,7 @@ async def update(daemon: Daemon, request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    """The body.
-
-    Raises:
-        CallError: It is too long (W2008).
-    """
+    """The body; raises W2008 where it is too long."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -162,11 +152,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _object(body: bytes) -> Mapping[str, Any]:
-    """The body as an object.
-
-    Raises:
-        CallError: It is none (W2009).
-    """
+    """The body as an object; raises W2009 where it is none."""
     try:
         given = parse_sent(body)
     except NotJsonError as error:

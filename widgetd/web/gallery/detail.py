@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
@@ -12,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from widgetd.catalog.history import changes_between
-from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, nearest
 from widgetd.limits import Limits
 from widgetd.mcp.http_calls import keep_shown
@@ -33,70 +31,48 @@ from widgetd.widget.widget import Widget
 TABS = ("arguments", "model", "problems", "actions", "use", "source", "changes")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
-    """One call of a widget, as its caller would get it.
+async def preview(gallery: Gallery, widget: Widget, seen: Shown) -> dict[str, Any]:
+    """One call of `widget` as its caller would get it, for somebody who may act in it.
 
-    Attributes:
-        arguments: What it was called with.
-        result: `{"content", "structuredContent", "_meta"}` for whoever draws it; None if it failed.
-        error: `{"code", "message", "path", "slips"}`; None if it did not.
-        summary: What the model reads of the result.
-        ms: How long rendering took.
-        mended: What was mended in the arguments, as sentences.
-        tokens: What the model pays for a result, by profile.
-        render_id: By which what is done in it can be waited for; empty where nothing can be done.
-        note: What people should know of what is shown, in a sentence; empty where there is nothing.
+    Returns:
+        What the page's script draws from. `result` is `{"content", "structuredContent", "_meta"}`,
+        or None beside an `error` (`{"code", "message", "path", "slips"}`); `mended` are sentences
+        on its arguments; `tokens` is what a model pays for the result, by profile; by `renderId`
+        can be waited for what is done in it, where anything can; `note` is for people.
     """
-
-    arguments: Mapping[str, Any]
-    result: Mapping[str, Any] | None = None
-    error: Mapping[str, Any] | None = None
-    summary: str = ""
-    ms: float = 0.0
-    mended: tuple[str, ...] = ()
-    tokens: Mapping[str, int] | None = None
-    render_id: str = ""
-    note: str = ""
-
-    def json(self, snapshot: Snapshot, widget: Widget) -> dict[str, Any]:
-        """What the page's script draws from."""
-        return {
-            "schema": widget.schema.advertised,
-            "arguments": self.arguments,
-            "result": self.result,
-            "error": self.error,
-            "summary": self.summary,
-            "ms": self.ms,
-            "mended": self.mended,
-            "tokens": self.tokens,
-            "renderId": self.render_id,
-            "note": self.note,
-            "generation": snapshot.generation,
-        }
-
-
-async def preview(gallery: Gallery, widget: Widget, seen: Shown) -> Preview:
-    """Show `widget` to somebody who looks at what comes of it, and may act in it."""
-    arguments, server = seen.arguments, gallery.server
+    server = gallery.server
+    shown: dict[str, Any] = {
+        "schema": widget.schema.advertised,
+        "arguments": seen.arguments,
+        "result": None,
+        "error": None,
+        "summary": "",
+        "ms": 0.0,
+        "mended": (),
+        "tokens": None,
+        "renderId": "",
+        "note": "",
+        "generation": gallery.snapshot.generation,
+    }
     try:
         render = _make(server, widget, seen)
     except CallError as error:
         # The page is JSON itself, and cannot repeat what none can say.
-        sayable = is_json(arguments, Limits().json_depth)
-        return Preview(arguments=arguments if sayable else {}, error=_error(error))
+        sayable = is_json(seen.arguments, Limits().json_depth)
+        return {**shown, "arguments": seen.arguments if sayable else {}, "error": _error(error)}
     mark = orjson.loads(render.mark)
     results = {profile: result_of(render, profile) for profile in ("chatkit", "split")}
-    return Preview(
-        arguments=arguments,
-        result=results["split"],
-        summary=render.text,
-        ms=mark["ms"],
-        mended=tuple(mark.get("mended") or ()),
-        tokens={profile: tokens_of(result) for profile, result in results.items()},
-        render_id=render.id if gallery.built is None and await keep_shown(server, render) else "",
-        note=seen.note,
-    )
+    kept = gallery.built is None and await keep_shown(server, render)
+    return {
+        **shown,
+        "result": results["split"],
+        "summary": render.text,
+        "ms": mark["ms"],
+        "mended": mark.get("mended") or (),
+        "tokens": {profile: tokens_of(result) for profile, result in results.items()},
+        "renderId": render.id if kept else "",
+        "note": seen.note,
+    }
 
 
 def thumbnail(gallery: Gallery, widget: Widget) -> dict[str, Any]:
@@ -126,6 +102,7 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
             changes = changes_between(earlier, widget)
     tools, tab = tuple(snapshot.widgets), query.get("tab")
     at, sidecar = tools.index(tool), editable(gallery, widget)
+    written = calls(gallery.url, tool, seen["arguments"])
     return {
         **layout,
         "widget": widget,
@@ -141,10 +118,10 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
         "preview": seen,
         "tool_tokens": tokens_of_tool(widget),
         "changes": changes,
-        "calls": calls(gallery.url, tool, seen.arguments),
+        "calls": written,
         "shown": {
-            **seen.json(snapshot, widget),
-            "calls": calls(gallery.url, tool, seen.arguments),
+            **seen,
+            "calls": written,
             "images": gallery.images(widget),
             "digest": widget.key,
             "sidecar": sidecar,
@@ -157,11 +134,7 @@ async def widget_json(
 ) -> dict[str, Any]:
     """The same for programs, but for the warnings, which take longer to find.
 
-    Args:
-        gallery: Where the widget is shown.
-        widget: The widget.
-        query: The address's query; it holds the state.
-        arguments: Instead of those of the state.
+    The address's query names the state, unless there are `arguments` instead.
     """
     snapshot, definition = gallery.snapshot, widget.definition
     given, offered = Shown(arguments=arguments or {}), gallery.states(widget)
@@ -169,8 +142,8 @@ async def widget_json(
         given = gallery.shown(widget, _state(offered, query).key)
     seen = await preview(gallery, widget, given)
     return {
-        **seen.json(snapshot, widget),
-        "calls": calls(gallery.url, widget.tool, seen.arguments),
+        **seen,
+        "calls": calls(gallery.url, widget.tool, seen["arguments"]),
         "images": gallery.images(widget),
         "name": widget.tool,
         "title": definition.title,

@@ -56,7 +56,6 @@ async def upload(gallery: Gallery, request: Request) -> Response:
     if not given:
         raise RefusedError(400, _NO_OBJECT)
     replace = request.query_params.get("replace") == "1"
-    replace = request.query_params.get("replace") == "1"
     tool = await _taken(gallery, gallery.intake, given, replace=replace)
     return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
 
@@ -184,11 +183,7 @@ def demand_own_page(request: Request, what: str) -> None:
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """The JSON object in the body.
-
-    Raises:
-        RefusedError: It is none, or too long.
-    """
+    """The JSON object in the body; refused where it is none, or too long."""
     content = b""
     async for part in request.stream():
         content += part
@@ -201,3 +196,8 @@ async def json_object(request: Request) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise RefusedError(400, _NO_OBJECT)
     return given
+
+
+async def posted(request: Request) -> dict[str, Any] | None:
+    """The JSON object that is posted; None where the page is merely fetched."""
+    return await json_object(request) if request.method == "POST" else None

@@ -33,17 +33,11 @@ class Gallery:
     """What the pages show, and what they may do.
 
     Attributes:
-        server: Whose widgets are shown.
-        folder: The widgets folder.
-        intake: Takes files into it; None where none may be put there.
+        intake: Takes files into the folder; None where none may be put there.
         url: Where MCP clients connect.
         image_origins: Origins that images may come from in every widget.
         sample_images: Whether they may come from where a sample has them, too.
         stop: Ends the streams.
-        problems: What can be said against the widgets.
-        history: What each widget was before.
-        camera: Takes pictures; None where there is none.
-        search: Finds widgets by what they are for.
         built: Where the pages will stand that are built beforehand; None where a daemon answers.
     """
 
@@ -86,26 +80,20 @@ class Gallery:
 
     def layout(self, request: Request) -> dict[str, Any]:
         """What fills in what every page has around it."""
-        query = request.query_params
-        theme = query.get("theme", "")
+        theme = request.query_params.get("theme", "")
         return {
-            "query": query,
+            "query": request.query_params,
             "theme": theme if theme in ("light", "dark") else "",
             "mark": mark_of(self.snapshot),
             "built": self.built,
         }
 
     def widget(self, request: Request) -> Widget:
-        """The widget that the address names.
-
-        Raises:
-            RefusedError: There is none.
-        """
-        tool = request.path_params["tool"]
-        found = self.snapshot.widgets.get(tool)
-        if found is None:
+        """The widget that the address names; refused where there is none."""
+        widgets, tool = self.snapshot.widgets, request.path_params["tool"]
+        if tool not in widgets:
             raise RefusedError(404, {"error": f"there is no widget '{tool}'"})
-        return found
+        return widgets[tool]
 
 
 def mark_of(snapshot: Snapshot) -> str:

@@ -108,30 +108,17 @@ PROTOCOL = "2026-07-28"
 
 
 def calls(url: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """The code of a call, for each of `SNIPPETS`.
-
-    Args:
-        url: Where MCP is served.
-        tool: The widget's tool.
-        arguments: Of the call.
-    """
+    """The code of a call, for each of `SNIPPETS`; MCP is served at `url`."""
     pretty = orjson.dumps(arguments, default=dict, option=orjson.OPT_INDENT_2).decode()
     # No quoting of a shell or of Python can be ended from within: JSON writes both otherwise.
     safe = pretty.replace("'", "\\u0027")
-    asked = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {
-            "name": tool,
-            "arguments": arguments,
-            "_meta": {
-                "io.modelcontextprotocol/protocolVersion": PROTOCOL,
-                "io.modelcontextprotocol/clientInfo": {"name": "curl", "version": "1"},
-                "io.modelcontextprotocol/clientCapabilities": {},
-            },
-        },
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+        "io.modelcontextprotocol/clientInfo": {"name": "curl", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
     }
+    params = {"name": tool, "arguments": arguments, "_meta": meta}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     request = orjson.dumps(asked, default=dict).decode()
     told = {"URL": url, "TOOL": tool, "JSON": safe, "REQUEST": request, "PROTOCOL": PROTOCOL}
     return {

@@ -31,12 +31,8 @@ async def events(
 ) -> AsyncIterator[bytes]:
     """The events of one browser, until `stop` is set or it goes away.
 
-    Args:
-        registry: What is served, at every moment.
-        view: What of it the browser's user may see.
-        stop: Ends the stream.
-        renders: What is kept.
-        owner: Whose renders the browser's user may hear of: an id is not for others to see.
+    Its user sees `view` of what is served, and hears of the renders of `owner` alone: an id is
+    not for others to see.
     """
     known, replaced = registry.current, Replaced()
     yield _event("hello", {"mark": mark_of(known)})

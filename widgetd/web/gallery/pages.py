@@ -22,6 +22,7 @@ from widgetd.web.gallery.detail import result_of, thumbnail, widget_json, widget
 from widgetd.web.gallery.editing import (
     demand_own_page,
     json_object,
+    posted,
     save_sidecar,
     try_sidecar,
     upload,
@@ -29,7 +30,7 @@ from widgetd.web.gallery.editing import (
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
-from widgetd.web.gallery.pictures import picture_of, violations_of
+from widgetd.web.gallery.pictures import accessibility, picture
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.guard import Guard
 from widgetd.web.static_files import cacheable, static_file
@@ -39,7 +40,7 @@ from widgetd.web.templating import html
 async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     """The same as `widget_page` for programs, or with the arguments that are posted."""
     shown = gallery.widget(request)
-    return await widget_json(gallery, shown, request.query_params, await _posted(request))
+    return await widget_json(gallery, shown, request.query_params, await posted(request))
 
 
 async def state_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -76,16 +77,6 @@ async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Res
         missing = {**shown, "page": None, "blocks": (), "problem": error.message}
         return HTMLResponse(html("guide.html", missing), 404, PAGE_HEADERS)
     return {**shown, "page": found, "blocks": tuple(blocks(found.text)), "problem": ""}
-
-
-async def picture(gallery: Gallery, request: Request) -> Response:
-    """What the widget looks like, as a PNG; with the arguments that are posted, if they are."""
-    return await picture_of(gallery, request, await _posted(request))
-
-
-async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
-    """What axe has against the widget, drawn likewise."""
-    return await violations_of(gallery, request, await _posted(request))
 
 
 async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -167,7 +158,3 @@ EDITING = (
 def gallery_routes(gallery: Gallery, guard: Guard) -> list[Route]:
     """The gallery's routes; files are taken only where they may be put into the folder."""
     return routes((*PAGES, *EDITING) if gallery.intake else PAGES, gallery, guard)
-
-
-async def _posted(request: Request) -> dict[str, Any] | None:
-    return await json_object(request) if request.method == "POST" else None

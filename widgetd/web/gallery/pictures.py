@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -11,6 +10,7 @@ from starlette.responses import Response
 from widgetd.browser.pictures import LEAST_WIDTH, MOST_WIDTH, USUAL_WIDTH
 from widgetd.errors import CallError
 from widgetd.web.app import PAGE_HEADERS, RefusedError
+from widgetd.web.gallery.editing import posted
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.widget.states import SAMPLE, Shown
 
@@ -21,45 +21,33 @@ if TYPE_CHECKING:
 _STATUS = {"W3201": 501, "W3202": 504, "W3203": 413, "W3204": 503}
 
 
-async def picture_of(
-    gallery: Gallery, request: Request, arguments: Mapping[str, Any] | None
-) -> Response:
-    """The widget and nothing else as a PNG, for `state` or with arguments instead.
-
-    Raises:
-        RefusedError: There is no such widget, it cannot be drawn, or there is nothing to draw in.
-    """
+async def picture(gallery: Gallery, request: Request) -> Response:
+    """The widget and nothing else as a PNG, in a state, or with the arguments that are posted."""
     try:
-        taken = await _camera(gallery).take(_shot(gallery, request, arguments))
+        camera, shot = await _asked(gallery, request)
+        taken = await camera.take(shot)
     except CallError as error:
         raise _refused(error) from None
     return Response(taken.content, headers=PAGE_HEADERS, media_type="image/png")
 
 
-async def violations_of(
-    gallery: Gallery, request: Request, arguments: Mapping[str, Any] | None
-) -> list[dict[str, Any]]:
-    """What axe has against the drawn widget, an element at a time.
-
-    Raises:
-        RefusedError: As `picture_of` does, or axe is missing.
-    """
+async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, Any]]:
+    """What axe has against the widget, drawn likewise, an element at a time."""
     try:
-        return await _camera(gallery).violations(_shot(gallery, request, arguments))
+        camera, shot = await _asked(gallery, request)
+        return await camera.violations(shot)
     except CallError as error:
         raise _refused(error) from None
 
 
-def _camera(gallery: Gallery) -> Camera:
-    if gallery.camera is None:
-        raise CallError("W3201", "there is no browser here to draw in")
-    return gallery.camera
-
-
-def _shot(gallery: Gallery, request: Request, arguments: Mapping[str, Any] | None) -> Shot:
+async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Shot]:
+    """What takes pictures, and of what."""
     # Most galleries are asked for no picture.
     from widgetd.browser.picture import Shot  # noqa: PLC0415
 
+    arguments = await posted(request)
+    if gallery.camera is None:
+        raise CallError("W3201", "there is no browser here to draw in")
     widget, query = gallery.widget(request), request.query_params
     key = query.get("state", SAMPLE)
     state = next((one for one in gallery.states(widget) if one.key == key), None)
@@ -67,7 +55,7 @@ def _shot(gallery: Gallery, request: Request, arguments: Mapping[str, Any] | Non
     width = query.get("width", "")
     with gallery.server.rendering.draws.of(widget.key):
         tree = seen.tree(widget)
-    return Shot(
+    shot = Shot(
         tree=tree,
         title=widget.definition.title,
         theme="dark" if query.get("theme") == "dark" else "light",
@@ -78,6 +66,7 @@ def _shot(gallery: Gallery, request: Request, arguments: Mapping[str, Any] | Non
         locale=state.locale if state and state.locale else "en-US",
         transparent=True,
     )
+    return gallery.camera, shot
 
 
 def _refused(error: CallError) -> RefusedError:

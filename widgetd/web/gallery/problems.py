@@ -6,6 +6,7 @@ kept for as long as the widget is.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -52,10 +53,7 @@ class Problem:
 class Problems:
     """Finds problems, and remembers each widget's warnings.
 
-    Args:
-        folder: The widgets folder; a broken file is read again for its excerpt.
-        draws: What is being drawn.
-        image_origins: Origins that images may come from in every widget.
+    A broken file is read again for its excerpt.
     """
 
     def __init__(self, folder: Path, draws: Draws, image_origins: tuple[str, ...] = ()) -> None:
@@ -70,7 +68,11 @@ class Problems:
         finding = snapshot.faults.get(path)
         if finding is None:
             return None
-        return located(finding, _locations(finding.path, self._text(finding.path)))
+        locations = Locations({})
+        with suppress(OSError, WidgetError), opened(self._folder) as folder:
+            held = read(folder, finding.path, limit_bytes=Limits().file_bytes, quiet_ms=0)
+            locations = _locations(finding.path, held.content)
+        return located(finding, locations)
 
     async def warnings(self, widget: Widget) -> tuple[Problem, ...]:
         """What can be said about `widget`, as it is served."""
@@ -88,20 +90,10 @@ class Problems:
         return "warning" if await self.warnings(widget) else "none"
 
     def _warnings(self, widget: Widget) -> tuple[Problem, ...]:
-        text = widget.definition.content.decode(errors="replace")
-        path = widget.definition.path
         with self._draws.of(widget.key):
             found = findings(widget, image_origins=self._image_origins)
-        locations = _locations(path, text)
+        locations = _locations(widget.definition.path, widget.definition.content)
         return tuple(located(one, locations) for one in found)
-
-    def _text(self, path: str) -> str | None:
-        try:
-            with opened(self._folder) as folder:
-                held = read(folder, path, limit_bytes=Limits().file_bytes, quiet_ms=0)
-        except (OSError, WidgetError):
-            return None
-        return held.content.decode(errors="replace")
 
 
 def problem_json(problem: Problem | None) -> dict[str, Any] | None:
@@ -133,5 +125,5 @@ def located(finding: Finding, locations: Locations) -> Problem:
     )
 
 
-def _locations(path: str, text: str | None) -> Locations:
-    return Locations({} if text is None else {path: text})
+def _locations(path: str, content: bytes) -> Locations:
+    return Locations({path: content.decode(errors="replace")})

@@ -37,10 +37,8 @@ _NOT_IN_A_PAGE = ("frame-ancestors ", "sandbox ")
 def build(gallery: Gallery, folder: Path, base: str) -> int:
     """Write the site of `gallery` into `folder`, and answer how many files it has.
 
-    Args:
-        gallery: What is shown.
-        folder: Where to; it is made, or holds a site already, which is written anew.
-        base: The path at which the site will stand, as `/` or `/widgets/`.
+    The folder is made, or holds a site already, which is written anew. The site will stand at
+    the path `base`, as `/widgets/`.
 
     Raises:
         ConfigError: Something else is in the folder (W0002).
@@ -71,15 +69,10 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
     answers = {route.path: route.endpoint for route in routes(PAGES, gallery)}
 
     async def asked(path: str, **parameters: str) -> Response:
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path.format(**parameters),
-            "query_string": b"",
-            "headers": [],
-            "path_params": parameters,
-        }
-        response: Response = await answers[path](Request(scope))
+        scope = {"type": "http", "method": "GET", "path": path.format(**parameters)}
+        empty = {"query_string": b"", "headers": []}
+        request = Request({**scope, **empty, "path_params": parameters})
+        response: Response = await answers[path](request)
         return response
 
     async def page(path: str, **parameters: str) -> tuple[str, bytes]:
