@@ -8,13 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import (
-    AbstractAsyncContextManager,
-    closing,
-    contextmanager,
-    nullcontext,
-    suppress,
-)
+from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,7 +34,6 @@ from widgetd.limits import Limits
 from widgetd.mcp.audit import Audit
 from widgetd.mcp.blocked_images import BlockedImages
 from widgetd.mcp.builtin.operate import Operations
-from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.log_ring import LogRing
 from widgetd.mcp.principal import OPERATE, PerAudience, Principal
@@ -81,16 +74,8 @@ class Runtime:
     """The parts of a daemon, made but not yet running.
 
     Attributes:
-        settings: What the operator chose.
         folder: The widgets folder; it exists.
-        hints: Where the folder may have changed.
-        registry: What is being served.
-        loading: What makes the widgets, and what is known of them from earlier processes.
-        vitals: What the daemon knows of itself.
-        metrics: Counts what happens.
-        access_policy: Who may come in.
         audit: Writes down who called what; None where nobody asked for it.
-        supervisor: The service manager that may have started it.
         log: The latest log events, for the toolset `operate`.
         history: What each widget was before, where somebody may ask.
         stop: Set to end everything.
@@ -122,20 +107,12 @@ class Runtime:
 def prepare(
     settings: Settings, folder: Path, loading: Loading, stop: anyio.Event, log: LogRing
 ) -> Runtime:
-    """The parts of a daemon that serves `folder`.
-
-    Args:
-        settings: What the operator chose.
-        folder: The widgets folder; it exists.
-        loading: What makes its widgets.
-        stop: Set to end everything.
-        log: The latest log events.
+    """The parts of a daemon that serves `folder`, which exists.
 
     Raises:
         ConfigError: A token is missing or cannot be used.
     """
-    registry = Registry()
-    audit = None
+    registry, audit = Registry(), None
     if settings.audit is not None:
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
     vitals = Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
@@ -166,8 +143,7 @@ def forwarding_of(settings: Settings, store: Store) -> Forwarder | None:
     """What passes actions on to a webhook; None where nobody named one."""
     if settings.webhook is None:
         return None
-    said = settings.webhook_secret
-    secret = "" if said is None else said.get_secret_value()
+    secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else ""
     hook = webhook(settings.webhook, secret, allow_private=settings.webhook_private)
     return Forwarder(store, hook)
 
@@ -176,9 +152,20 @@ def server_of(runtime: Runtime, store: Store) -> Server:
     """The MCP server over the registry, with whatever else can be read and who is told.
 
     Raises:
-        ConfigError: An installed library is not the one tested.
+        ConfigError: An installed library is not the one tested, there is no such keyword, or there
+            are no sessions for it.
     """
     settings = runtime.settings
+    if settings.keyword_tools and "sessions" not in settings.toolset:
+        problem = "keyword_tools needs the toolset sessions, which is not switched on"
+        raise ConfigError("W0002", problem, "add --toolset sessions")
+    operations = Operations(
+        registry=runtime.registry,
+        vitals=runtime.vitals,
+        log=runtime.log,
+        audit=settings.audit,
+        sections={"toolsets": lambda: ["core", *settings.toolset]},
+    )
     options = ServerOptions(
         policy=Policy(
             profile=settings.profile,
@@ -200,39 +187,15 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         otherwise=runtime.access_policy.otherwise,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
         draws=runtime.loading.draws,
-        builtin=(*ROWS, *keyword_tools_of(settings)),
+        builtin=(*ROWS, *keyword_tools(settings.keyword_tools)),
         reserved=NAMES,
         readable=READABLE,
         toolsets=settings.toolset,
         unlisted=() if settings.allow_upload else ("save_widget",),
-        services={Operations: operations_of(runtime)},
+        services={Operations: operations},
         traced=is_wanted(os.environ),
     )
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
-
-
-def keyword_tools_of(settings: Settings) -> tuple[BuiltinTool, ...]:
-    """The keywords of sessions that are tools of their own.
-
-    Raises:
-        ConfigError: There is no such keyword, or there are no sessions.
-    """
-    if settings.keyword_tools and "sessions" not in settings.toolset:
-        problem = "keyword_tools needs the toolset sessions, which is not switched on"
-        raise ConfigError("W0002", problem, "add --toolset sessions")
-    return keyword_tools(settings.keyword_tools)
-
-
-def operations_of(runtime: Runtime) -> Operations:
-    """What the toolset `operate` reads."""
-    settings = runtime.settings
-    return Operations(
-        registry=runtime.registry,
-        vitals=runtime.vitals,
-        log=runtime.log,
-        audit=settings.audit,
-        sections={"toolsets": lambda: ["core", *settings.toolset]},
-    )
 
 
 def feeding_of(runtime: Runtime, server: Server) -> Feeding:
@@ -337,14 +300,7 @@ def sessions_of(runtime: Runtime, server: Server, chromium: Chromium) -> Session
 
 
 def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:
-    """The gallery of what `server` serves.
-
-    Args:
-        runtime: Of the daemon that shows it.
-        server: Whose widgets are shown.
-        intake: Takes files that are put there; None where nobody may.
-        url: Where MCP is served.
-    """
+    """The gallery of what `server` serves at `url`; with no intake nobody may put files there."""
     # Most daemons have no gallery, and start sooner without it.
     from widgetd.browser.camera import Camera  # noqa: PLC0415
     from widgetd.web.gallery.gallery import Gallery  # noqa: PLC0415
@@ -369,13 +325,9 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
 def chat_of(
     runtime: Runtime, server: Server, upstreams: Upstreams | None, url: str
 ) -> Iterator[Chat | None]:
-    """The chat with an agent that uses what `server` serves; None where nobody wants one.
+    """The chat with an agent that uses what `server` serves at `url`; None where nobody wants one.
 
-    Args:
-        runtime: Of the daemon that shows it.
-        server: Whose widgets the agent has.
-        upstreams: Whose tools it has besides, for whoever may call them; None where there are none.
-        url: Where MCP is served.
+    Whoever may call the tools of `upstreams` has an agent that does.
 
     Raises:
         ConfigError: The model (W0012), or the file of instructions or of conversations (W0006),

@@ -35,9 +35,7 @@ class Loading:
     """What makes the widgets of a daemon, and what it knows of them from earlier processes.
 
     Attributes:
-        loader: Makes them, and remembers what it has proven.
         state: What is known of the folder from earlier processes; None where nothing is kept.
-        draws: What is being drawn, and what must not be drawn again.
         last_good: What was served before; None where nothing is kept.
         proofs: What other processes are proving for the first scan; None without any.
     """
@@ -74,12 +72,8 @@ def catalog_for(
 ) -> Catalog:
     """The widgets of `folder`, of which nothing was read yet.
 
-    Args:
-        settings: What the operator chose.
-        folder: The widgets folder; it exists.
-        load: Makes the widgets.
-        last_good: Where their last good content is kept over a restart; None for nowhere.
-        quiet_ms: How long a file must not have been written before it is read.
+    Their last good content is kept over a restart where there is `last_good`; a file is read once
+    nobody has written it for `quiet_ms`.
     """
     include, exclude = settings.include, settings.exclude
     return Catalog(

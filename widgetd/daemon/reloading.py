@@ -40,17 +40,10 @@ async def reloading(
 ) -> AsyncIterator[None]:
     """Keep what `server` serves equal to a folder; entered once the first scan is done.
 
-    Args:
-        server: Whose registry is kept, and whose clients are told.
-        settings: What the operator chose.
-        catalog: The folder, and how its files become widgets.
-        hints: Add to it to have the folder looked at.
-        vitals: Is told how it goes.
-        stop: Ends the watching.
-        observer: Is told how the reloading goes.
+    Add to `hints` to have the folder looked at; `stop` ends the watching. `vitals` are told how
+    that goes, and `observer` how the reloading does.
     """
-    registry = server.registry
-    scanned = anyio.Event()
+    registry, scanned = server.registry, anyio.Event()
 
     def looked() -> None:
         vitals.looked()

@@ -114,7 +114,6 @@ async def serve(
         store = await held.enter_async_context(store_of(settings))
         forwarding = forwarding_of(settings, store)
         server = server_of(runtime, forwarding.store if forwarding else store)
-        _watch_webhook(runtime, forwarding)
         feeding = feeding_of(runtime, server)
         intake = intake_of(runtime)
         beside = _provide(runtime, server, intake)
@@ -131,6 +130,7 @@ async def serve(
                 server,
                 intake,
                 started,
+                forwarding=forwarding,
                 listener=listener,
                 scraped=scraped,
                 chat=held.enter_context(
@@ -153,7 +153,9 @@ async def serve(
             tasks.start_soon(runtime.supervisor.feed, runtime.vitals.progressing, runtime.stop)
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
-            tasks.start_soon(_remember_versions, runtime)
+            # Nobody else asks what a widget was before, and each version takes memory.
+            if settings.gallery or "author" in settings.toolset:
+                tasks.start_soon(runtime.history.follow, runtime.registry)
             async with AsyncExitStack() as alive:
                 proofs = loading.proofs
                 with (
@@ -201,18 +203,13 @@ def _provide(
     return [chromium.run, sessions.run]
 
 
-async def _remember_versions(runtime: Runtime) -> None:
-    # Nobody else asks what a widget was before, and each version takes memory.
-    if runtime.settings.gallery or "author" in runtime.settings.toolset:
-        await runtime.history.follow(runtime.registry)
-
-
 async def _over_http(
     runtime: Runtime,
     server: Server,
     intake: Intake | None,
     started: Started,
     *,
+    forwarding: Forwarder | None,
     listener: socket.socket,
     scraped: socket.socket | None,
     chat: Chat | None,
@@ -229,10 +226,8 @@ async def _over_http(
     served = app(server, shown, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     traffic = Traffic(log=settings.access_log)
     sdk.put_before(served, lambda inner: traffic.around(inner, served.routes))
-    _watch_traffic(runtime, traffic)
     sdk.own_the_shutdown()
-    if server.sessions is not None:
-        _watch_numbers(runtime, server, sessions=server.sessions.count)
+    _watch(runtime, server, forwarding, traffic)
 
     announced = anyio.Event()
 
@@ -273,40 +268,44 @@ async def _open_chat(chat: Chat, announced: anyio.Event) -> None:
         await chat.open()
 
 
-def _watch_webhook(runtime: Runtime, forwarding: Forwarder | None) -> None:
-    runtime.metrics.watch_number(
-        "webhook_waiting",
-        "Actions that the webhook is yet to be told of.",
-        lambda: 0 if forwarding is None else forwarding.waiting,
-    )
-    runtime.metrics.watch_count(
-        "webhook_failures",
-        "Actions that the webhook was never told of.",
-        lambda: 0 if forwarding is None else forwarding.failures,
-    )
+def _watch(
+    runtime: Runtime, server: Server, forwarding: Forwarder | None, traffic: Traffic
+) -> None:
+    """Have the metrics show what others count."""
+    metrics, store = runtime.metrics, server.store
+    audit, access = runtime.audit, runtime.access_policy.access
+    number, count, counts = metrics.watch_number, metrics.watch_count, metrics.watch_counts
 
+    def degraded() -> int:
+        return int(store.mode() == "degraded")
 
-def _watch_traffic(runtime: Runtime, traffic: Traffic) -> None:
-    watch, access = runtime.metrics.watch_counts, runtime.access_policy.access
-
-    def requests() -> dict[tuple[str, ...], int]:
-        found = list(traffic.requests.items())
-        return {(route, method, str(status)): count for (route, method, status), count in found}
-
-    watch("http_requests", "Requests by route.", ("route", "method", "status"), requests)
-    for name, counted in (
-        ("http_request_bytes", traffic.received_bytes),
-        ("http_response_bytes", traffic.sent_bytes),
+    if server.sessions is not None:
+        number("sessions", "Sessions of legacy clients.", server.sessions.count)
+    number("listeners", "Clients that are told of changes.", partial(len, server.clients))
+    number("unread_actions", "Actions kept here that nobody has read.", store.unread)
+    number("store_degraded", "Whether the store that replicas share does not answer.", degraded)
+    waiting = "Actions that the webhook is yet to be told of."
+    number("webhook_waiting", waiting, lambda: forwarding.waiting if forwarding else 0)
+    failures = "Actions that the webhook was never told of."
+    count("webhook_failures", failures, lambda: forwarding.failures if forwarding else 0)
+    count("audit_lost", "Audit lines that found no room.", lambda: audit.lost if audit else 0)
+    count("store_skipped", "What stood in that store and could not be read.", store.skipped)
+    refused = (access.login if access else Login()).refused
+    for name, meaning, labels, counted in (
+        ("http_requests", "Requests by route.", ("route", "method", "status"), traffic.requests),
+        ("http_request_bytes", "Bytes of bodies by route.", ("route",), traffic.received_bytes),
+        ("http_response_bytes", "Bytes of bodies by route.", ("route",), traffic.sent_bytes),
+        ("refused_logins", "Requests without a good token.", ("reason",), refused),
     ):
-        watch(name, "Bytes of bodies by route.", ("route",), partial(_by_label, counted))
-    refused = (Login() if access is None else access.login).refused
-    watch(
-        "refused_logins", "Requests without a good token.", ("reason",), partial(_by_label, refused)
-    )
+        counts(name, meaning, labels, partial(_by_labels, counted))
 
 
-def _by_label(counted: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
-    return {(label,): count for label, count in list(counted.items())}
+def _by_labels(counted: Mapping[Any, int]) -> dict[tuple[str, ...], int]:
+    """What is counted by the value of a label, or by a tuple of such values."""
+    return {
+        tuple(map(str, key)) if isinstance(key, tuple) else (key,): count
+        for key, count in list(counted.items())
+    }
 
 
 def _pages(gallery: Gallery, chat: Chat | None, guard: Guard) -> list[Any]:
@@ -319,25 +318,6 @@ def _pages(gallery: Gallery, chat: Chat | None, guard: Guard) -> list[Any]:
 
         shown += chat_routes(chat, gallery, guard)
     return shown
-
-
-def _watch_numbers(runtime: Runtime, server: Server, *, sessions: Callable[[], int]) -> None:
-    watch = runtime.metrics.watch_number
-    watch("sessions", "Sessions of legacy clients.", sessions)
-    watch("listeners", "Clients that are told of changes.", partial(len, server.clients))
-
-    def away() -> int:
-        return int(server.store.mode() == "degraded")
-
-    watch("unread_actions", "Actions kept here that nobody has read.", server.store.unread)
-    watch("store_degraded", "Whether the store that replicas share does not answer.", away)
-    audit = runtime.audit
-    runtime.metrics.watch_count(
-        "audit_lost", "Audit lines that found no room.", lambda: 0 if audit is None else audit.lost
-    )
-    runtime.metrics.watch_count(
-        "store_skipped", "What stood in that store and could not be read.", server.store.skipped
-    )
 
 
 async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:

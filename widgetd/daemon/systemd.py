@@ -58,11 +58,8 @@ class Supervisor:
     async def feed(self, healthy: Callable[[], bool], stop: anyio.Event) -> None:
         """Say that the daemon lives, until `stop`; in silence the service manager restarts it.
 
-        It runs on the event loop, so a loop that hangs falls silent by itself.
-
-        Args:
-            healthy: Whether scans make progress. While it says no, nothing is said.
-            stop: Ends the feeding.
+        It runs on the event loop, so a loop that hangs falls silent by itself; so it is while
+        scans make no progress, as `healthy` says.
         """
         while self.watchdog_s is not None and not stop.is_set():
             if healthy():
