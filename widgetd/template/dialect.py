@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise, takewhile
 from types import MappingProxyType
 from typing import Final
@@ -70,6 +71,7 @@ _PATH: Final = {
 _NO_PATH: Final = NOTHING_NAMES | {"none", "None", "true", "True", "false", "False"}
 
 
+@lru_cache(maxsize=16)
 def converted(text: str) -> frozenset[int]:
     """The values of a template that the JSX made a text of: the offset of the `tojson` of each."""
     text, found, at = normalised(text), set(), 0

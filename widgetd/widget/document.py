@@ -88,6 +88,7 @@ class Studio:
         return tuple(state for state in (self.default_state, *self.states) if state)
 
 
+@lru_cache(maxsize=MOST_PARSED)
 def decode_studio(encoded: str) -> Studio | None:
     """What `encoded` holds; None where that is nothing of Studio's.
 

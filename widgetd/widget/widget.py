@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
@@ -162,7 +162,8 @@ class Widget:
                 names = self.view.names
             written = {"type": "object", "properties": {name: {} for name in sorted(names)}}
         with self._errors_within("/jsonSchema"):
-            return compile_schema(written, limits=self._limits)
+            text = repr(written)
+            return _schema(_Written(self.definition.path, text, written), self._limits)
 
     @cached_property
     def summary(self) -> Summary:
@@ -426,6 +427,25 @@ def compile_widget(definition: Definition, *, limits: Limits | None = None) -> W
     widget = Widget(definition, limits=limits or Limits())
     widget.prove()
     return widget
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The schema of a file, and the text that it is known again by."""
+
+    path: str
+    text: str
+    schema: Mapping[str, Any] = field(compare=False)
+
+
+@lru_cache(maxsize=MOST_TEMPLATES)
+def _schema(written: _Written, limits: Limits) -> Schema:
+    """The schema of a file, kept as its template is.
+
+    Raises:
+        WidgetError: It cannot be used.
+    """
+    return compile_schema(written.schema, limits=limits)
 
 
 @lru_cache(maxsize=MOST_TEMPLATES)

@@ -218,11 +218,15 @@ def test_an_expression_of_the_sidecar_that_cannot_be_parsed_is_a_fault_of_the_si
     assert caught.value.finding.path == "Greeting.widget.toml"
 
 
-def test_a_save_that_leaves_the_template_alone_compiles_it_no_second_time() -> None:
+def test_what_a_save_leaves_alone_is_compiled_no_second_time() -> None:
     before, after, other = widget(), widget(description="Greet."), widget(text="Bye")
+    others = widget(schema={"type": "object"})
 
     assert after.template is before.template
+    assert after.schema is before.schema
     assert other.template is not before.template
+    assert other.schema is before.schema
+    assert others.schema is not before.schema
 
 
 @pytest.fixture

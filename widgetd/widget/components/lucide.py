@@ -79,6 +79,7 @@ def names() -> tuple[str, ...]:
     return tuple(line.partition(b"\t")[0].decode() for line in _table("lucide.txt")[:].splitlines())
 
 
+@lru_cache(maxsize=16)
 def tool_icon(source: str) -> str:
     """The data URI of the first icon named in a template, or in JSX, that is small enough.
 
