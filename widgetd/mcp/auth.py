@@ -90,10 +90,7 @@ class Bearer(AccessToken):
 
 
 class Login:
-    """Where to log in, and how often somebody was sent there.
-
-    Args:
-        issuer: The authorization server, as its tokens name it; empty where there is none.
+    """Where to log in, if `issuer` is not empty, and how often somebody was sent there.
 
     Attributes:
         refused: How many requests were refused, by reason.
@@ -105,13 +102,7 @@ class Login:
         self._metadata = ""
 
     def routes(self, verifier: TokenVerifier, base_url: object, path: str | None) -> list[Any]:
-        """Where the metadata of the endpoint at `path` below `base_url` is, as routes of its app.
-
-        Args:
-            verifier: Finds out whose a token is.
-            base_url: As clients know it; None where that is not known, and nothing can be said.
-            path: Of the endpoint.
-        """
+        """Where the metadata of the endpoint at `path` is, as routes; none without a `base_url`."""
         if not self._issuer or base_url is None:
             return []
         provider = RemoteAuthProvider(
@@ -128,12 +119,7 @@ class Login:
         return list(provider.get_routes(path))
 
     def refuse(self, reason: Reason, scopes: Collection[str] = USUAL) -> tuple[int, str, str]:
-        """The status of a refusal, its challenge (`WWW-Authenticate`), and its sentence.
-
-        Args:
-            reason: Why it is refused; it is counted.
-            scopes: What to ask for.
-        """
+        """The status of a refusal, its challenge (`WWW-Authenticate`), and its sentence."""
         self.refused[reason] += 1
         status, error, sentence = _SAYS[reason]
         said = {"realm": "widgetd"}

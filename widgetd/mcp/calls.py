@@ -236,12 +236,7 @@ class Rendering:
     ) -> StoredRender:
         """Render `widget`, of the snapshot of this generation, and keep the render for `owner`.
 
-        Args:
-            widget: The widget.
-            arguments: What it is called with.
-            generation: Of the snapshot.
-            owner: Whose share of the room the render takes.
-            follow: Whether pages should look for newer versions even where it has no actions.
+        With `follow`, pages look for newer versions even where it has no actions.
 
         Raises:
             CallError: The arguments do not fit, nothing that does can be had to fill it with, or

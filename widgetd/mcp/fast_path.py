@@ -106,15 +106,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request that is answered here.
-
-    Attributes:
-        id: As it is repeated.
-        method: What it asks for.
-        params: Of the method.
-        caller: Who asks.
-        session: The legacy session's id; empty in the modern era.
-    """
+    """A request that is answered here; only one of the legacy era has a session."""
 
     id: int | str
     method: str
@@ -125,13 +117,6 @@ class Request:
 
 class FastPath:
     """An ASGI layer: answers plain good requests to the MCP endpoint, hands all others on.
-
-    Args:
-        app: What is handed on to.
-        server: What is served.
-        path: Where the endpoint is.
-        sessions: Knows the legacy sessions.
-        host_check: Whether a request's Host may be used.
 
     Attributes:
         answered: How many requests were answered here.

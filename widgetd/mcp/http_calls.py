@@ -30,11 +30,7 @@ Read = Callable[[], Awaitable[Mapping[str, Any]]]
 async def keep_render(server: Server, user: object, name: str, read: Read) -> dict[str, Any]:
     """Render `name` from data that no model has to type, and keep the render for `show_render`.
 
-    Args:
-        server: What is served.
-        user: Who asks, as the HTTP layer found out.
-        name: The widget's tool.
-        read: Called only for those who are let in, and for a widget that is there.
+    `read` is called only for those who are let in, and for a widget that is there.
 
     Returns:
         `{"renderId", "uri", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
@@ -63,12 +59,7 @@ async def update_kept(
 ) -> dict[str, Any]:
     """Put another version in the place of a render that was kept, as `update_render` does.
 
-    Args:
-        server: What is served.
-        user: Who asks, as the HTTP layer found out.
-        name: The widget's tool.
-        render_id: Of the render.
-        read: Gets what `update_render` takes besides the id; called only for those who are let in.
+    `read` gets what that takes besides the id, and is called only for those who are let in.
 
     Returns:
         `{"renderId", "version", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
@@ -126,10 +117,7 @@ async def take_action(
 ) -> dict[str, Any]:
     """What `widget_action` answers, as it goes to clients, to whoever looks at the page.
 
-    Args:
-        server: What is served.
-        arguments: Of the tool.
-        lent: Whether the page may press what an agent of its user's may.
+    A page that is `lent` may press what an agent of its user's may.
     """
     caller = server.rendering.caller
     principal = caller.principal.lent() if lent else caller.principal

@@ -41,14 +41,7 @@ MANY_RESOURCES = 100
 
 
 class Pages:
-    """One list, in the order of its keys.
-
-    Args:
-        name: What is listed, as the protocol calls it: `tools`, `resources`.
-        keys: Of the entries; each is a cursor.
-        entry: The entry of a key, as JSON.
-        page_size: How many stand on one page; 0 for all.
-    """
+    """One list of what `name` says, in the order of its keys, of which each is a cursor."""
 
     def __init__(
         self, name: str, keys: Iterable[str], entry: Callable[[str], bytes], page_size: int
@@ -60,11 +53,7 @@ class Pages:
         self._ready: dict[int, bytes] = {}
 
     def page(self, after: str = "") -> dict[str, Any]:
-        """One page: `{"tools": [...], "nextCursor": "..."}`, the cursor only where more follows.
-
-        Args:
-            after: The cursor, a key; empty for the first page.
-        """
+        """The page behind a cursor: `{"tools": [...], "nextCursor": ...}`, that if more follows."""
         page: dict[str, Any] = orjson.loads(self.ready(after))
         return page
 
@@ -110,13 +99,8 @@ class GenerationCache(Generic[T]):
 class ToolListings:
     """The lists of tools, one for each audience and the built-in tools that it is told of.
 
-    Args:
-        admit: The entry of a widget that nobody has admitted yet.
-        builtin: The tools that are always there.
-        expose: Whether every widget is listed, or the pinned ones; `auto` decides by what the
-            widgets in the first snapshot that is listed cost a model, and stays with it.
-        list_tokens: How much they may cost, so that `auto` lists all of them.
-        page_size: How many tools stand on one page; 0 for all.
+    With `auto`, what the widgets in the first snapshot that is listed cost a model decides whether
+    all of them are listed, or the pinned ones.
     """
 
     def __init__(
@@ -206,12 +190,7 @@ class ResourceListings:
         self._made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = WeakKeyDictionary()
 
     async def of(self, snapshot: Snapshot, readable: Collection[BuiltinResource] = ()) -> Pages:
-        """The list of `snapshot`; that of many new widgets is made beside the event loop.
-
-        Args:
-            snapshot: What is listed.
-            readable: What toolsets have to read besides.
-        """
+        """The list of `snapshot`; that of many new widgets is made beside the event loop."""
         kind = frozenset(one.uri for one in readable)
         pages = self._cache.get(snapshot, kind)
         if pages is not None:

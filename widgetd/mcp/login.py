@@ -29,13 +29,7 @@ _HELD_BYTES = 4 * 1024 * 1024
 
 
 class Challenges:
-    """An ASGI layer around the endpoint and its authentication: lets in, or says how to log in.
-
-    Args:
-        app: What is let in to.
-        server: What is served.
-        login: Where to log in.
-    """
+    """An ASGI layer around the endpoint and its authentication: lets in, or says how to log in."""
 
     def __init__(self, app: sdk.App, *, server: Server, login: Login) -> None:
         self.app = app

@@ -86,15 +86,7 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
 def caller_of(
     server: Server, root: Root, user: object, client: ClientInfo, meta: Mapping[str, Any]
 ) -> Caller:
-    """Who sent a message through `root`, and what they see.
-
-    Args:
-        server: What is served.
-        root: Where they sent it.
-        user: Who sent it, as the HTTP layer found out; None where there is none.
-        client: What their program says of itself.
-        meta: The message's `_meta`.
-    """
+    """Who sent a message through `root`, and what they see; `user` is what HTTP found out."""
     principal = principal_of(user, server.otherwise)
     return Caller(
         snapshot=server.views.of(server.registry.current, principal.audience),
@@ -129,15 +121,8 @@ async def let_in(
 ) -> T:
     """What `answer` says to a message, where its sender may send it; observers hear of a call.
 
-    A call is answered in any case: why it is not let in stands in `CALLER`.
-
-    Args:
-        server: What is served.
-        caller: Who sends the message.
-        answer: Answers it, and finds in `CALLER` for whom.
-        method: Of the message.
-        params: As they came.
-        silent: Whether observers are told nothing.
+    A call is answered in any case: why it is not let in stands in `CALLER`, with who sent it.
+    Of one that is `silent` no observer hears.
 
     Raises:
         MCPError: It is no call, and is not let in.

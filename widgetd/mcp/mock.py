@@ -77,12 +77,7 @@ def answer(
 ) -> dict[str, Any]:
     """The result of one call on the wire, with nothing in it that the next run would change.
 
-    Args:
-        widget: What is called.
-        snapshot: What it is served from.
-        arguments: For the widget's schema.
-        policy: How results are shaped.
-        name: Decides the render's id, with the widget.
+    With the widget, `name` decides the render's id.
 
     Raises:
         CallError: The arguments do not fit, or the template fails on them.

@@ -112,13 +112,7 @@ async def notify_of_renders(server: Server) -> None:
 def notice_of(
     before: Snapshot, after: Snapshot, list_changed: Callable[[Snapshot, Snapshot, Change], bool]
 ) -> Notice:
-    """What clients that know `before` must be told of `after`.
-
-    Args:
-        before: What they know.
-        after: What there is.
-        list_changed: Whether the list on the wire reads otherwise in the second than in the first.
-    """
+    """What clients that know `before` must be told of `after`; `list_changed` knows their lists."""
     change = difference(before, after)
     return Notice(
         tools=list_changed(before, after, change),
@@ -162,11 +156,7 @@ class LegacyClient:
         return self._starts()
 
     def hear(self) -> bool:
-        """Its standing stream is open: what was sent on the one before is due again.
-
-        Returns:
-            Whether somebody should `send` it now.
-        """
+        """Its standing stream is open: what was sent on the one before is due again, see `add`."""
         self.hears = True
         self._due = self._sent | self._due
         self._sent = {}

@@ -103,15 +103,7 @@ async def observed(
     builtin: Collection[str],
     observers: Collection[Observer],
 ) -> T:
-    """What `handler` answers to a call, once all observers know of it.
-
-    Args:
-        handler: Answers: with `Sent`, or with the result as values.
-        params: As they came, `{"name": ..., "arguments": {...}}`.
-        caller: Who calls.
-        builtin: The names of the tools that are no widgets.
-        observers: Are told.
-    """
+    """What `handler` answers to a call, once all observers know of it."""
     started_s = time.perf_counter()
     answer: Any = {}
     try:

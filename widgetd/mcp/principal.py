@@ -108,19 +108,11 @@ class Principal:
         return Audience(elevated=ELEVATED in self.scopes, selection=self.selection)
 
     def left_s(self, now: float) -> float:
-        """How long the token is good for.
-
-        Args:
-            now: In seconds since the epoch.
-        """
+        """How long the token is good for, `now` being in seconds since the epoch."""
         return inf if self.until is None else self.until - now
 
     def lent(self, proof: bytes = b"") -> Principal:
-        """Whoever acts for them: sees and calls their widgets, and may nothing else that they may.
-
-        Args:
-            proof: Digest of the token that was made for it.
-        """
+        """Whoever acts for them, by a token of this digest: sees and calls their widgets alone."""
         scopes = frozenset({READ, CALL}) | self.scopes & {ELEVATED}
         return replace(self, scopes=scopes, proof=proof or self.proof)
 
@@ -149,11 +141,7 @@ MOST_AUDIENCES = 16
 
 
 class PerAudience(Generic[T]):
-    """What is made once for each audience, and kept for those that asked last.
-
-    Args:
-        make: Makes it.
-    """
+    """What is made once for each audience, and kept for those that asked last."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make

@@ -174,13 +174,7 @@ class Resources:
         )
 
     def find(self, uri: str, snapshot: Snapshot, prefix: str = "") -> Resource | None:
-        """The resource at `uri`, renders excepted; None if there is none.
-
-        Args:
-            uri: As this module makes it.
-            snapshot: What is there.
-            prefix: What stands before the path of URIs as the client knows them.
-        """
+        """The resource at `uri`, renders excepted; None if there is none."""
         if uri in (UI_TYPES, RESULT_SCHEMA):
             return next(one for one in self.of_all(snapshot) if str(one.uri) == uri)
         if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:

@@ -150,11 +150,6 @@ def profile_for(
 ) -> Literal["chatkit", "split"]:
     """Who sees the tree: decided by the call, the widget, the client's name, the setting, its kind.
 
-    Args:
-        policy: How results are shaped.
-        widget: The widget; None where it is served no more.
-        caller: Who asks.
-
     Raises:
         CallError: The call asks for a profile that does not exist (W2006).
     """
@@ -188,12 +183,8 @@ def tool_result(
 ) -> Result:
     """The result that shows `render` to the model in `profile`, and to whoever draws it.
 
-    Args:
-        render: What was rendered.
-        profile: Who sees the tree.
-        policy: How results are shaped.
-        protocol: The caller's protocol version; empty in-process.
-        prefix: What stands before the path of our URIs as the caller knows them.
+    In-process there is no `protocol`; `prefix` stands before the path of URIs as the caller has
+    them.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
@@ -301,12 +292,7 @@ def failure(error: CallError) -> Failure:
 
 
 def error_result(error: CallError, structured: dict[str, Any] | None = None) -> Result:
-    """A call that failed, for the model to read and for a program to act on.
-
-    Args:
-        error: Why.
-        structured: What else there is to say, for whoever called from within a widget.
-    """
+    """A call that failed, for the model to read and for a program to act on."""
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
     # What the model should do: go on, where it sent what is wrong and reads what is right.
     if error.invalid_arguments or (error.code == "W2001" and error.suggestions):

@@ -70,14 +70,8 @@ class Search:
     ) -> tuple[list[Hit], int]:
         """The best `limit` widgets for `query`, and how many fit at all.
 
-        An empty query fits every widget, in the order of names.
-
-        Args:
-            snapshot: What is searched.
-            query: Some words.
-            limit: The most to answer with.
-            tags: Only widgets that have one of them fit; none of them leaves all.
-            audience: Whose view `snapshot` is; the next one's is likely to be much the same.
+        An empty query fits every widget, in the order of names; one of `tags` must be a widget's,
+        if there are any. The next view that `audience` has is likely to be much the same.
         """
         widgets = snapshot.widgets
         if not query.strip():

@@ -243,10 +243,7 @@ class Server:
     def tools_for(self, principal: Principal, snapshot: Snapshot, *, apps: bool = True) -> Pages:
         """The list of tools that `principal` is given of their view of a snapshot.
 
-        Args:
-            principal: Who asks.
-            snapshot: As they see it.
-            apps: Whether their client shows MCP Apps views, whose pages have tools of their own.
+        Without `apps`, their client shows no MCP Apps views, whose pages have tools of their own.
         """
         return self.listings.of(snapshot, self.builtin.listed_for(principal.scopes, apps=apps))
 

@@ -47,15 +47,7 @@ class SessionBounds:
 
 
 class Sessions:
-    """An ASGI layer around the SDK's endpoint: lets sessions be opened, and knows whose they are.
-
-    Args:
-        app: The endpoint itself.
-        bounds: How many there may be.
-        limits: How often each principal may open one.
-        otherwise: Who calls where no token says it.
-        clients: Who is told of changes.
-    """
+    """An ASGI layer around the SDK's endpoint: lets sessions be opened, knows whose they are."""
 
     def __init__(
         self,
