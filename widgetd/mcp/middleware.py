@@ -25,7 +25,7 @@ from widgetd.mcp.principal import CALL, CALLER, READ, Caller, ClientInfo, Princi
 from widgetd.store.contract import Decision
 
 if TYPE_CHECKING:
-    from widgetd.mcp.roots import Root
+    from widgetd.mcp.provider import Root
     from widgetd.mcp.server import Server
 
 T = TypeVar("T")

@@ -16,19 +16,11 @@ from widgetd.errors import CallError
 from widgetd.mcp.calls import Rendering
 from widgetd.mcp.principal import Caller
 from widgetd.mcp.result import Policy, Profile, profile_for, tool_result
-from widgetd.schema.sampling.sample import State, sample
+from widgetd.schema.sampling.sample import sample
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 
 MockState = Literal["sample", "empty", "one", "many", "long"]
-
-_STATES: dict[MockState, State] = {
-    "sample": "full",
-    "empty": "empty",
-    "one": "one",
-    "many": "many",
-    "long": "long",
-}
 
 
 def mocks(
@@ -64,7 +56,7 @@ def mocks(
     policy = Policy(profile=profile)
     made = []
     for number in range(seed, seed + count):
-        arguments = sample(widget.schema, state=_STATES[state], seed=number)
+        arguments = sample(widget.schema, state="full" if state == "sample" else state, seed=number)
         if arguments is None:
             raise CallError("W2002", f"the schema of {widget.tool} admits nothing for '{state}'")
         result = answer(widget, snapshot, arguments, policy=policy, name=f"{state} {number}")

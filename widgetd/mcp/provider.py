@@ -12,30 +12,40 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
+from anyio.abc import TaskGroup
 from fastmcp import FastMCP
 from fastmcp.prompts import Prompt
 from fastmcp.resources.base import Resource
 from fastmcp.resources.template import ResourceTemplate
+from fastmcp.server.providers import Provider
 from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import VersionSpec
-from mcp_types import CallToolResult
+from mcp_types import (
+    CallToolResult,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    UnsubscribeRequestParams,
+)
 from mcp_types import Tool as McpTool
 from pydantic import PrivateAttr
 
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
-from widgetd.mcp.principal import Caller, placed
+from widgetd.mcp.middleware import LISTEN, middleware_of
+from widgetd.mcp.notifications import Clients, NoticeFor
+from widgetd.mcp.observer import Notice
+from widgetd.mcp.principal import Audience, Caller, placed
 from widgetd.mcp.prompts import show_data_prompt
 from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
 from widgetd.mcp.result import RENDERS, Result
-from widgetd.mcp.roots import add_root
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:
@@ -71,6 +81,55 @@ class ServedTool(Tool):
         return super().to_mcp_tool(**{"_meta": self.meta or None, **overrides})
 
 
+class Root:
+    """One server through which clients reach the widgets.
+
+    There is the one that they were added to, and each that it is mounted into: its clients see the
+    same widgets, under other names perhaps, and hear of changes.
+
+    Attributes:
+        mcp: The server.
+        clients: Who listens to it; shared with whatever else of ours it serves.
+        middleware: The layer around every message that comes to it.
+        uses: How often it runs with the widgets in it; twice where they are mounted twice.
+    """
+
+    def __init__(self, mcp: FastMCP, provider: Provider, server: Server) -> None:
+        self.mcp = mcp
+        lowlevel = sdk.lowlevel_of(mcp)
+        # Whoever listens to `mcp` already, if they are told already.
+        known = lowlevel.get_request_handler(LISTEN)
+        clients = None if known is None else getattr(known.handler, "__self__", None)
+        if not isinstance(clients, Clients):
+            clients = Clients()
+            answer = lowlevel.add_request_handler
+            # With it the server advertises that its lists change (PrefectHQ/fastmcp issue 4920).
+            if known is None:
+                answer(LISTEN, SubscriptionsListenRequestParams, clients.listen)
+            answer("resources/subscribe", SubscribeRequestParams, clients.subscribe)
+            answer("resources/unsubscribe", UnsubscribeRequestParams, clients.unsubscribe)
+        self.clients = clients
+        self.middleware = cast("Any", middleware_of(server, self))
+        lowlevel.middleware.append(self.middleware)
+        self.uses = 0
+        self._provider = provider
+
+    @cached_property
+    def prefix(self) -> str:
+        """What it puts before the path of the widgets' URIs, as `ui/`; most often nothing."""
+        return sdk.path_prefix(self.mcp, self._provider)
+
+    async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
+        """Tell its clients what they may know of, see `Clients.tell`."""
+
+        def as_named_here(audience: Audience) -> Notice:
+            notice = notice_for(audience)
+            updated = tuple(placed(uri, self.prefix) for uri in notice.updated)
+            return replace(notice, updated=updated)
+
+        return await self.clients.tell(as_named_here, tasks)
+
+
 class WidgetProvider(sdk.Reached):
     """The widgets of the snapshot that the request at hand is answered from."""
 
@@ -90,15 +149,17 @@ class WidgetProvider(sdk.Reached):
     def reached_through(self, root: FastMCP) -> Iterator[None]:
         """Within it, clients of `root` reach the widgets; it may be entered more than once."""
         roots = self._server.roots
-        known = next((one for one in roots if one.mcp is root), None)
-        entered = known or add_root(root, self, self._server)
+        entered = next((one for one in roots if one.mcp is root), None)
+        if entered is None:
+            entered = Root(root, self, self._server)
+            roots.append(entered)
         entered.uses += 1
         try:
             yield
         finally:
             entered.uses -= 1
             if not entered.uses and entered is not roots[0]:
-                sdk.remove_middleware(root, entered.middleware)
+                sdk.lowlevel_of(root).middleware.remove(entered.middleware)
                 roots.remove(entered)
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:

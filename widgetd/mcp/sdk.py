@@ -28,7 +28,6 @@ from fastmcp import FastMCP
 from fastmcp.server.http import HostOriginGuardMiddleware
 from fastmcp.server.providers import AggregateProvider, FastMCPProvider, Provider
 from fastmcp.server.transforms import Namespace
-from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import (
     AuthenticatedUser,
     BearerAuthBackend,
@@ -48,7 +47,6 @@ from mcp_types import (
     ElicitRequestFormParams,
     ElicitResult,
     InputRequiredResult,
-    RequestParams,
 )
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
@@ -161,37 +159,6 @@ def _inside(holder: Provider) -> Sequence[Provider]:
         return [holder.server]
     wrapped = getattr(holder, "_inner", None)
     return [wrapped] if isinstance(wrapped, Provider) else ()
-
-
-def add_middleware(server: FastMCP, middleware: Middleware) -> None:
-    """Let `middleware` see every message of every client, inside FastMCP's own layers."""
-    lowlevel_of(server).middleware.append(cast("Any", middleware))
-
-
-def remove_middleware(server: FastMCP, middleware: Middleware) -> None:
-    """Let `middleware` see nothing more."""
-    lowlevel_of(server).middleware.remove(cast("Any", middleware))
-
-
-def answers(server: FastMCP, method: str) -> Handler | None:
-    """What answers a method; None where nothing does."""
-    known = lowlevel_of(server).get_request_handler(method)
-    return None if known is None else known.handler
-
-
-def answer(server: FastMCP, method: str, params: type[RequestParams], handler: Handler) -> None:
-    """Answer a method, given the context and `params`, instead of whatever does."""
-    lowlevel_of(server).add_request_handler(method, params, handler)
-
-
-def answer_schemas_from(server: FastMCP, lookup: Callable[[str], Mapping[str, Any] | None]) -> None:
-    """Tell the SDK a tool's input schema, so that a call does not list all tools to find it."""
-    lowlevel_of(server).get_tool_input_schema = cast("Any", lookup)
-
-
-def current_user() -> object:
-    """Who sends the message of this moment, as the HTTP layer found out; None before it has."""
-    return auth_context_var.get()
 
 
 def envelope(server: FastMCP) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from fastmcp import FastMCP
 from fastmcp.server.auth import AuthProvider
+from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp_types import CallToolRequestParams, CompletionArgument
 
 from widgetd.catalog.draws import Draws
@@ -33,10 +34,9 @@ from widgetd.mcp.login import Challenges
 from widgetd.mcp.notifications import Clients
 from widgetd.mcp.observer import Observer
 from widgetd.mcp.principal import LOCAL, Caller, Principal, SnapshotViews
-from widgetd.mcp.provider import Lifespan, WidgetProvider
+from widgetd.mcp.provider import Lifespan, Root, WidgetProvider
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.result import Policy, Result, error_result, unknown_widget
-from widgetd.mcp.roots import Root, add_root
 from widgetd.mcp.search import Search
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.mcp.unambiguous import Unambiguous
@@ -206,7 +206,7 @@ class Server:
     def header_schema(self, name: str) -> dict[str, Any] | None:
         """The schema of a tool that wants arguments repeated in headers; None for all others."""
         # Asked before anybody knows the caller; a schema would tell that there is such a widget.
-        audience = principal_of(sdk.current_user(), self.otherwise).audience
+        audience = principal_of(auth_context_var.get(), self.otherwise).audience
         widget = self.views.of(self.registry.current, audience).widgets.get(name)
         if widget is None or not self.listings.wants_headers(widget):
             return None
@@ -321,8 +321,10 @@ def build(
     )
     server = attach(mcp, registry, store, options, standalone=True)
     mcp.completion(server.complete)
-    sdk.answer_schemas_from(mcp, server.header_schema)
-    sdk.answer(mcp, CALLS, CallToolRequestParams, server.answer_call)
+    lowlevel = sdk.lowlevel_of(mcp)
+    # So that a call does not list all tools to find the schema of one.
+    lowlevel.get_tool_input_schema = server.header_schema
+    lowlevel.add_request_handler(CALLS, CallToolRequestParams, server.answer_call)
     return server
 
 
@@ -359,5 +361,5 @@ def attach(
     server = Server(mcp, registry, store, options or ServerOptions(), standalone=standalone)
     provider = WidgetProvider(server, lifespan)
     mcp.add_provider(provider)
-    add_root(mcp, provider, server)
+    server.roots.append(Root(mcp, provider, server))
     return server

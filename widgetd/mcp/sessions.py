@@ -9,15 +9,15 @@ hears when such a stream is open.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from time import time
 
-import anyio
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from widgetd.errors import CallError
@@ -29,6 +29,10 @@ from widgetd.mcp.principal import Principal
 from widgetd.store.contract import Limits
 
 _TOO_MANY = "as many sessions as may be are in use; end one, or try again later"
+
+
+YEAR_S = 365 * 24 * 3600
+"""Longer than a stream lasts whose token does not end by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,10 +141,12 @@ class Sessions:
                     opened = True
                     self._clients.stream_opened(session)
 
+            left_s, end = principal.left_s(time()), partial(sdk.end_stream, self.app, session)
+            ending = asyncio.get_running_loop().call_later(min(left_s, YEAR_S), end)
             try:
-                async with _until(principal.until, partial(sdk.end_stream, self.app, session)):
-                    await self.app(scope, receive, watched)
+                await self.app(scope, receive, watched)
             finally:
+                ending.cancel()
                 if opened:
                     self._clients.stream_ended(session)
 
@@ -182,23 +188,6 @@ def _less(counter: Counter[str], name: str) -> None:
     counter[name] -= 1
     if not counter[name]:
         del counter[name]
-
-
-@asynccontextmanager
-async def _until(moment: float | None, then: Callable[[], None]) -> AsyncIterator[None]:
-    """Do `then` should that moment come while the block runs."""
-    if moment is None:
-        yield
-        return
-
-    async def wait() -> None:
-        await anyio.sleep(max(0.0, moment - time()))
-        then()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(wait)
-        yield
-        tasks.cancel_scope.cancel()
 
 
 async def _refuse(send: sdk.Send, status: int, error: CallError) -> None:
