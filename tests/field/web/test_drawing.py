@@ -44,7 +44,11 @@ async def undrawn(folder: Path, theme: str, *, keys: frozenset[str] = frozenset(
 _LOOK = """() =>
     !document.querySelector("#stage > :not(h1, .notices)") ||
     document.querySelector(".unknown") ||
-    document.documentElement.scrollWidth > document.documentElement.clientWidth
+    document.documentElement.scrollWidth > document.documentElement.clientWidth ||
+    [...document.querySelectorAll(".card :is(.field, .button)")].some((one) => {
+        const at = one.getBoundingClientRect(), card = one.closest(".card").getBoundingClientRect();
+        return at.left < card.left - 1 || at.right > card.right + 1;
+    })
 """
 
 
@@ -59,6 +63,20 @@ async def test_an_icon_of_lucides_is_drawn_by_its_shapes_and_an_unknown_one_is_a
 
         assert await page.locator(".icon path").count() == drawn
         assert await page.locator(".icon rect[stroke-dasharray]").count() == (not drawn)
+
+
+async def test_pickers_in_a_row_fit_a_narrow_phone_and_words_beside_one_wrap_first() -> None:
+    pickers = [{"type": "DatePicker", "name": name} for name in ("from", "until")]
+    words = {"type": "Text", "value": "The first day on which somebody is at home again"}
+    rows = [{"type": "Row", "children": each} for each in (pickers, [words, pickers[0]])]
+    tree = {"type": "Card", "children": rows}
+    async with browsing(viewport=_NARROW) as page:
+        await page.set_content(drawing(tree, theme="light", locale="en", title="A widget"))
+        await page.wait_for_selector("html[data-ready=true]", state="attached")
+        widths = await page.locator(".date").evaluate_all("all => all.map(one => one.offsetWidth)")
+
+        assert not await page.evaluate(_LOOK)
+        assert widths[0] == widths[1] < widths[2]
 
 
 @pytest.mark.timeout(600)
