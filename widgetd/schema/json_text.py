@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
@@ -306,7 +307,10 @@ def places(text: str) -> Iterator[Place]:
         elif lexeme in "}]":
             del frames[-1:]
         elif wants_key and frame is not None and lexeme[0] == '"':
-            frame.part, frame.key_offset = _unquoted(lexeme), offset
+            frame.part, frame.key_offset = lexeme[1:-1], offset
+            if "\\" in lexeme:
+                with suppress(orjson.JSONDecodeError):
+                    frame.part = orjson.loads(lexeme)
             frame.earlier = frame.keys.get(frame.part)
             frame.keys.setdefault(frame.part, offset)
             wants_key = False
@@ -342,12 +346,3 @@ def excerpt(text: str, offset: int) -> str:
     head = "…" if offset > 20 else ""
     tail = "…" if offset + 20 < len(text) else ""
     return head + " ".join(f"{before}▸{after}".split()) + tail
-
-
-def _unquoted(lexeme: str) -> str:
-    if "\\" not in lexeme:
-        return lexeme[1:-1]
-    try:
-        return str(orjson.loads(lexeme))
-    except orjson.JSONDecodeError:
-        return lexeme[1:-1]

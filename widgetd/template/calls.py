@@ -69,29 +69,30 @@ _APPLYING: Final = {
 """The filters that apply another, or a test: as which argument they are given its name."""
 
 
+_SORTS: Final[Mapping[str, tuple[Mapping[str, Callable[..., Value]], Mapping[str, str]]]] = {
+    "filter": (FILTERS, REFUSED_FILTERS),
+    "test": (TESTS, {}),
+    "function": (FUNCTIONS, REFUSED_FUNCTIONS),
+}
+"""What may be called by its name, and what Jinja has besides, with what to do instead."""
+
+
 def _named(sort: str, name: str, place: int) -> Callable[..., Value]:
-    if sort == "filter" and name in REFUSED_FILTERS:
-        problem = f"the filter '{name}' is not available"
-        raise Fault("W1302", place, problem, REFUSED_FILTERS[name])
-    functions = FILTERS if sort == "filter" else TESTS
+    functions, refused = _SORTS[sort]
+    if name in refused:
+        said = f"{name}()" if sort == "function" else f"the {sort} '{name}'"
+        raise Fault("W1302", place, f"{said} is not available", refused[name])
     if name not in functions:
-        raise _unknown(sort, name, place, functions)
+        close = nearest(name, tuple(functions))
+        known = ", ".join(sorted(functions))
+        advice = f"did you mean '{close}'?" if close else f"known are {known}"
+        raise Fault("W1302", place, f"there is no {sort} '{name}'", advice)
     return functions[name]
-
-
-def _unknown(sort: str, name: str, place: int, known: Mapping[str, object]) -> Fault:
-    close = nearest(name, tuple(known))
-    advice = f"did you mean '{close}'?" if close else f"known are {', '.join(sorted(known))}"
-    return Fault("W1302", place, f"there is no {sort} '{name}'", advice)
 
 
 def builtin(name: str, place: int, args: list[Evaluate], kwargs: dict[str, Evaluate]) -> Evaluate:
     """The closure that calls the function `name`."""
-    if name in REFUSED_FUNCTIONS:
-        raise Fault("W1302", place, f"{name}() is not available", REFUSED_FUNCTIONS[name])
-    if name not in FUNCTIONS:
-        raise _unknown("function", name, place, FUNCTIONS)
-    function = FUNCTIONS[name]
+    function = _named("function", name, place)
     return _calling(place, lambda _frame: function, args, kwargs)
 
 

@@ -57,23 +57,14 @@ def _written(node: nodes.Expr, scope: Scope) -> tuple[Evaluate, Write]:
     within = id(node) in context.in_strings
     if isinstance(node, nodes.Filter) and node.name == "tojson" and not (node.args or node.kwargs):
         assert node.node is not None  # noqa: S101 - only a filter block's filter has no subject
-        value = expression(node.node, scope)
+        value, write = expression(node.node, scope), json_inside if within else tojson
         if node.lineno in context.converted:
-            value = _as_text(value)
-        return value, json_inside if within else tojson
+            # A template literal in the JSX had made a text of it.
+            return lambda frame: javascript_text(frame[BUDGET], value(frame)), write
+        return value, write
     if within:
         return expression(node, scope), half_escaped if id(node) in context.escaped else inside
     return expression(node, scope), bare if id(node) in context.bare else text
-
-
-def _as_text(value: Evaluate) -> Evaluate:
-    """What `value` evaluates to as the text that a template literal made of it in the JSX."""
-
-    def convert(frame: Frame) -> str:
-        shown = value(frame)
-        return shown if type(shown) is str else javascript_text(frame[BUDGET], shown)
-
-    return convert
 
 
 def _data(data: str, place: int) -> Execute:

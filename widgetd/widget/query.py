@@ -10,7 +10,7 @@ Source: JMESPath specification 2022; jmespath 1.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from jmespath import exceptions, functions
@@ -91,9 +91,6 @@ def compile_query(text: str) -> Query:
     except (ValueError, RecursionError, AttributeError, TypeError):
         problem = "the expression cannot be parsed as JMESPath"
         raise _unusable(f"{problem}: {_excerpt(text)}", "write a simpler one") from None
-    if _is_deep(parsed):
-        problem = f"the expression nests deeper than {DEEPEST} levels"
-        raise _unusable(problem, "nest less")
     for node in _nodes(parsed):
         name = str(node.get("value"))
         if node["type"] == "slice" and node["children"][2] == 0:
@@ -138,21 +135,14 @@ def _failed(text: str, problem: str) -> CallError:
     return CallError("W5007", f"the expression '{_excerpt(text)}' cannot be used: {problem}")
 
 
-def _is_deep(parsed: dict[str, Any]) -> bool:
-    level = [parsed]
+def _nodes(parsed: dict[str, Any]) -> list[dict[str, Any]]:
+    found = level = [parsed]
     for _ in range(DEEPEST):
         level = [child for node in level for child in node["children"] if isinstance(child, dict)]
-        if not level:
-            return False
-    return True
-
-
-def _nodes(parsed: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    waiting = [parsed]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += [child for child in node["children"] if isinstance(child, dict)]
+        found = found + level
+    if level:
+        raise _unusable(f"the expression nests deeper than {DEEPEST} levels", "nest less")
+    return found
 
 
 _FUNCTIONS = functions.Functions()

@@ -230,7 +230,6 @@ OTHER_TEXTS = {
     ("builtins.text", "_converted"),
     ("builtins.text", "urlencode"),
     ("calls", "_named"),
-    ("calls", "_unknown"),
     ("calls", "known"),
     ("calls", "method"),
     ("expressions", "_arguments"),

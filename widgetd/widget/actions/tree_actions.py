@@ -203,14 +203,23 @@ def triggers(tree: Node) -> Iterator[Trigger]:
     while waiting:
         node, form = waiting.pop()
         kind = node.get("type")
-        is_form = kind == "Form" or (
-            kind == "Card" and node.get("asForm") is True and not _is_folded(node)
-        )
+        is_card_form = kind == "Card" and node.get("asForm") is True and not _is_folded(node)
+        is_form = kind == "Form" or is_card_form
         if is_form and (form is None or form.depth < _MOST_NESTED):
             form = _Form(node, 1 if form is None else form.depth + 1)
         if node.get("disabled") is not True:
             for name, action in _actions(node):
-                yield _trigger(node, name, action, form)
+                fields = () if form is None else form.fields
+                if form is None and name == "onChangeAction" and (own := field_of(node)):
+                    fields = (own,)
+                yield Trigger(
+                    type=action["type"],
+                    handler="client" if action.get("handler") == "client" else "server",
+                    payload=as_object(action.get("payload")),
+                    fields=fields,
+                    submits=form is not None
+                    and (name in _SUBMITTING or node.get("submit") is True),
+                )
         waiting.extend((child, form) for child in reversed(_children(node)))
 
 
@@ -288,20 +297,6 @@ def _actions(node: Node) -> Iterator[tuple[str, Node]]:
 
 def _is_action(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str) and bool(value["type"])
-
-
-def _trigger(node: Node, name: str, action: Node, form: _Form | None) -> Trigger:
-    fields = () if form is None else form.fields
-    if form is None and name == "onChangeAction":
-        own = field_of(node)
-        fields = () if own is None else (own,)
-    return Trigger(
-        type=action["type"],
-        handler="client" if action.get("handler") == "client" else "server",
-        payload=as_object(action.get("payload")),
-        fields=fields,
-        submits=form is not None and (name in _SUBMITTING or node.get("submit") is True),
-    )
 
 
 def _children(node: Node) -> list[Node]:

@@ -49,7 +49,12 @@ def tree_and_json(output: str | bytes) -> tuple[dict[str, Any], bytes]:
         text = output if isinstance(output, str) else output.decode(errors="replace")
         raise _not_json(text, error) from None
     if not isinstance(root, dict) or root.get("type") not in ROOTS:
-        raise _no_root(root)
+        got = kind(root)
+        if isinstance(root, dict):
+            said = root.get("type")
+            got = f"'{said[:40]}'" if isinstance(said, str) else "an object without a type"
+        advice = "put it into a Card, a ListView or a Basic"
+        raise error_at("W1306", "", f"the root is {got}", advice)
     _normalise(root)
     try:
         return root, orjson.dumps(root)
@@ -114,13 +119,3 @@ def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
 def _too_deep() -> WidgetError:
     problem = f"the output nests more than {_MOST_LEVELS} levels deep"
     return error_at("W1305", "", problem, "nest fewer components")
-
-
-def _no_root(root: object) -> WidgetError:
-    if not isinstance(root, dict):
-        got = kind(root)
-    elif isinstance(root.get("type"), str):
-        got = f"'{root['type'][:40]}'"
-    else:
-        got = "an object without a type"
-    return error_at("W1306", "", f"the root is {got}", "put it into a Card, a ListView or a Basic")
