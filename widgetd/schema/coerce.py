@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from widgetd.schema.document import Document, Subschema
 from widgetd.schema.explain import Explainer
@@ -64,43 +63,33 @@ TABLE: tuple[tuple[str, Reading, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coercion:
-    """What came of coercing arguments.
-
-    Attributes:
-        arguments: Coerced; where that failed, as they came but for needless nulls.
-        told: One sentence for each value that was read in another way.
-        faults: Why `arguments` do not fit, as far as that was found.
-        fits: Whether they do.
-    """
-
-    arguments: Json
-    told: tuple[str, ...] = ()
-    faults: Faults = ()
-    fits: bool = False
-
-
-def coerced(arguments: Json, explainer: Explainer, admits: Callable[[Json], bool]) -> Coercion:
+def coerced(
+    arguments: Json, explainer: Explainer, admits: Callable[[Json], bool]
+) -> tuple[Json, tuple[str, ...], Faults]:
     """`arguments`, which do not fit, with every fault read in another way.
 
     One may bring others to light, as in an object that came as a string.
+
+    Returns:
+        The arguments that fit, with one sentence for each value that was read in another way; or,
+        with no sentence, those that came but for needless nulls, and why they do not fit.
     """
     told: list[str] = []
-    failed: Coercion | None = None
+    failed: tuple[Json, Faults] | None = None
     for _ in range(MOST_ROUNDS):
         arguments, faults, absent = _without_nulls(arguments, explainer)
         told += _absent(absent)
         if told and admits(arguments):
-            return Coercion(arguments=arguments, told=tuple(told), fits=True)
-        failed = failed or Coercion(arguments=arguments, faults=faults)
+            return arguments, tuple(told), ()
+        failed = failed or (arguments, faults)
         meant = {fault.path: _best(fault, explainer) for fault in _outermost(faults)}
         readable = {path: reading for path, reading in meant.items() if reading is not None}
         if not meant or len(readable) < len(meant):
             break
         arguments = replaced(arguments, {path: new for path, (new, _) in readable.items()})
         told += [f"{dotted(path)}: {said}" for path, (_, said) in readable.items()]
-    return failed or Coercion(arguments=arguments)
+    arguments, faults = failed or (arguments, ())
+    return arguments, (), faults
 
 
 def _without_nulls(arguments: Json, explainer: Explainer) -> tuple[Json, Faults, Iterable[Path]]:

@@ -122,10 +122,9 @@ class Schema:
             faults = explainer.faults(self.document.root, arguments)
         else:
             explainer = self.explainer(BUDGET + A_NULL * nulls(arguments, MOST_NULLS))
-            coercion = coerced(arguments, explainer, self.admits)
-            if coercion.fits:
-                return Checked(arguments=coercion.arguments, coerced=coercion.told)
-            arguments, faults = coercion.arguments, coercion.faults
+            arguments, told, faults = coerced(arguments, explainer, self.admits)
+            if told:
+                return Checked(arguments=arguments, coerced=told)
         if explainer.exhausted:
             guesses = Explainer(self.document, self.part_validator, GUESSING, greedy=True)
             faults = guesses.faults(self.document.root, arguments) or faults

@@ -57,7 +57,7 @@ class Turn(NamedTuple):
 
 
 class Comma(NamedTuple):
-    """A comma that is missing or one too many, whatever the arguments' conditions say."""
+    """A comma that is missing or one too many, by its offset in what was looked through."""
 
     place: int
     missing: bool
@@ -74,7 +74,7 @@ class JsonContext:
         stripping: The set-blocks that are only there to lose their leading comma.
         stripped: The expressions that only write such a set-block.
         converted: Where the filters stand whose values the JSX made a text of.
-        commas: What is wrong with commas between values.
+        commas: What is wrong with commas between values, whatever the arguments' conditions say.
         loose: Whether the commas cannot all be vouched for, so the output must be looked at.
     """
 
@@ -111,7 +111,7 @@ class _Walk(NodeVisitor):
         self.converted = parsed.converted
         self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
-        self.texts: dict[tuple[str, int], tuple[int, list[Mistake]]] = {}
+        self.texts: dict[tuple[str, int], tuple[int, list[Comma]]] = {}
         self.commas: dict[Comma, None] = {}
         self.loose = False
 
@@ -194,7 +194,7 @@ class _Walk(NodeVisitor):
             behind.add(Point(found, sure))
             self.loose |= bool(mistakes)
             for mistake in mistakes if sure else ():
-                within = mistake.offset + isinstance(node, nodes.Const)  # behind its quote
+                within = mistake.place + isinstance(node, nodes.Const)  # behind its quote
                 self.commas[Comma(start(node) + within, mistake.missing)] = None
         return frozenset(behind)
 
@@ -280,13 +280,6 @@ _A_VALUE: Final = "[]"
 # --- plain text as JSON: how far it has got, and what may come next ---
 
 
-class Mistake(NamedTuple):
-    """A comma that is missing, or one too many, at an offset of the text that was read."""
-
-    offset: int
-    missing: bool
-
-
 # A text with more is not nearly JSON, and saying so a few times is enough.
 MAX_MISTAKES: Final = 4
 
@@ -301,9 +294,9 @@ _BEHIND: Final[Mapping[str | None, int]] = {"string": VALUE, "open": IN_STRING, 
 _REST_OF_STRING: Final = re.compile(r'(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
-def _after(text: str, state: int) -> tuple[int, list[Mistake]]:
+def _after(text: str, state: int) -> tuple[int, list[Comma]]:
     """The state behind `text` where `state` is before it, and what is wrong with its commas."""
-    mistakes: list[Mistake] = []
+    mistakes: list[Comma] = []
     start = 0
     if state == IN_STRING:
         rest = _REST_OF_STRING.match(text)
@@ -316,12 +309,12 @@ def _after(text: str, state: int) -> tuple[int, list[Mistake]]:
             state = _marked(match[0], state, match.start(), mistakes)
         else:
             if state == VALUE:
-                mistakes.append(Mistake(match.start(), missing=True))
+                mistakes.append(Comma(match.start(), missing=True))
             state = _BEHIND[kind]
     return state, mistakes[:MAX_MISTAKES]
 
 
-def _marked(mark: str, state: int, offset: int, mistakes: list[Mistake]) -> int:
+def _marked(mark: str, state: int, offset: int, mistakes: list[Comma]) -> int:
     if mark == ":":
         return COLON
     if mark == ",":
@@ -329,12 +322,12 @@ def _marked(mark: str, state: int, offset: int, mistakes: list[Mistake]) -> int:
             return OPEN
         if state not in (OPEN, COMMA):
             return COMMA
-        mistakes.append(Mistake(offset, missing=False))
+        mistakes.append(Comma(offset, missing=False))
         return state
     if mark in "[{":
         if state == VALUE:
-            mistakes.append(Mistake(offset, missing=True))
+            mistakes.append(Comma(offset, missing=True))
         return OPEN
     if state == COMMA:
-        mistakes.append(Mistake(offset, missing=False))
+        mistakes.append(Comma(offset, missing=False))
     return VALUE

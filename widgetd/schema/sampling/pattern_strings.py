@@ -76,6 +76,10 @@ class _Reader:
             return True
         return False
 
+    def _until(self, end: str) -> str:
+        start, self.at = self.at, self.pattern.index(end, self.at) + 1
+        return self.pattern[start : self.at - 1]
+
     def _alternatives(self) -> Piece:
         branches = [self._sequence()]
         while self._taken("|"):
@@ -105,10 +109,7 @@ class _Reader:
 
     def _counts(self) -> tuple[int, int]:
         self._take()
-        text = ""
-        while (character := self._take()) != "}":
-            text += character
-        low, comma, high = text.partition(",")
+        low, comma, high = self._until("}").partition(",")
         least = int(low or 0)
         return least, int(high) if high else MOST_REPEATED if comma else least
 
@@ -132,8 +133,7 @@ class _Reader:
         if self._taken("?<") or self._taken("?P<"):
             if self._peek() in ("=", "!"):
                 raise _UnknownError
-            while self._take() != ">":
-                pass
+            self._until(">")
         elif self._taken("?") and not self._taken(":"):
             raise _UnknownError
         piece = self._alternatives()
@@ -156,9 +156,7 @@ class _Reader:
         if character in "xu":
             return chr(int(self._digits(2 if character == "x" else 4), 16))
         if character == "p" and self._taken("{"):
-            name = ""
-            while (letter := self._take()) != "}":
-                name += letter
+            name = self._until("}")
             return PROPERTIES.get(name) or (string.digits if name[:1] == "N" else LETTERS)
         if character.isalnum():
             raise _UnknownError
@@ -166,10 +164,7 @@ class _Reader:
 
     def _digits(self, count: int) -> str:
         if self._taken("{"):
-            text = ""
-            while (digit := self._take()) != "}":
-                text += digit
-            return text
+            return self._until("}")
         return "".join(self._take() for _ in range(count))
 
     def _class(self) -> str:

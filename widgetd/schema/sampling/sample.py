@@ -363,17 +363,18 @@ class _ShallowestDepths:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._known: dict[int, float] = {}
-        self._found = False
 
     def of(self, schema: Subschema) -> float:
         """How many levels the shallowest value of `schema` has; `inf` if it has none."""
-        if not self._found:
-            self._found = True
+        if not self._known:
             schemas = list(self._document.subschemas())
             for _ in range(MOST_ROUNDS):
                 # To and fro, so that a chain of references takes two rounds whatever its order.
                 schemas.reverse()
-                if not sum([self._lowers(schema) for schema in schemas]):
+                before = self._known.copy()
+                for one in schemas:
+                    self._known[id(one)] = self._measured(one)
+                if self._known == before:
                     break
         return self._so_far(schema)
 
@@ -381,14 +382,6 @@ class _ShallowestDepths:
         if isinstance(schema, bool):
             return 0 if schema else inf
         return self._known.get(id(schema), inf)
-
-    def _lowers(self, schema: Mapping[str, Json]) -> bool:
-        """Whether `schema` turns out to have a shallower value than was known."""
-        depth = self._measured(schema)
-        lower = depth < self._so_far(schema)
-        if lower:
-            self._known[id(schema)] = depth
-        return lower
 
     def _measured(self, schema: Mapping[str, Json]) -> float:
         if "const" in schema or "enum" in schema:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from widgetd.template.jsx.javascript import FUNCTIONS, LOOPS, METHODS
 from widgetd.template.jsx.syntax import parameters
-from widgetd.template.references import Read
+from widgetd.template.references import Names, Read
 
 if TYPE_CHECKING:
     from widgetd.template.jsx.parse import Node
     from widgetd.template.lexer import Lines
-
-Names = Mapping[str, str | None]
-"""What each bound name stands for: a path, or None where that is not certain."""
 
 _KEPT = {"filter": "", "slice": "", "find": "[]"}
 """Methods that make a list of the same elements, or one of them; and how its path goes on."""

@@ -86,9 +86,9 @@ class WidgetAction:
 
     def to_dict(self) -> dict[str, Any]:
         """What callers read: `{"type", "handler", "payload", "fields", "schema", ...}`."""
-        about = {"type": self.type, "handler": self.handler}
         return {
-            **about,
+            "type": self.type,
+            "handler": self.handler,
             **({"description": self.description} if self.description else {}),
             "payload": {name: " or ".join(types) or "any" for name, types in self.keys.items()},
             "fields": [
