@@ -27,13 +27,7 @@ _STEPS = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """Arguments that fit.
-
-    Attributes:
-        name: What they are called in an error.
-        arguments: All of them.
-        admits: Whether arguments fit.
-    """
+    """Arguments that fit, what they are called in an error, and whether others would fit."""
 
     name: str
     arguments: Mapping[str, Json]

@@ -102,13 +102,10 @@ class LoopDefinition:
     """What is known of a loop when its template is compiled.
 
     Attributes:
-        place: Where it stands.
-        items: What it runs through.
         cost: The steps that a turn takes beside its own, as its body has many nodes.
         chooser: The condition under which an element takes part.
         bind: Gives the element of a turn to the loop's target.
         slot: Where the target lives, if it is one name.
-        body: Runs in each turn.
         otherwise: Runs where no element takes part.
         loop_slot: Where `loop` lives, if the body reads it.
         height: How many nodes high the loop is if it may call itself, else 0.

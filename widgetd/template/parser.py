@@ -57,24 +57,20 @@ _UNREMARKABLE: Final = frozenset(
 class Fault(Exception):  # noqa: N818 - a WidgetError in the making, never seen outside
     """A template cannot be used; becomes a `WidgetError` where its text is at hand.
 
-    Attributes:
-        place: The offset in the text, or None where it is about the whole.
+    Its place is the offset in the text, or None where it is about the whole.
     """
 
     def __init__(self, code: str, place: int | None, problem: str, advice: str) -> None:
         super().__init__(problem)
-        self.code = code
-        self.place = place
-        self.problem = problem
-        self.advice = advice
+        self._place = place
+        self._finding = Finding(code=code, problem=problem, advice=advice)
 
     def of(self, text: str) -> WidgetError:
         """The error about the template `text`, with its line and column."""
-        finding = Finding(code=self.code, problem=self.problem, advice=self.advice)
-        if self.place is not None:
-            line, column = Lines(text).location(self.place)
-            finding = replace(finding, line=line, column=column)
-        return WidgetError(finding)
+        if self._place is None:
+            return WidgetError(self._finding)
+        line, column = Lines(text).location(self._place)
+        return WidgetError(replace(self._finding, line=line, column=column))
 
 
 def _too_deep(place: int | None) -> Fault:

@@ -188,14 +188,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """One value that a template wrote.
-
-    Attributes:
-        line: Of its expression, from 1.
-        column: Of its expression, from 1.
-        expression: As it stands in the template.
-        text: What it wrote.
-    """
+    """One value that a template wrote: by which expression, and where that stands, from 1."""
 
     line: int
     column: int

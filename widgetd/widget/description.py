@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -27,26 +26,17 @@ _ROOT = re.compile(r'(?:"type"\s*:\s*"|<)(Card|ListView|Basic)\b')
 _MOST_PARTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Detail:
-    """How much is said: of how many fields, how long a note on each, and whether of a sample."""
-
-    sample: bool
-    fields: int = 100
-    note: int = 0
-
-
 _DETAILS = (
-    _Detail(sample=True, note=70),
-    _Detail(sample=True, note=36),
-    _Detail(sample=False, note=70),
-    _Detail(sample=False, note=36),
-    _Detail(sample=True),
-    _Detail(sample=False),
-    _Detail(sample=False, fields=8),
-    _Detail(sample=False, fields=3),
+    (True, 100, 70),
+    (True, 100, 36),
+    (False, 100, 70),
+    (False, 100, 36),
+    (True, 100, 0),
+    (False, 100, 0),
+    (False, 8, 0),
+    (False, 3, 0),
 )
-"""The most telling first."""
+"""Whether a sample is shown, how many fields are, and with how long a note; most telling first."""
 
 
 def describe(definition: Definition, schema: Schema) -> str:
@@ -67,9 +57,9 @@ def _generated(definition: Definition, schema: Schema) -> str:
     given = telling_first((*examples, *(studio.samples if studio else ())))
     admitted = (sample for sample in given if schema.admits(dict(sample)))
     authored = [text for sample in admitted for text in _sentence(definition, sample)]
-    for detail in _DETAILS:
-        fields = _fields(schema, detail)
-        samples = chain(authored, _made_sample(definition, schema)) if detail.sample else [""]
+    for has_sample, most, longest in _DETAILS:
+        fields = _fields(schema, most, longest)
+        samples = chain(authored, _made_sample(definition, schema)) if has_sample else [""]
         for sample in samples:
             text = " ".join(part for part in (lead, fields, sample) if part)
             if len(text) <= LONGEST:
@@ -88,17 +78,17 @@ def _lead(definition: Definition) -> str:
     return f"Show the {title}." if title.casefold().endswith(noun) else f"Show the {title} {noun}."
 
 
-def _fields(schema: Schema, detail: _Detail) -> str:
+def _fields(schema: Schema, most: int, longest: int) -> str:
     properties: Mapping[str, Any] = schema.advertised["properties"]
     required = [name for name in schema.advertised.get("required", ()) if name in properties]
     phrases: dict[str, str] = {}
     for name, inner in properties.items():
-        note = _note(inner) if detail.note and isinstance(inner, Mapping) else ""
-        if len(note) > detail.note:
-            note = note[: detail.note - 1].rstrip() + "…"
+        note = _note(inner) if longest and isinstance(inner, Mapping) else ""
+        if len(note) > longest:
+            note = note[: longest - 1].rstrip() + "…"
         phrases[name] = f"{name} ({note})" if note else name
-    needed = _listed([phrases[name] for name in required], detail.fields)
-    optional = _listed([phrases[name] for name in phrases if name not in required], detail.fields)
+    needed = _listed([phrases[name] for name in required], most)
+    optional = _listed([phrases[name] for name in phrases if name not in required], most)
     if needed and optional:
         return f"Needs {needed}. Optional: {optional}."
     return f"Needs {needed}." if needed else f"Takes {optional}." if optional else ""

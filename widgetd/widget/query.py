@@ -33,11 +33,7 @@ MOST = 50_000
 
 
 class Query:
-    """An expression, ready to be evaluated; made by `compile_query`.
-
-    Attributes:
-        text: As it was written.
-    """
+    """An expression, ready to be evaluated; made by `compile_query`."""
 
     def __init__(self, text: str, parsed: dict[str, Any]) -> None:
         self.text = text

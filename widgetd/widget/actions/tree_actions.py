@@ -121,12 +121,7 @@ def _add_objects(added: dict[str, Any], fields: tuple[Field, ...]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeAction:
-    """One type of action, with everything in a tree that triggers it.
-
-    Attributes:
-        type: The action's type, as `flight.track`.
-        triggers: In the order of the tree.
-    """
+    """One type of action, with everything in a tree that triggers it, in the tree's order."""
 
     type: str
     triggers: tuple[Trigger, ...]

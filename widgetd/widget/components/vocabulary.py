@@ -79,7 +79,6 @@ class Component:
     """One type of component.
 
     Attributes:
-        type: Its name.
         holds: The types that may be its children; None where any may.
         model: The class that describes it; None where nobody here knows its properties.
     """
