@@ -167,9 +167,9 @@ def _role(text: str) -> tuple[str, dict[str, Any]]:
         found = _ATTRIBUTE.match(rest)
         if found is None:
             raise ValueError(f'{rest!r} is no attribute of a role; write [name="Track"]')
-        key, name, word = found["key"], found["text"], found["word"]
+        key, word = found["key"], found["word"]
         if key == "name":
-            attributes["name"] = _compiled(found) if found["pattern"] else _unquoted(name or word)
+            attributes["name"] = word or _written(found)
             attributes["exact"] = True
         elif key == "level" and word and word.isdigit():
             attributes["level"] = int(word)
@@ -184,23 +184,26 @@ def _role(text: str) -> tuple[str, dict[str, Any]]:
 
 def _pattern(text: str) -> str | re.Pattern[str]:
     found = _ATTRIBUTE.fullmatch(f"[value={text.strip()}]")
-    if found is None or found["word"]:
-        return text.strip()
-    return _compiled(found) if found["pattern"] else _unquoted(found["text"])
+    return text.strip() if found is None or found["word"] else _written(found)
 
 
-def _unquoted(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text)
+def _written(found: re.Match[str]) -> str | re.Pattern[str]:
+    """What stands in quotes, or between slashes."""
+    if found["pattern"]:
+        return compiled(found["pattern"], found["flags"])
+    return re.sub(r"\\(.)", r"\1", found["text"])
 
 
-def _compiled(found: re.Match[str]) -> re.Pattern[str]:
-    flags = re.NOFLAG
-    for flag in found["flags"]:
-        flags |= _FLAGS.get(flag, re.NOFLAG)
+def compiled(pattern: str, flags: str = "") -> re.Pattern[str]:
+    """A pattern, with the flags that people write behind it.
+
+    Raises:
+        ValueError: It is none.
+    """
     try:
-        return re.compile(found["pattern"], flags)
+        return re.compile(pattern, sum(_FLAGS.get(flag, 0) for flag in {*flags}))
     except re.error as error:
-        raise ValueError(f"/{found['pattern']}/ is no pattern ({error})") from None
+        raise ValueError(f"/{pattern}/ is no pattern ({error})") from None
 
 
 def _words(value: object) -> object:

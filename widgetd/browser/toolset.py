@@ -18,7 +18,7 @@ from widgetd.mcp.result import Result, error_result, structured_result, text_blo
 from widgetd.schema.json_values import to_json
 
 if TYPE_CHECKING:
-    from widgetd.browser.sessions import Done, Session, Sessions
+    from widgetd.browser.sessions import Session, Sessions
 
 MOST_STEPS = 50
 STEP_S = 5
@@ -103,7 +103,15 @@ async def _done(
     pictures = [one.result for one in done if isinstance(one.result, bytes)]
     answer: dict[str, Any] = {
         "status": "failed" if error else "done",
-        "steps": list(map(_row, done)),
+        "steps": [
+            {
+                "keyword": one.keyword.name,
+                "ms": one.ms,
+                "status": "done" if one.error is None else "failed",
+                **({} if isinstance(one.result, bytes | None) else {"result": one.result}),
+            }
+            for one in done
+        ],
     }
     if error is not None:
         answer["failed"] = {
@@ -125,14 +133,6 @@ async def _done(
     blocks += [image_block(one) for one in pictures]
     code = error.code if error else ""
     return Result(content=to_json(blocks), structured=structured, is_error=bool(error), code=code)
-
-
-def _row(done: Done) -> dict[str, Any]:
-    row: dict[str, Any] = {"keyword": done.keyword.name, "ms": done.ms}
-    row["status"] = "done" if done.error is None else "failed"
-    if done.result is not None and not isinstance(done.result, bytes):
-        row["result"] = done.result
-    return row
 
 
 async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

@@ -11,6 +11,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from inspect import getdoc
@@ -58,22 +59,19 @@ def details(names: Iterable[str], examples: Examples) -> Iterator[dict[str, Any]
         yield _item(name, examples)
 
 
+@dataclass(eq=False)
 class Examples:
     """Which served widgets use a component, and how.
 
     It remembers what it found, and follows one snapshot after the other at the price of what
     changed. Any thread may ask.
-
-    Args:
-        draws: What is being drawn.
     """
 
-    def __init__(self, draws: Draws | None = None) -> None:
-        self._draws = draws or Draws()
-        self._widgets: Mapping[str, Widget] = {}
-        self._users: dict[str, list[str]] = {}
-        self._shown: dict[str, tuple[tuple[Widget, ...], Any]] = {}
-        self._one_at_a_time = Lock()
+    draws: Draws = field(default_factory=Draws)
+    _widgets: Mapping[str, Widget] = field(default_factory=dict)
+    _users: dict[str, list[str]] = field(default_factory=dict)
+    _shown: dict[str, tuple[tuple[Widget, ...], Any]] = field(default_factory=dict)
+    _one_at_a_time: Lock = field(default_factory=Lock)
 
     def following(self, snapshot: Snapshot) -> Self:
         """Itself, brought up to date with `snapshot`."""
@@ -100,7 +98,7 @@ class Examples:
             drawn = (
                 _cut(node, DEEPEST_EXAMPLE)
                 for widget in users
-                for node in _nodes(widget, self._draws)
+                for node in _nodes(widget, self.draws)
                 if node.get("type") == type_
             )
             known = self._shown[type_] = users, next(drawn, None)

@@ -145,17 +145,17 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
 
 
+@dataclass(eq=False)
 class KeptAnswers:
     """Answers that are being read page by page, the newest that fit, each for a while."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._kept: OrderedDict[str, tuple[float, str, Answer]] = OrderedDict()
+    clock: Callable[[], float]
+    _kept: OrderedDict[str, tuple[float, str, Answer]] = field(default_factory=OrderedDict)
 
     def keep(self, answer: Answer, owner: str) -> str:
         """Keep `answer` for `owner` alone, and give the name to ask for it again by."""
         name = token_urlsafe(9)
-        self._kept[name] = self._clock() + KEPT_S, owner, answer
+        self._kept[name] = self.clock() + KEPT_S, owner, answer
         while sum(len(one.content) for _, _, one in self._kept.values()) > MOST_KEPT_BYTES:
             self._kept.popitem(last=False)
         return name
@@ -167,7 +167,7 @@ class KeptAnswers:
             CallError: It is not kept, or not any more (W5009).
         """
         until, whose, answer = self._kept.get(name, (0.0, "", None))
-        if answer is None or until <= self._clock() or whose != owner:
+        if answer is None or until <= self.clock() or whose != owner:
             self._kept.pop(name, None) if whose == owner else None
             problem = "this answer is not kept any more; call the tool again"
             raise CallError("W5009", problem, path="after")

@@ -32,35 +32,25 @@ def client_of(
 ) -> Client[Any]:
     """A client of the upstream that is declared, not yet connected.
 
-    Args:
-        declaration: Of the upstream.
-        line: What its requests go over.
-        http: Makes the requests, where it is no MCP server.
-        heard: Is told what a server says unasked.
+    Its requests go over `line`, by `http` where it is no MCP server; `heard` is told what a
+    server says unasked.
     """
     from fastmcp import Client  # noqa: PLC0415 - see `import_client`
+    from fastmcp.client import transports  # noqa: PLC0415 - likewise
 
-    options: dict[str, Any] = {"message_handler": heard, "init_timeout": 0, "timeout": 0}
+    def factory(headers: Mapping[str, str] | None = None, **_options: Any) -> Any:
+        return wire.client(line, headers or {})
+
     declared, secrets = declaration.declared, declaration.secrets
+    made: Any
+    transport: Any
     if declaration.kind == "mcp":
-        from fastmcp.client.transports import (  # noqa: PLC0415 - likewise
-            SSETransport,
-            StreamableHttpTransport,
-        )
-
-        def factory(headers: Mapping[str, str] | None = None, **_options: Any) -> Any:
-            return wire.client(line, headers or {})
-
         is_sse = declared.transport == "sse" or "/sse" in secrets["url"].partition("?")[0][-5:]
-        transport: Any = SSETransport if is_sse else StreamableHttpTransport
-        made = transport(
-            secrets["url"], headers=dict(secrets["headers"]), httpx_client_factory=factory
-        )
-        return Client(made, **options)
-    if declaration.kind == "stdio":
-        from fastmcp.client.transports import StdioTransport  # noqa: PLC0415 - likewise
-
-        made = StdioTransport(
+        transport = transports.SSETransport if is_sse else transports.StreamableHttpTransport
+        headers = dict(secrets["headers"])
+        made = transport(secrets["url"], headers=headers, httpx_client_factory=factory)
+    elif declaration.kind == "stdio":
+        made = transports.StdioTransport(
             declared.command,
             list(secrets["args"]),
             env=dict(secrets["env"]),
@@ -68,8 +58,9 @@ def client_of(
             keep_alive=False,
             log_file=Path(os.devnull),
         )
-        return Client(made, **options)
-    return Client(_server_of(declaration, http), **options)
+    else:
+        made = _server_of(declaration, http)
+    return Client(made, message_handler=heard, init_timeout=0, timeout=0)
 
 
 def _server_of(declaration: Declaration, http: Any) -> Any:

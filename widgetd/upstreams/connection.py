@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -79,6 +79,7 @@ async def while_running(run: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIt
         raise refused
 
 
+@dataclass(eq=False)
 class Upstream:
     """One upstream.
 
@@ -91,42 +92,39 @@ class Upstream:
         calls: How many were made, and `errors` of them failed.
     """
 
-    def __init__(
-        self,
-        declaration: Declaration,
-        *,
-        observer: Observer | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        is_logged: bool = True,
-    ) -> None:
-        declared = declaration.declared
-        self.declaration = declaration
-        self.tools: Mapping[str, Tool] = {}
-        self.state: State = "connecting" if declared.enabled else "disabled"
-        self.reason = ""
-        self.since = time.time()
-        self.last_ok: float | None = None
-        self.protocol = ""
-        self.calls = 0
-        self.errors = 0
-        self.breaker = Breaker(declared.fail_after, clock)
-        self._observer = observer
-        self._clock = clock
-        self._is_logged = is_logged
-        self._seconds: deque[float] = deque(maxlen=256)
-        self._client: Client[Any] | None = None
-        self._wire: wire.Wire | None = None
-        self._settled = anyio.Event()
-        self._tried = anyio.Event()
-        self._hurried = anyio.Event()
-        self._stirred = anyio.Event()
-        self._relist = False
-        self._lost = False
-        self._retry_at = 0.0
+    declaration: Declaration
+    observer: Observer | None = None
+    clock: Callable[[], float] = time.monotonic
+    is_logged: bool = True
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    state: State = "connecting"
+    reason: str = ""
+    since: float = field(default_factory=time.time)
+    last_ok: float | None = None
+    protocol: str = ""
+    calls: int = 0
+    errors: int = 0
+    breaker: Breaker = field(init=False)
+    _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=256))
+    _client: Client[Any] | None = None
+    _wire: wire.Wire | None = None
+    _settled: anyio.Event = field(default_factory=anyio.Event)
+    _tried: anyio.Event = field(default_factory=anyio.Event)
+    _hurried: anyio.Event = field(default_factory=anyio.Event)
+    _stirred: anyio.Event = field(default_factory=anyio.Event)
+    _relist: bool = False
+    _lost: bool = False
+    _retry_at: float = 0.0
+    _at_once: anyio.CapacityLimiter = field(init=False)
+    _running: int = 0
+    _idle: anyio.Event = field(default_factory=anyio.Event)
+
+    def __post_init__(self) -> None:
+        declared = self.declaration.declared
+        self.breaker = Breaker(declared.fail_after, self.clock)
         self._at_once = anyio.CapacityLimiter(declared.at_once)
-        self._running = 0
-        self._idle = anyio.Event()
         if not declared.enabled:
+            self.state = "disabled"
             self._settled.set()
 
     @property
@@ -141,7 +139,7 @@ class Upstream:
 
     def retry_in_s(self) -> float:
         """When a call may succeed."""
-        waiting = 0.0 if self._client else max(self._retry_at - self._clock(), 0.0)
+        waiting = 0.0 if self._client else max(self._retry_at - self.clock(), 0.0)
         return round(max(self.breaker.retry_in_s(), waiting), 3)
 
     def percentiles(self) -> tuple[float, float] | None:
@@ -158,18 +156,18 @@ class Upstream:
             return
         failures = 0
         while True:
-            began, error = self._clock(), None
+            began, error = self.clock(), None
             try:
                 async with self._connected() as client:
                     await self._keep(client)
             except Exception as raised:  # noqa: BLE001 whatever ends a connection, it is made again
                 error = raised
             was_ready, self._client = self._client is not None, None
-            lasted_s = self._clock() - began
+            lasted_s = self.clock() - began
             # What worked for a while and is lost is looked for at once.
             failures = 0 if was_ready and lasted_s > PAUSES_S[0] else failures + 1
             pause_s = PAUSES_S[min(failures, len(PAUSES_S)) - 1] if failures else 0.0
-            self._retry_at = self._clock() + pause_s
+            self._retry_at = self.clock() + pause_s
             self._turn("failed", self._why(error, began))
             self._settled.set()
             self._tried.set()
@@ -189,7 +187,7 @@ class Upstream:
         self._wire = line = wire.Wire(
             private=declaration.declared.private,
             is_mcp=declaration.kind == "mcp",
-            clock=self._clock,
+            clock=self.clock,
         )
         if declaration.kind in {"openapi", "endpoints"}:
             http = wire.client(line, secrets["headers"], base=secrets["base"])
@@ -290,11 +288,9 @@ class Upstream:
         if (state, reason) == (self.state, self.reason):
             return
         self.state, self.reason, self.since = state, reason, time.time()
-        if not self._is_logged:
-            return
-        if state == "ready":
+        if self.is_logged and state == "ready":
             _log.info("upstream.ready", upstream=self.name)
-        else:
+        elif self.is_logged:
             _log.warning("upstream.failed", upstream=self.name, state=state, reason=reason)
 
     def _why(self, error: BaseException | None, began: float) -> str:
@@ -315,7 +311,7 @@ class Upstream:
                 (W5005), it says that it failed (W5010), its answer is too large (W5008), or the
                 upstream is not available (W5002) or too slow (W5003).
         """
-        started, outcome = self._clock(), "failed"
+        started, outcome = self.clock(), "failed"
         self.calls += 1
         self._running += 1
         try:
@@ -332,10 +328,10 @@ class Upstream:
             self._running -= 1
             if not self._running:
                 self._idle.set()
-            seconds = self._clock() - started
+            seconds = self.clock() - started
             self._seconds.append(seconds)
-            if self._observer is not None:
-                self._observer.upstream_called(self.name, outcome, seconds)
+            if self.observer is not None:
+                self.observer.upstream_called(self.name, outcome, seconds)
 
     async def settled(self) -> None:
         """Wait until the first try to connect has come to something."""
@@ -355,7 +351,7 @@ class Upstream:
             await self._idle.wait()
 
     async def _called(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        began, admitted = self._clock(), False
+        began, admitted = self.clock(), False
         call_s = self.declaration.declared.call_s
         try:
             with anyio.fail_after(call_s):

@@ -203,14 +203,14 @@ def _translated(table: Any) -> Any:
     return made
 
 
+@dataclass(eq=False)
 class _Reader:
     """Makes declarations of a file's tables, and keeps what else was read for them."""
 
-    def __init__(self, path: Path, text: str, environ: Mapping[str, str]) -> None:
-        self.inputs: set[Path] = set()
-        self._path = path
-        self._text = text
-        self._environ = environ
+    path: Path
+    text: str
+    environ: Mapping[str, str]
+    inputs: set[Path] = field(default_factory=set)
 
     def declaration(self, name: str, table: Any) -> Declaration:
         if not _NAME.fullmatch(name):
@@ -273,7 +273,7 @@ class _Reader:
         return said[0]
 
     def _document(self, name: str, declared: Declared) -> bytes:
-        place = self._path.parent / declared.openapi
+        place = self.path.parent / declared.openapi
         self.inputs.add(place)
         try:
             found = parse(_text(place, declared.openapi).encode(), Limits())
@@ -298,19 +298,19 @@ class _Reader:
         def secret(found: re.Match[str]) -> str:
             source, which, default = found.groups()
             if source == "file":
-                place = self._path.parent / which
+                place = self.path.parent / which
                 self.inputs.add(place)
                 try:
                     return place.read_text(encoding="utf-8").strip()
                 except (OSError, UnicodeDecodeError):
                     pass
-            elif which in self._environ:
-                return self._environ[which]
+            elif which in self.environ:
+                return self.environ[which]
             if default is not None:
                 return str(default)
             shown = f"file {which}" if source == "file" else f"variable {which}"
             line = self._line(name, key)
-            problem = f"{self._path.name}{line}: '{name}.{key}' asks for the {shown}"
+            problem = f"{self.path.name}{line}: '{name}.{key}' asks for the {shown}"
             raise ConfigError("W5102", f"{problem}, which is not there", "provide it")
 
         return _SECRET.sub(secret, text)
@@ -333,14 +333,14 @@ class _Reader:
 
     def _fault(self, loc: tuple[Any, ...], problem: str, advice: str) -> ConfigError:
         line = self._line(*loc)
-        return _unusable(f"{self._path.name}{line}: {problem}", advice)
+        return _unusable(f"{self.path.name}{line}: {problem}", advice)
 
     def _line(self, *loc: Any) -> str:
-        if self._path.suffix == ".json":
+        if self.path.suffix == ".json":
             key = json.dumps(str(loc[0]), ensure_ascii=False)
-            before, found, _ = self._text.partition(key)
+            before, found, _ = self.text.partition(key)
             return f":{before.count(chr(10)) + 1}" if found else ""
-        line = line_of(self._text, "".join(f"/{step}" for step in loc))
+        line = line_of(self.text, "".join(f"/{step}" for step in loc))
         return f":{line}" if line else ""
 
 

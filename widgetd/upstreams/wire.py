@@ -11,7 +11,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
@@ -46,23 +46,23 @@ class Noted:
     counts: bool
 
 
+@dataclass(eq=False)
 class Wire(httpx2.AsyncBaseTransport):
     """Passes requests on, and notes what goes wrong.
 
-    Args:
+    Attributes:
         private: Whether addresses of this machine and network may be connected to.
         is_mcp: Whether MCP is spoken, whose answers are JSON or events whatever their status.
         clock: In seconds that never run backwards.
     """
 
-    def __init__(
-        self, *, private: bool, is_mcp: bool, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
-        self._private = private
-        self._is_mcp = is_mcp
-        self._clock = clock
-        self.noted: Noted | None = None
+    private: bool
+    is_mcp: bool
+    clock: Callable[[], float] = time.monotonic
+    noted: Noted | None = None
+    _inner: httpx2.AsyncHTTPTransport = field(
+        default_factory=lambda: httpx2.AsyncHTTPTransport(trust_env=False)
+    )
 
     def since(self, started_s: float) -> Noted | None:
         """The latest that went wrong after `started_s`."""
@@ -70,12 +70,12 @@ class Wire(httpx2.AsyncBaseTransport):
 
     def note(self, reason: str, *, counts: bool = True) -> None:
         """Something went wrong just now."""
-        self.noted = Noted(reason, self._clock(), counts)
+        self.noted = Noted(reason, self.clock(), counts)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The answer to `request`, bounded."""
         try:
-            if not self._private:
+            if not self.private:
                 await self._pin(request)
             response = await self._inner.handle_async_request(request)
         except (httpx2.HTTPError, OSError, PrivateAddressError) as error:
@@ -100,10 +100,10 @@ class Wire(httpx2.AsyncBaseTransport):
             self.note("auth")
         elif status >= 400:
             # In MCP's modern era a refusal in JSON is an answer: to a probe, or to a bad call.
-            said = self._is_mcp and content_type in _JSON and status < 500
+            said = self.is_mcp and content_type in _JSON and status < 500
             if not said:
-                self.note(f"http_{status}", counts=self._is_mcp or status >= 500 or status == 429)
-        elif self._is_mcp and status == 200 and content_type not in _JSON:
+                self.note(f"http_{status}", counts=self.is_mcp or status >= 500 or status == 429)
+        elif self.is_mcp and status == 200 and content_type not in _JSON:
             self.note("not_mcp")
 
     async def _pin(self, request: httpx2.Request) -> None:
@@ -120,7 +120,7 @@ class Wire(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-@dataclass
+@dataclass(eq=False)
 class _Bounded(httpx2.AsyncByteStream):
     _stream: Any
     _wire: Wire

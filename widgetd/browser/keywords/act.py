@@ -44,37 +44,28 @@ async def choose(stage: Stage, target: Target, option: Text) -> None:
     located = await stage.find(target)
     tag = await _tag(located)
     if tag == "select":
-        offered = await located.locator("option").evaluate_all(
-            "all => all.filter(one => !one.disabled).map(one => [one.label, one.value])"
-        )
-        _demand_option(option, offered)
-        await located.select_option(
-            value=next(value for label, value in offered if option in (label, value)),
-            timeout=stage.left_ms,
-        )
+        options = located.locator("option")
+        said = "all.filter(one => !one.disabled).map(one => [one.label, one.value])"
     elif tag == "button":
         await located.click(timeout=stage.left_ms)
         options = stage.frame.locator("[role=option]")
         await options.first.wait_for(timeout=stage.left_ms)
-        offered = await options.evaluate_all(
-            "all => all.map(one => Array(2).fill(one.querySelector('span span').innerText))"
-        )
-        _demand_option(option, offered)
-        await options.nth(offered.index([option] * 2)).click(timeout=stage.left_ms)
+        said = "all.map(one => [one.querySelector('span span').innerText])"
     else:
-        offered = await located.locator("input[type=radio]").evaluate_all(
-            "all => all.map(one => [one.labels[0]?.innerText.trim() ?? '', one.value])"
-        )
-        _demand_option(option, offered)
-        at = next(at for at, one in enumerate(offered) if option in one)
-        await located.locator("input[type=radio]").nth(at).check(timeout=stage.left_ms)
-
-
-def _demand_option(option: str, offered: list[list[str]]) -> None:
-    if not any(option in one for one in offered):
-        named = ", ".join(repr(label) for label, _ in offered[:8])
+        options = located.locator("input[type=radio]")
+        said = "all.map(one => [one.labels[0]?.innerText.trim() ?? '', one.value])"
+    offered = await options.evaluate_all(f"all => {said}")
+    at = next((at for at, one in enumerate(offered) if option in one), None)
+    if at is None:
+        named = ", ".join(repr(label) for label, *_ in offered[:8])
         problem = f"there is no option '{option:.60}'; there are {named or 'none at all'}"
         raise CallError("W4201", problem, path="option")
+    if tag == "select":
+        await located.select_option(value=offered[at][1], timeout=stage.left_ms)
+    elif tag == "button":
+        await options.nth(at).click(timeout=stage.left_ms)
+    else:
+        await options.nth(at).check(timeout=stage.left_ms)
 
 
 async def check(stage: Stage, target: Target) -> None:

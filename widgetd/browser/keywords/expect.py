@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field
 from widgetd.browser import axe
 from widgetd.browser.picture_diff import difference
 from widgetd.browser.stage import Stage
-from widgetd.browser.targets import NOWHERE, POLL_S, Target, Text
+from widgetd.browser.targets import NOWHERE, POLL_S, Target, Text, compiled
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.query import compile_query
 
@@ -48,23 +48,13 @@ async def expect_visible(stage: Stage, target: Target) -> None:
 
 async def expect_hidden(stage: Stage, target: Target) -> None:
     """Expect that something is not there, or not to be seen."""
-    until = anyio.current_time() + stage.left_s
-    while True:
+
+    async def seen() -> str:
         rungs = stage.locators(target)
-        seen = [one for rung in rungs for one in await rung.all() if await one.is_visible()]
-        if not seen:
-            return
-        if anyio.current_time() >= until:
-            raise UnexpectedError(f"{target}", expected="hidden", got=f"{len(seen)} visible")
-        await anyio.sleep(POLL_S)
+        found = [one for rung in rungs for one in await rung.all() if await one.is_visible()]
+        return f"{len(found)} visible" if found else "hidden"
 
-
-def _regex(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"/{pattern}/ is no pattern ({error})") from None
-    return pattern
+    await _polled(stage, f"{target}", "hidden", seen)
 
 
 async def expect_text(
@@ -72,7 +62,7 @@ async def expect_text(
     target: Target,
     equals: Text = "",
     contains: Text = "",
-    pattern: Annotated[str, AfterValidator(_regex)] = "",
+    pattern: Annotated[str, AfterValidator(lambda given: compiled(given).pattern)] = "",
 ) -> None:
     """Expect what something says: all of it, a part of it, or what a pattern matches."""
     if pattern:
