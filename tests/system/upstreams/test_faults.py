@@ -42,7 +42,7 @@ def mcp(reply: Reply, *, scheme: str = "http", **more: Any) -> Made:
     async def made(_folder: Path) -> AsyncIterator[str]:
         async with raw(reply) as port:
             url = f"{scheme}://127.0.0.1:{port}/mcp"
-            yield toml("it", url=url, connect_s=5.0, call_s=8.0, **more)
+            yield toml("it", url=url, **{"connect_s": 5.0, "call_s": 8.0, **more})
 
     return made
 
@@ -80,8 +80,8 @@ FAULTS: dict[str, tuple[Made, str]] = {
     "500": (mcp(answering(500, SECRET)), "W5002 http_500"),
     "307": (mcp(answering(307, more="location: /mcp/\r\n")), "W5002 redirect"),
     "html": (mcp(answering(200, b"<html>", "text/html")), "W5002 not_mcp"),
-    "silent": (mcp(silent), "W5002 timeout"),
-    "slow body": (mcp(slow), "W5002 timeout"),
+    "silent": (mcp(silent, connect_s=1.0), "W5002 timeout"),
+    "slow body": (mcp(slow, connect_s=1.0), "W5002 timeout"),
     "half an answer": (mcp(answering(200, b'{"jsonrpc"', length=900)), "W5002 protocol"),
     "wrong json": (mcp(answering(200, b"{{{")), "W5002 protocol"),
     "50 mb": (mcp(answering(200, b'"' + b"x" * 50_000_000)), "W5002 protocol"),
