@@ -175,3 +175,26 @@ async def test_an_image_is_loaded_as_soon_as_its_origin_is_allowed(tmp_path: Pat
         await page.wait_for_function(
             "() => !document.getElementById('panel-problems').textContent.includes('W1410')"
         )
+
+
+async def test_no_page_is_wider_than_a_small_phone_whatever_files_are_called(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / f"of_{'one_long_word_' * 4}"
+    folder.mkdir()
+    (folder / "Greeting.widget").write_text(widget_file())
+    (folder / "Broken.widget").write_text("{")
+    beyond = {}
+    async with (
+        serving(tmp_path, gallery=True) as url,
+        browsing(viewport={"width": 320, "height": 700}) as page,
+    ):
+        for path in ("/", "/w/greeting", "/status"):
+            await page.goto(f"{url.removesuffix('/mcp')}{path}")
+            beyond[path] = await page.evaluate(
+                """() => [document.documentElement, ...document.querySelectorAll(".trail, .fault")]
+                    .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+                    .filter((more) => more > 0)"""
+            )
+
+    assert beyond == {"/": [], "/w/greeting": [], "/status": []}
