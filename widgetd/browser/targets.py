@@ -20,7 +20,7 @@ import orjson
 from pydantic import BeforeValidator
 from pydantic_core import CoreSchema, core_schema
 
-from widgetd.errors import CallError, nearest
+from widgetd.errors import CallError, did_you_mean, nearest
 from widgetd.widget.components import vocabulary
 
 if TYPE_CHECKING:
@@ -154,8 +154,7 @@ def _part(text: str) -> Part:
 
 def _demand_known(what: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
-        near = nearest(name, known)
-        hint = f"did you mean '{near}'?" if near else f"there are {', '.join(known)}"
+        hint = did_you_mean(name, known, f"there are {', '.join(known)}")
         raise ValueError(f"there is no {what} '{name:.60}'; {hint}")
 
 

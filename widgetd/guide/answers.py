@@ -16,7 +16,7 @@ from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
-from widgetd.errors import CallError, nearest
+from widgetd.errors import CallError, did_you_mean
 from widgetd.guide.component_details import Examples, components_in, details, icons_in
 from widgetd.guide.drafts import Drafts
 from widgetd.guide.guide import KINDS, ORDER, page
@@ -118,8 +118,7 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     readers = {**_READERS, **dict.fromkeys(PARTS)}
     for part in asked:
         if part not in readers:
-            near = nearest(part, tuple(readers))
-            hint = f"did you mean '{near}'?" if near else f"there are {', '.join(readers)}"
+            hint = did_you_mean(part, readers, f"there are {', '.join(readers)}")
             raise CallError("W2002", f"a widget has no part '{part[:80]}'; {hint}", path="parts")
     authoring, snapshot = context.use(Authoring), context.caller.snapshot
 

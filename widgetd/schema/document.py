@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote, urldefrag, urljoin
 
-from widgetd.errors import WidgetError, nearest
+from widgetd.errors import WidgetError, did_you_mean
 from widgetd.limits import Limits
 from widgetd.schema.json_values import Json, copied, error_at, pointed, pointer, steps
 
@@ -395,8 +395,7 @@ class _References:
             return target
         places = (f"#{node.at}" for node in self.nodes.values())
         known = tuple(at for at in places if at.startswith(("#/$defs/", "#/definitions/")))
-        meant = nearest(reference, known)
-        advice = f"did you mean '{meant}'?" if meant else "define it under $defs"
+        advice = did_you_mean(reference, known, "define it under $defs")
         raise error_at("W1201", at, f"'{reference}' leads to no schema", advice)
 
 

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from widgetd.errors import nearest
+from widgetd.errors import did_you_mean
 from widgetd.template.budget import UNFIT, Failure
 from widgetd.template.builtins import (
     DICT_METHODS,
@@ -83,9 +83,7 @@ def _named(sort: str, name: str, place: int) -> Callable[..., Value]:
         said = f"{name}()" if sort == "function" else f"the {sort} '{name}'"
         raise Fault("W1302", place, f"{said} is not available", refused[name])
     if name not in functions:
-        close = nearest(name, tuple(functions))
-        known = ", ".join(sorted(functions))
-        advice = f"did you mean '{close}'?" if close else f"known are {known}"
+        advice = did_you_mean(name, functions, f"known are {', '.join(sorted(functions))}")
         raise Fault("W1302", place, f"there is no {sort} '{name}'", advice)
     return functions[name]
 
@@ -115,8 +113,7 @@ def method(
 ) -> Evaluate:
     """The closure that calls the method `name` of what `subject` evaluates to."""
     if name not in _METHOD_NAMES:
-        close = nearest(name, _METHOD_NAMES)
-        advice = f"did you mean '{close}'?" if close else "use a filter"
+        advice = did_you_mean(name, _METHOD_NAMES, "use a filter")
         raise Fault("W1302", place, f"the method '{name}' is not available", advice)
 
     def find(frame: Frame) -> Function:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from widgetd.browser.keywords import Keyword, keyword
 from widgetd.browser.stage import shown_in, widget_of
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import CallError, Finding, WidgetError, nearest
+from widgetd.errors import CallError, Finding, WidgetError, did_you_mean
 
 DEEPEST = 16
 """Modules that use modules."""
@@ -249,8 +249,7 @@ def filled(value: Any, known: Mapping[str, Any], place: Place) -> Any:
 
 
 def _unknown(place: Place, what: str, name: str, known: Any) -> WidgetError:
-    near = nearest(name, tuple(known))
-    advice = f"did you mean '{near}'?" if near else f"there is {', '.join(known) or 'none'}"
+    advice = did_you_mean(name, known, f"there is {', '.join(known) or 'none'}")
     return wrong(place, "W4402", f"there is no {what} '{name:.60}'", advice)
 
 

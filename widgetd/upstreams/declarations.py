@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from widgetd.errors import ConfigError, WidgetError, nearest
+from widgetd.errors import ConfigError, WidgetError, did_you_mean
 from widgetd.limits import Limits
 from widgetd.schema.json_text import parse
 from widgetd.widget.sidecar import line_of
@@ -325,9 +325,8 @@ class _Reader:
         key = ".".join(str(step) for step in loc)
         if first["type"] == "extra_forbidden":
             owner = Endpoint if len(loc) > 3 else Declared
-            near = nearest(str(loc[-1]), tuple(owner.model_fields))
             known = ", ".join(owner.model_fields)
-            advice = f"did you mean '{near}'?" if near else f"known are {known}"
+            advice = did_you_mean(str(loc[-1]), owner.model_fields, f"known are {known}")
             return self._fault(loc, f"the key '{key}' is unknown", advice)
         return self._fault(loc, f"'{key}' cannot be used", first["msg"].lower())
 

@@ -18,7 +18,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from widgetd.errors import Finding, WidgetError, nearest
+from widgetd.errors import Finding, WidgetError, did_you_mean
 from widgetd.files.source import Source
 from widgetd.schema.json_text import decode
 from widgetd.schema.json_values import kind
@@ -276,8 +276,7 @@ def _unusable(text: str, error: ErrorDetails) -> WidgetError:
         owner: type[_Part] = Sidecar if len(loc) < 3 else Example if loc[0] == "examples" else inner
         owner = FeedPart if loc[0] == "feed" and len(loc) > 1 else owner
         keys = tuple(field.alias or name for name, field in owner.model_fields.items())
-        near = nearest(str(loc[-1]), keys)
-        advice = f"did you mean '{near}'?" if near else f"known are {', '.join(keys)}"
+        advice = did_you_mean(str(loc[-1]), keys, f"known are {', '.join(keys)}")
         return _fault("W1112", f"the key '{key}' is unknown", advice, line=line)
     if error["type"] == "missing":
         return _fault("W1113", f"the key '{key}' is missing", "write it", line=line)

@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.errors import CallError, WidgetError, nearest
+from widgetd.errors import CallError, WidgetError, did_you_mean
 from widgetd.schema.json_values import Path, steps
 from widgetd.schema.sampling import sample as sampling
 from widgetd.schema.sampling.sample import State as Generated
@@ -112,8 +112,7 @@ def state_of(widget: Widget, key: str) -> State:
     """
     known = {one.key: one for one in states(widget)}
     if key not in known:
-        near = nearest(key, tuple(known))
-        hint = f"did you mean '{near}'?" if near else f"it has {', '.join(known)}"
+        hint = did_you_mean(key, known, f"it has {', '.join(known)}")
         raise CallError("W4402", f"{widget.tool} has no state '{key:.60}'; {hint}", path="state")
     return known[key]
 

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ArgsKwargs
 
 from widgetd.browser.keywords import act, expect, read, show
-from widgetd.errors import CallError, ConfigError, InvalidArgument, nearest
+from widgetd.errors import CallError, ConfigError, InvalidArgument, did_you_mean, nearest
 
 Function = Callable[..., Awaitable[Any]]
 
@@ -97,8 +97,7 @@ class Keyword:
         for one in error.errors(include_url=False):
             path = ".".join(map(str, one["loc"]))
             if one["type"] == "unexpected_keyword_argument":
-                near = nearest(path, known)
-                hint = f"did you mean '{near}'?" if near else f"it takes {', '.join(known) or '-'}"
+                hint = did_you_mean(path, known, f"it takes {', '.join(known) or '-'}")
                 said.append(f"{self.name} takes no '{path}'; {hint}")
             elif one["type"].startswith("missing"):
                 said.append(f"{self.name} needs '{path}'")
