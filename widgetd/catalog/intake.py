@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol
@@ -115,30 +115,21 @@ class Observer(Protocol):
         """Files were taken, or refused."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Intake:
     """Takes files into the widgets folder, one widget after the other."""
 
-    def __init__(
-        self,
-        *,
-        folder: Path,
-        load: Load,
-        registry: Registry,
-        hints: Hints,
-        allowance: Allowance,
-        observers: Collection[Observer] = (),
-    ) -> None:
-        self._folder = folder
-        self._load = load
-        self._registry = registry
-        self._hints = hints
-        self._allowance = allowance
-        self._observers = observers
-        self._one = anyio.Lock()
+    folder: Path
+    load: Load
+    registry: Registry
+    hints: Hints
+    allowance: Allowance
+    observers: Collection[Observer] = ()
+    _one: anyio.Lock = field(default_factory=anyio.Lock, init=False)
 
     def text_of(self, name: str) -> str:
         """What the file of this name says; empty where there is none. Blocks."""
-        with opened(self._folder) as folder:
+        with opened(self.folder) as folder:
             source = _source(folder, name, {})
         return "" if source is None else source.content.decode("utf-8-sig", errors="replace")
 
@@ -148,7 +139,7 @@ class Intake:
         Raises:
             RefusedUploadError: There would be none.
         """
-        with opened(self._folder) as folder:
+        with opened(self.folder) as folder:
             source = _source(folder, name, files)
             sidecar = _source(folder, name + SUFFIX, files)
         if source is None:
@@ -179,7 +170,7 @@ class Intake:
         """
         tool, code = "", ""
         try:
-            await self._allowance(writer.name)
+            await self.allowance(writer.name)
             name = _widget_of(files)
             async with self._one:
                 # What has begun is finished, whether or not its writer waits.
@@ -199,7 +190,7 @@ class Intake:
                 code=code,
                 size_bytes=sum(map(len, files.values())),
             )
-            for observer in self._observers:
+            for observer in self.observers:
                 observer.uploaded(upload)
         return tool
 
@@ -211,7 +202,7 @@ class Intake:
         replace: bool,
         replaces: str | None,
     ) -> str:
-        served = self._registry.current
+        served = self.registry.current
         view = None if writer.sees_everything else writer.view(served)
         place = partial(
             self._place, served, view, writer, name, files, replace=replace, replaces=replaces
@@ -223,10 +214,10 @@ class Intake:
             advice = "let the user who runs widgetd write it"
             raise _refused("forbidden", name, problem, advice) from None
         # The next writer is judged by what is served, and what this one brought is part of it.
-        self._hints.add(files, finished=files)
+        self.hints.add(files, finished=files)
         with anyio.move_on_after(SERVED_S):
             while (entry := served.entries.get(name)) is None or entry.key != key:
-                served = await self._registry.newer_than(served)
+                served = await self.registry.newer_than(served)
         return tool
 
     def _place(
@@ -246,7 +237,7 @@ class Intake:
                 problem = f"it is longer than {LIMITS.file_bytes:,} bytes"
                 advice = "leave out what it does not need"
                 raise _refused("long", one, problem, advice, code="W1002")
-        with opened(self._folder) as folder:
+        with opened(self.folder) as folder:
             tool = None if view is None else _tool_to_keep(folder, served, view, name)
             source = _source(folder, name, files)
             if source is None:
@@ -267,7 +258,7 @@ class Intake:
 
     def _made(self, source: Source, sidecar: Source | None) -> Widget:
         try:
-            return self._load(source, sidecar)
+            return self.load(source, sidecar)
         except WidgetError as error:
             raise RefusedUploadError(error.finding, "unfit") from None
 

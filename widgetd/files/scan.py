@@ -105,12 +105,12 @@ def scan(
     if paths:
         # An error here the scan of everything meets too, and says so.
         with suppress(OSError), opened(root) as folder:
-            partly = scanner(folder, finished=finished)
+            partly = scanner(folder=folder, finished=finished)
             if found := partly.at({*paths, *known.unsettled}):
                 return found
     try:
         with opened(root) as folder:
-            return scanner(folder).everywhere()
+            return scanner(folder=folder).everywhere()
     except OSError as error:
         failure, which = error.with_traceback(None), None
         with suppress(OSError):
@@ -118,45 +118,36 @@ def scan(
         return replace(known, root=which, unsettled=frozenset(), failure=failure)
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class _Scanner:
-    def __init__(
-        self,
-        folder: Folder,
-        *,
-        known: Scan,
-        suffixes: tuple[str, ...],
-        limit_bytes: int,
-        quiet_ms: int,
-        finished: Collection[str] = (),
-    ) -> None:
-        self._folder = folder
-        self._known = known
-        self._suffixes = suffixes
-        self._limit_bytes = limit_bytes
-        self._quiet_ms = quiet_ms
-        self._finished = finished
-        self._sources: dict[str, Source] = {}
-        self._faults: dict[str, WidgetError] = {}
-        self._unsettled: set[str] = set()
-        self._settles_s = 0.0
-        self._empty_since_ns: dict[str, int] = {}
+    folder: Folder
+    known: Scan
+    suffixes: tuple[str, ...]
+    limit_bytes: int
+    quiet_ms: int
+    finished: Collection[str] = ()
+    sources: dict[str, Source] = field(default_factory=dict)
+    faults: dict[str, WidgetError] = field(default_factory=dict)
+    unsettled: set[str] = field(default_factory=set)
+    settles_s: float = 0.0
+    empty_since_ns: dict[str, int] = field(default_factory=dict)
 
     def everywhere(self) -> Scan:
-        self._take(walk(self._folder, "", self._suffixes))
+        self._take(walk(self.folder, "", self.suffixes))
         return self._scan(lambda known: known)
 
     def at(self, paths: Collection[str]) -> Scan | None:
         """The known scan but for `paths`; None if it takes a look at everything."""
-        known = self._known
-        if known.failure or known.root != self._folder.identity:
+        known = self.known
+        if known.failure or known.root != self.folder.identity:
             return None
-        where = _scope(self._folder, paths, self._suffixes)
+        where = _scope(self.folder, paths, self.suffixes)
         if where is None:
             return None
         for path in where.files:
             self._read(path)
         for path in where.folders:
-            listing = walk(self._folder, path, self._suffixes)
+            listing = walk(self.folder, path, self.suffixes)
             if listing.linked:
                 return None
             self._take(listing)
@@ -168,18 +159,18 @@ class _Scanner:
         def merged(known: Mapping[str, T], found: Mapping[str, T]) -> Mapping[str, T]:
             return patched(known, {**dict.fromkeys(looked_at(known)), **found})
 
-        known = self._known
+        known = self.known
         return Scan(
-            root=self._folder.identity,
-            sources=merged(known.sources, self._sources),
-            faults=merged(known.faults, self._faults),
-            unsettled=frozenset(self._unsettled),
-            settles_s=self._settles_s,
-            empty_since_ns=merged(known.empty_since_ns, self._empty_since_ns),
+            root=self.folder.identity,
+            sources=merged(known.sources, self.sources),
+            faults=merged(known.faults, self.faults),
+            unsettled=frozenset(self.unsettled),
+            settles_s=self.settles_s,
+            empty_since_ns=merged(known.empty_since_ns, self.empty_since_ns),
         )
 
     def _take(self, listing: Listing) -> None:
-        known = self._known
+        known = self.known
         for path, fault in listing.unlisted.items():
             for entries in (known.sources, known.faults):
                 for below in beginning(entries, f"{path}/"):
@@ -189,47 +180,47 @@ class _Scanner:
         for path, status in listing.files.items():
             source = known_at(path)
             if source and source.stamp and status and source.stamp.marks(status):
-                self._sources[path] = source
+                self.sources[path] = source
             else:
                 self._read(path)
 
     def _read(self, path: str) -> None:
         try:
             source = read(
-                self._folder,
+                self.folder,
                 path,
-                limit_bytes=self._limit_bytes,
-                quiet_ms=self._quiet_ms,
-                finished=path in self._finished,
+                limit_bytes=self.limit_bytes,
+                quiet_ms=self.quiet_ms,
+                finished=path in self.finished,
             )
             if source.content or self._is_truly_empty(path):
-                self._sources[path] = source
+                self.sources[path] = source
             else:
                 self._keep(path)
         except FileNotFoundError:
             pass  # deleted since it was listed, or since it was hinted at
         except Unsettled as written:
-            self._unsettled.add(path)
-            self._settles_s = max(self._settles_s, written.settles_s)
+            self.unsettled.add(path)
+            self.settles_s = max(self.settles_s, written.settles_s)
             self._keep(path)
         except WidgetError as fault:
             self._blame(fault)
 
     def _is_truly_empty(self, path: str) -> bool:
         now_ns = time.monotonic_ns()
-        since_ns = self._empty_since_ns[path] = self._known.empty_since_ns.get(path, now_ns)
-        return not self._quiet_ms or now_ns - since_ns >= EMPTY_NS
+        since_ns = self.empty_since_ns[path] = self.known.empty_since_ns.get(path, now_ns)
+        return not self.quiet_ms or now_ns - since_ns >= EMPTY_NS
 
     def _blame(self, fault: WidgetError) -> None:
         path = fault.finding.path
         # A copy, for the one that was raised holds the frames it passed through.
-        self._faults[path] = fault.of(path)
+        self.faults[path] = fault.of(path)
 
     def _keep(self, path: str) -> None:
-        if source := self._known.sources.get(path):
-            self._sources[path] = source
-        if fault := self._known.faults.get(path):
-            self._faults[path] = fault
+        if source := self.known.sources.get(path):
+            self.sources[path] = source
+        if fault := self.known.faults.get(path):
+            self.faults[path] = fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
