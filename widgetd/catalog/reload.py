@@ -41,8 +41,6 @@ class Swap:
     """One swap.
 
     Attributes:
-        snapshot: What is served from now on.
-        change: What is other than before.
         saved_s: How long ago the last of the changed files was written; None where none is left.
         routine: Nothing but the timer had asked for the scan that found it.
     """

@@ -21,13 +21,7 @@ from widgetd.widget.widget import Widget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """One component as it is written in a template.
-
-    Attributes:
-        type: `Text`.
-        line: Where it begins, from 1.
-        attributes: What it says, by name, as source text.
-    """
+    """One component as it is written in a template, with what it says, by name, as source text."""
 
     type: str
     line: int

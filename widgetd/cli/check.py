@@ -210,7 +210,7 @@ def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
     """The entries of all files, or of one."""
     if not only:
         return snapshot.entries
-    return {path: entry for path, entry in snapshot.entries.items() if path == only}
+    return {only: snapshot.entries[only]} if only in snapshot.entries else {}
 
 
 def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
@@ -229,28 +229,18 @@ def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
         if path.endswith(SIDECAR_SUFFIXES) and stem not in widgets:
             lonely = tuple(one for one in widgets if one + SUFFIX not in paths)
             near = nearest(stem, lonely)
-            yield Finding(
-                code="W1120",
-                path=path,
-                problem=f"there is no widget '{stem}' that this could be about",
-                advice=f"did you mean '{near}{SUFFIX}'?" if near else "name it as its widget",
-            )
+            problem = f"there is no widget '{stem}' that this could be about"
+            advice = f"did you mean '{near}{SUFFIX}'?" if near else "name it as its widget"
+            yield Finding(code="W1120", path=path, problem=problem, advice=advice)
         elif path.endswith(SUFFIX) and stem != widget and widget in widgets:
-            yield Finding(
-                code="W1120",
-                path=path,
-                problem=f"'{widget}' does not read this",
-                advice=f"name it '{widget}{SUFFIX}'",
-            )
+            problem, advice = f"'{widget}' does not read this", f"name it '{widget}{SUFFIX}'"
+            yield Finding(code="W1120", path=path, problem=problem, advice=advice)
         elif path not in widgets and (suffix := _widget_suffix(folder / path)):
             name = stem.removesuffix(WIDGET_SUFFIX) + suffix
             taken = f"'{name}' is there: give it another name in '{suffix}', or remove it"
-            yield Finding(
-                code="W1121",
-                path=path,
-                problem="this is a widget, and is not served under this name",
-                advice=taken if name in widgets else f"name it '{name}'",
-            )
+            problem = "this is a widget, and is not served under this name"
+            advice = taken if name in widgets else f"name it '{name}'"
+            yield Finding(code="W1121", path=path, problem=problem, advice=advice)
 
 
 def _widget_suffix(file: Path) -> str:

@@ -80,12 +80,10 @@ class Supervisor:
 
 
 def supervisor(environ: Mapping[str, str], pid: int) -> Supervisor:
-    """Find who wants to hear of the process `pid`.
+    """Find who wants to hear of the process `pid`, the daemon's own.
 
-    Args:
-        environ: `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are read; a value
-            that makes no sense counts as absent.
-        pid: The daemon's own.
+    `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are read; a value that makes no sense
+    counts as absent.
     """
     name = environ.get("NOTIFY_SOCKET", "")
     address = os.fsencode(name) if name.startswith(("/", "@")) else b""

@@ -158,20 +158,15 @@ class StoredRender:
             tree = orjson.dumps(found["tree"])
         except orjson.JSONEncodeError as error:  # it nests deeper than any tree does
             raise ValueError(str(error)) from None
+        as_they_are = ("id", "tool", "created", "secret", "elevated", "owner", "text")
         return cls(
-            id=found["id"],
-            tool=found["tool"],
-            created=found["created"],
-            has_actions=has_actions(found["tree"]),
-            secret=found["secret"],
-            elevated=found["elevated"],
-            marks=tuple(found["marks"]),
-            owner=found["owner"],
-            text=found["text"],
-            tree=tree,
+            **{name: found[name] for name in as_they_are},
             facts=to_json(found["facts"]),
             ui=to_json(found["ui"]),
             mark=to_json(found["mark"]),
+            has_actions=has_actions(found["tree"]),
+            marks=tuple(found["marks"]),
+            tree=tree,
             feed=to_json(found["feed"]) if isinstance(found.get("feed"), dict) else b"",
             version=found["version"] if type(found.get("version")) is int else 1,
             paid_s=float(found["paid_s"]) if type(found.get("paid_s")) in {float, int} else 0.0,
@@ -226,9 +221,7 @@ class Action:
     Attributes:
         seq: Its place among the actions of its render; a later action has a higher one.
         action: The action's type, as `flight.track`.
-        payload: What came with it, as JSON.
         at: When it was accepted, in seconds since the epoch.
-        origin: Of the render that it was taken in.
     """
 
     seq: int
@@ -461,11 +454,6 @@ class Store:
     """What outlives a call, by what it is for.
 
     Attributes:
-        renders: To be shown again, and acted on.
-        actions: What users did in them.
-        idempotency: Answers already given.
-        limits: What each principal may still ask for.
-        answers: What upstreams answered.
         mode: Says where all this is: in this process by choice (`local`), on a server that
             replicas share (`shared`), or in this process while the server is away (`degraded`).
         skipped: Counts what stood on the server and could not be read.

@@ -36,9 +36,7 @@ class Problem:
     """A finding with the line that it is about.
 
     Attributes:
-        finding: What is said.
         line: The line in the file; None where the file cannot be read.
-        column: The column in it.
         excerpt: The line, cut to what fits.
         caret: How many characters of the excerpt stand before the place.
     """
