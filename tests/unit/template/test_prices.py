@@ -231,7 +231,6 @@ OTHER_TEXTS = {
     ("builtins.text", "urlencode"),
     ("calls", "_named"),
     ("calls", "known"),
-    ("calls", "method"),
     ("expressions", "_arguments"),
     ("expressions", "applied"),
     *(("jsx.evaluate", name) for name in ("binary", "body", "call", "children", "expression")),
