@@ -276,9 +276,7 @@ def copied(value: Json, deepest: int) -> Json:
     Raises:
         WidgetError: `value` nests deeper than `deepest` (W1103), or is not JSON (W1104).
     """
-    if is_json(value, deepest):
-        return _copy(value)
-    return _located_copy(value, deepest, ())
+    return _copy(value) if is_json(value, deepest) else _located_copy(value, deepest, ())
 
 
 def _copy(value: Json) -> Json:

@@ -14,18 +14,10 @@ from widgetd.template.parser import every, nodes
 from widgetd.template.scope import targets
 
 
-def _strips_comma(block: nodes.AssignBlock, value: nodes.Node) -> bool:
-    """Whether `value` is `(_c[1:] if _c and _c[0] == ',' else _c)` of the set-block before it."""
-    return (
-        block.filter is None
-        and isinstance(block.target, nodes.Name)
-        and isinstance(value, nodes.CondExpr)
-        and value == _stripped(block.target.name)
-    )
-
-
 @lru_cache(maxsize=64)
 def _stripped(name: str) -> nodes.CondExpr:
+    """`(_c[1:] if _c and _c[0] == ',' else _c)`, which follows the set-block of `_c`."""
+
     def read() -> nodes.Name:
         return nodes.Name(name, "load")
 
@@ -63,16 +55,16 @@ def stripping(among: list[nodes.Node]) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _pairs(among: list[nodes.Node]) -> Iterator[tuple[str, nodes.Node, nodes.Node]]:
+    """Each such set-block and value, with the name that the one binds and the other reads."""
     for parent in among:
         if "body" not in parent.fields:
             continue
         for body in (getattr(parent, "body", ()), getattr(parent, "else_", ())):
             for block, output in pairwise(body):
-                if not isinstance(block, nodes.AssignBlock):
-                    continue
-                value = _first_value(output)
-                if value is not None and _strips_comma(block, value):
-                    yield targets(block.target)[0], block, value
+                if isinstance(block, nodes.AssignBlock) and block.filter is None:
+                    value, target = _first_value(output), block.target
+                    if isinstance(target, nodes.Name) and value == _stripped(target.name):
+                        yield target.name, block, value
 
 
 def _first_value(node: nodes.Node) -> nodes.Node | None:

@@ -137,10 +137,8 @@ def number(value: float) -> str:
 def _show(budget: Budget, value: Value, parts: list[str]) -> None:
     """Add the text of `value` to `parts`, each part paid for, as Python shows it inside another."""
     budget.step()
-    if isinstance(value, dict):
-        _show_all(budget, value, parts, "{}")
-    elif isinstance(value, list):
-        _show_all(budget, value, parts, "[]")
+    if isinstance(value, dict | list):
+        _show_all(budget, value, parts, "{}" if isinstance(value, dict) else "[]")
     elif isinstance(value, tuple):
         _show_all(budget, value, parts, "()")
         if len(value) == 1:

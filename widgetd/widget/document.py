@@ -75,12 +75,12 @@ class Studio:
         states: Further samples, as Studio keeps them.
     """
 
-    id: str
+    id: str = ""
     name: str
     view: str
     default_state: Mapping[str, Any]
-    schema_text: str
-    states: tuple[Mapping[str, Any], ...]
+    schema_text: str = ""
+    states: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def samples(self) -> tuple[Mapping[str, Any], ...]:
@@ -181,14 +181,7 @@ class Document:
         """Studio's package, decoded; None where it is missing or not Studio's."""
         if self.written is not None:
             state = MappingProxyType(dict(self.content["sample"]))
-            return Studio(
-                id="",
-                name=self.name,
-                view=self.written,
-                default_state=state,
-                schema_text="",
-                states=(),
-            )
+            return Studio(name=self.name, view=self.written, default_state=state)
         return decode_studio(self.encoded) if isinstance(self.encoded, str) else None
 
     @property

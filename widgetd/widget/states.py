@@ -258,7 +258,7 @@ def shortened(schema: Schema, sample: Mapping[str, Any], length: int) -> Mapping
     return sample
 
 
-def repeated(schema: Schema, sample: Mapping[str, Any], most: int = MANY) -> Mapping[str, Any]:
+def repeated(schema: Schema, sample: Mapping[str, Any]) -> Mapping[str, Any]:
     """`sample` with the elements of each list again and again, but for lists within lists."""
     names = _names(sample)
     lists = [path for path, value in _parts(sample) if isinstance(value, list) and value]
@@ -267,7 +267,7 @@ def repeated(schema: Schema, sample: Mapping[str, Any], most: int = MANY) -> Map
         if any(isinstance(step, int) for step in path) or _names_others(value, names):
             continue
         told = _told_apart_by(schema, sample, path)
-        for count in range(most, len(value), -1):
+        for count in range(MANY, len(value), -1):
             longer = [_again(value, number, told) for number in range(count)]
             tried = _with(sample, path, longer)
             if schema.admits(tried):

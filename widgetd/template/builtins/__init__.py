@@ -25,6 +25,7 @@ from widgetd.template.values import (
     length,
     listed,
     made,
+    made_dict,
     picked,
     weigh,
 )
@@ -211,7 +212,7 @@ LIST_METHODS: Final[Mapping[str, Function]] = _priced(
 
 DICT_METHODS: Final[Mapping[str, Function]] = _priced(
     {
-        "copy": (EACH, lists.copy_dict),
+        "copy": (EACH, made_dict),
         "get": (FREE, lists.get),
         "items": (EACH, lists.items),
         "keys": (EACH, lists.copied),

@@ -31,7 +31,6 @@ from widgetd.template.values import (
     kind,
     listed,
     made,
-    made_dict,
     member,
     picked,
     shrink,
@@ -367,8 +366,3 @@ def _pair(value: Value) -> tuple[Value, Value]:
     if isinstance(value, list | tuple) and len(value) == 2:
         return value[0], value[1]
     raise Failure(f"an object is made of pairs, not of {kind(value)}")
-
-
-def copy_dict(budget: Budget, subject: dict[Value, Value]) -> Value:
-    """An object of its own, with the same entries."""
-    return made_dict(budget, subject)

@@ -208,7 +208,6 @@ class _Properties:
                 [phrase for name, phrase in _EXPECTED.items() if name in found]
             )
             return _finding("W1405", f"{owner} cannot be {kind(value)}", use, at)
-        shown = value[:40]
         near = _nearest(value, tuple(one for one in choices if isinstance(one, str)))
         if choices == self._words.icons:
             if near is None and is_icon(value):
@@ -218,7 +217,7 @@ class _Properties:
             advice = "use " + alternatives([f"'{one}'" for one in choices[:_MOST_CHOICES]])
         else:
             advice = f"did you mean '{near}'?"
-        return _finding("W1403", f"{owner} cannot be '{shown}'", advice, at)
+        return _finding("W1403", f"{owner} cannot be '{value[:40]}'", advice, at)
 
 
 def _admits(schema: Mapping[str, Any], value: object) -> bool:
