@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError, nearest
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
@@ -27,6 +27,9 @@ from widgetd.widget.actions.tree_actions import as_object
 
 LONGEST_WAIT_S = 60
 """Many clients give up on a call after a minute."""
+
+RENDER_ID = argument("string", "The id that the widget's result ends with, as r_….")
+SHOWN_ID = argument("string", "The id of the render that is shown.")
 
 _MOST_NAMED = 6
 
@@ -118,26 +121,17 @@ TOOLS = (
         description="Take an action in a widget that is shown, because the user did.",
         input_schema=closed_object(
             {
-                "render_id": {
-                    "type": "string",
-                    "description": "The id of the render that is shown.",
-                },
-                "action": {
-                    "type": "string",
-                    "description": "The action's type, as the widget has it.",
-                },
-                "payload": {
-                    "type": "object",
-                    "default": {},
-                    "description": "The action's payload, with the fields of its form.",
-                },
-                "idempotency_key": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 200,
-                    "description": "New for each thing that the user does, "
-                    "the same when trying again.",
-                },
+                "render_id": SHOWN_ID,
+                "action": argument("string", "The action's type, as the widget has it."),
+                "payload": argument(
+                    "object", "The action's payload, with the fields of its form.", default={}
+                ),
+                "idempotency_key": argument(
+                    "string",
+                    "New for each thing that the user does, the same when trying again.",
+                    minLength=1,
+                    maxLength=200,
+                ),
             },
             required=("render_id", "action", "idempotency_key"),
         ),
@@ -154,24 +148,20 @@ TOOLS = (
         "Ask again with `next` as `after`: until then, no action that you were told is let go.",
         input_schema=closed_object(
             {
-                "render_id": {
-                    "type": "string",
-                    "description": "The id that the widget's result ends with, as r_….",
-                },
-                "after": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "default": 0,
-                    "description": "The `next` of the last answer, "
-                    "once its actions are dealt with.",
-                },
-                "timeout_s": {
-                    "type": "number",
-                    "minimum": 0,
-                    "maximum": LONGEST_WAIT_S,
-                    "default": 20,
-                    "description": "How long to wait for an action.",
-                },
+                "render_id": RENDER_ID,
+                "after": argument(
+                    "integer",
+                    "The `next` of the last answer, once its actions are dealt with.",
+                    minimum=0,
+                    default=0,
+                ),
+                "timeout_s": argument(
+                    "number",
+                    "How long to wait for an action.",
+                    minimum=0,
+                    maximum=LONGEST_WAIT_S,
+                    default=20,
+                ),
             },
             required=("render_id",),
         ),

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, not_found, structured_result, unknown_widget
 from widgetd.widget.actions import widget_actions
@@ -122,25 +122,23 @@ TOOLS = (
         "Then call it by its name, or by render_widget where it is not in your list of tools.",
         input_schema=closed_object(
             {
-                "query": {
-                    "type": "string",
-                    "description": "What the user should see, in a few words. "
-                    "Empty lists every widget.",
-                },
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MOST_HITS,
-                    "default": 10,
-                    "description": "How many widgets to answer with.",
-                },
-                "tags": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "maxItems": MOST_HITS,
-                    "description": "Only widgets with one of these tags.",
-                },
-            },
+                "query": argument(
+                    "string", "What the user should see, in a few words. Empty lists every widget."
+                ),
+                "limit": argument(
+                    "integer",
+                    "How many widgets to answer with.",
+                    minimum=1,
+                    maximum=MOST_HITS,
+                    default=10,
+                ),
+                "tags": argument(
+                    "array",
+                    "Only widgets with one of these tags.",
+                    items={"type": "string"},
+                    maxItems=MOST_HITS,
+                ),
+            }
         ),
         handler=search_widgets,
     ),
@@ -149,14 +147,14 @@ TOOLS = (
         description="Read what widgets show, the arguments they take and an example of each.",
         input_schema=closed_object(
             {
-                "names": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "maxItems": MOST_HITS,
-                    "description": "Names of widgets, as search_widgets gives them. "
+                "names": argument(
+                    "array",
+                    "Names of widgets, as search_widgets gives them. "
                     "Without any, all widgets are named.",
-                },
-            },
+                    items={"type": "string"},
+                    maxItems=MOST_HITS,
+                )
+            }
         ),
         handler=get_widget_details,
     ),
@@ -166,12 +164,10 @@ TOOLS = (
         "The same as calling the widget's own tool.",
         input_schema=closed_object(
             {
-                "name": {"type": "string", "description": "The widget's name."},
-                "arguments": {
-                    "type": "object",
-                    "description": "What the widget's inputSchema asks for; "
-                    "see get_widget_details.",
-                },
+                "name": argument("string", "The widget's name."),
+                "arguments": argument(
+                    "object", "What the widget's inputSchema asks for; see get_widget_details."
+                ),
             },
             required=("name",),
         ),
@@ -182,8 +178,7 @@ TOOLS = (
         name="show_render",
         description="Show a widget that was rendered before, by a backend or in an earlier call.",
         input_schema=closed_object(
-            {"render_id": {"type": "string", "description": "The id of the render."}},
-            required=("render_id",),
+            {"render_id": argument("string", "The id of the render.")}, required=("render_id",)
         ),
         handler=show_render,
         scope=CALL,

@@ -19,7 +19,13 @@ import orjson
 
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.mcp import audit_report
-from widgetd.mcp.builtin.table import BuiltinTool, BuiltinTools, ToolContext, closed_object
+from widgetd.mcp.builtin.table import (
+    BuiltinTool,
+    BuiltinTools,
+    ToolContext,
+    argument,
+    closed_object,
+)
 from widgetd.mcp.log_ring import LEVELS, LogEvent, LogRing
 from widgetd.mcp.principal import OPERATE, opaque
 from widgetd.mcp.result import Result, structured_result
@@ -222,18 +228,14 @@ TOOLS = (
         description="Read the latest log events, oldest first; `after`: the `next` of an answer.",
         input_schema=closed_object(
             {
-                "since": {
-                    "type": "string",
-                    "description": "5m, 2h, a time.",
-                    "default": "5m",
-                },
+                "since": argument("string", "5m, 2h, a time.", default="5m"),
                 "level": {"type": "string", "enum": list(LEVELS), "default": "info"},
                 "contains": {"type": "string"},
                 "pattern": {"type": "string"},
                 "widget": {"type": "string"},
                 "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
                 "after": {"type": "string"},
-            },
+            }
         ),
         handler=get_logs,
         scope=OPERATE,

@@ -271,6 +271,11 @@ def closed_object(
     return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
 
 
+def argument(kind: str, description: str, **held_to: Any) -> Mapping[str, Any]:
+    """The schema of an argument of this type, with what the model should know of it."""
+    return {"type": kind, "description": description, **held_to}
+
+
 def strings(value: object) -> object:
     """A list of strings from an array, a JSON text, a comma list, one string or nothing.
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from widgetd.errors import CallError
-from widgetd.mcp.builtin.actions import LONGEST_WAIT_S
-from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
+from widgetd.mcp.builtin.actions import LONGEST_WAIT_S, RENDER_ID, SHOWN_ID
+from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.mcp.principal import CALL
 from widgetd.mcp.result import Result, structured_result
 from widgetd.store.contract import StoredRender
@@ -77,31 +77,24 @@ TOOLS = (
         "what the user did in it. Show nothing a second time that you can update.",
         input_schema=closed_object(
             {
-                "render_id": {
-                    "type": "string",
-                    "description": "The id that the widget's result ends with, as r_….",
-                },
-                "arguments": {
-                    "type": "object",
-                    "description": "All of the widget's arguments, as they are now. "
+                "render_id": RENDER_ID,
+                "arguments": argument(
+                    "object",
+                    "All of the widget's arguments, as they are now. "
                     "Without them, only the note is shown.",
-                },
-                "note": {
-                    "type": "string",
-                    "maxLength": LONGEST_NOTE,
-                    "default": "",
-                    "description": "A sentence for the user beneath the widget.",
-                },
-                "failed": {
-                    "type": "boolean",
-                    "default": False,
-                    "description": "Whether it could not be done; the note says why.",
-                },
-                "after": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": "Refuse if the render is not at this version.",
-                },
+                ),
+                "note": argument(
+                    "string",
+                    "A sentence for the user beneath the widget.",
+                    maxLength=LONGEST_NOTE,
+                    default="",
+                ),
+                "failed": argument(
+                    "boolean", "Whether it could not be done; the note says why.", default=False
+                ),
+                "after": argument(
+                    "integer", "Refuse if the render is not at this version.", minimum=1
+                ),
             },
             required=("render_id",),
         ),
@@ -114,23 +107,15 @@ TOOLS = (
         description="Wait for a newer version of a widget that is shown.",
         input_schema=closed_object(
             {
-                "render_id": {
-                    "type": "string",
-                    "description": "The id of the render that is shown.",
-                },
-                "after": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "default": 1,
-                    "description": "The version that is shown.",
-                },
-                "timeout_s": {
-                    "type": "number",
-                    "minimum": 0,
-                    "maximum": LONGEST_WAIT_S,
-                    "default": 20,
-                    "description": "How long to wait for it.",
-                },
+                "render_id": SHOWN_ID,
+                "after": argument("integer", "The version that is shown.", minimum=0, default=1),
+                "timeout_s": argument(
+                    "number",
+                    "How long to wait for it.",
+                    minimum=0,
+                    maximum=LONGEST_WAIT_S,
+                    default=20,
+                ),
             },
             required=("render_id",),
         ),
