@@ -11,7 +11,6 @@ reread file takes away is gone at once. Only digests of tokens are kept.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -154,7 +153,18 @@ class Access(TokenVerifier):
         self._file = file
         self._made = (Principal(name="made-at-start", proof=digest(made)),) if made else ()
         self._grants = self._made + (read_grants(file) if file else ())
-        self._jwt = None if issuer is None else _jwt_verifier(issuer)
+        self._jwt: JWTVerifier | None = None
+        if issuer is not None:
+            try:
+                self._jwt = JWTVerifier(
+                    jwks_uri=issuer.jwks,
+                    issuer=issuer.issuer,
+                    audience=issuer.audience,
+                    algorithm=issuer.algorithm,
+                )
+            except ValueError as error:
+                problem = f"JWTs cannot be checked ({error})"
+                raise ConfigError("W0002", problem, "mend --jwt-*") from None
         self.login = Login("" if issuer is None else issuer.issuer)
         self._lent: list[Principal] = []
         self._watching: list[Revoked] = []
@@ -221,18 +231,6 @@ class Access(TokenVerifier):
         )
 
 
-def _jwt_verifier(issuer: Issuer) -> JWTVerifier:
-    try:
-        return JWTVerifier(
-            jwks_uri=issuer.jwks,
-            issuer=issuer.issuer,
-            audience=issuer.audience,
-            algorithm=issuer.algorithm,
-        )
-    except ValueError as error:
-        raise ConfigError("W0002", f"JWTs cannot be checked ({error})", "mend --jwt-*") from None
-
-
 def principal_of(user: Any, otherwise: Otherwise) -> Principal | Otherwise:
     """Who `user` is, as the HTTP layer found out; `otherwise` where it found nobody."""
     token = getattr(user, "access_token", None)
@@ -278,15 +276,10 @@ def read_grants(path: Path) -> tuple[Principal, ...]:
     Raises:
         ConfigError: It cannot be read (W0006), or a line of it cannot be used (W0010).
     """
-
-    def without_waiting(path: str, flags: int) -> int:
-        return os.open(path, flags | os.O_NONBLOCK)
-
     try:
-        with open(path, encoding="utf-8", opener=without_waiting) as file:
-            # A pipe would be empty when it is read again.
-            is_file = S_ISREG(os.fstat(file.fileno()).st_mode)
-            text = file.read() if is_file else ""
+        # A pipe would be empty when it is read again.
+        is_file = S_ISREG(path.stat().st_mode)
+        text = path.read_text(encoding="utf-8") if is_file else ""
     except (OSError, UnicodeDecodeError) as error:
         problem = f"the token file {path} cannot be read ({error})"
         raise ConfigError("W0006", problem, "name another, or mend it", exit_code=3) from None

@@ -107,30 +107,27 @@ def tool_entry(
 
 
 def said_of(widget: Widget, *, has_view: bool = False, formats: bool = True) -> dict[str, Any]:
-    """What a list says of a widget's tool, by its name there; empty for what it does not say."""
-    definition, image = widget.definition, widget.icon
+    """What a list says of a widget's tool, by its name there; empty for what it does not say.
+
+    Clients need not read of its schema the draft, where it is the one that they assume, nor each
+    `format` without `formats`.
+    """
+    definition, image, schema = widget.definition, widget.icon, widget.advertised
+    if ASSUMED in str(schema.get("$schema")):
+        schema = {key: value for key, value in schema.items() if key != "$schema"}
+    if not formats:
+        schema = without(schema, frozenset({"format"}), Limits().json_depth)
     # The icon takes no room in a model's context.
     icon = {"mimeType": "image/svg+xml", "sizes": ["any"], "src": image}
     return {
         "name": definition.tool,
         "title": definition.title,
         "description": widget.description,
-        "inputSchema": listed_schema(widget, formats=formats),
+        "inputSchema": schema,
         "annotations": READ_ONLY if definition.sidecar.feed is None else FED,
         "icons": [icon] if image else [],
         "_meta": {"ui": {"resourceUri": view_uri(definition.tool)}} if has_view else {},
     }
-
-
-def listed_schema(widget: Widget, *, formats: bool = True) -> Mapping[str, Any]:
-    """What a caller gives, without what clients need not read.
-
-    That is the draft where it is the one that they assume, and each `format` without `formats`.
-    """
-    schema = widget.advertised
-    if ASSUMED in str(schema.get("$schema")):
-        schema = {key: value for key, value in schema.items() if key != "$schema"}
-    return schema if formats else without(schema, frozenset({"format"}), Limits().json_depth)
 
 
 def view_uri(tool: str) -> str:

@@ -86,13 +86,9 @@ class LogRing:
             },
         }
         line = orjson.dumps(fields)
-        try:
-            epoch_s = datetime.fromisoformat(at).timestamp()
-        except ValueError:
-            epoch_s = 0.0
         with self._lock:
             self._number += 1
-            self._events.append(LogEvent(self._number, epoch_s, fields, line))
+            self._events.append(LogEvent(self._number, epoch_s(at), fields, line))
             self.bytes_kept += len(line)
             while len(self._events) > self._most_events or self.bytes_kept > self._most_bytes:
                 self.bytes_kept -= len(self._events.popleft().line)
@@ -127,6 +123,14 @@ class LogRing:
     def cursor_of(self, event: LogEvent | None = None) -> str:
         """Where to go on after `event`; after all there is now, by default."""
         return f"{self._process}.{self._number if event is None else event.number}"
+
+
+def epoch_s(at: object) -> float:
+    """The seconds since the epoch of a time as `2026-05-01T12:00:00Z`; 0 where it is none."""
+    try:
+        return datetime.fromisoformat(str(at)).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def _tellable(value: Any) -> Any:

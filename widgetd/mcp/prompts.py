@@ -37,27 +37,26 @@ def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
         data: Annotated[str, Field(description="What is to be shown: JSON, CSV or plain text.")],
         wish: Annotated[str, Field(description="How, or what for, in a few words.")] = "",
     ) -> str:
-        return _asking(data, wish, await _fitting(context(), data, wish))
+        named = "\n".join(
+            f"- {widget.tool}: {widget.description}"
+            for widget in await _fitting(context(), data, wish)
+        )
+        choice = f"Of these tools take the one that fits best:\n{named}"
+        if not named:
+            choice = "Find the tool that fits with search_widgets."
+        wished = f" They want: {wish.strip()}." if wish.strip() else ""
+        return (
+            f"Show the user the data below with one call of one tool.{wished} {choice}\n"
+            "Where the tool is not in your list, get_widget_details tells its arguments and "
+            "render_widget calls it. Take every value from the data: leave out what the tool has "
+            "no place for, and invent nothing. Do not repeat in words what the widget shows.\n\n"
+            f"<data>\n{data}\n</data>"
+        )
 
     return Prompt.from_function(
         show_data,
         title="Show data",
         description="Show data as the widget that fits it best.",
-    )
-
-
-def _asking(data: str, wish: str, fitting: list[Widget]) -> str:
-    named = "\n".join(f"- {widget.tool}: {widget.description}" for widget in fitting)
-    choice = f"Of these tools take the one that fits best:\n{named}"
-    if not named:
-        choice = "Find the tool that fits with search_widgets."
-    wished = f" They want: {wish.strip()}." if wish.strip() else ""
-    return (
-        f"Show the user the data below with one call of one tool.{wished} {choice}\n"
-        "Where the tool is not in your list, get_widget_details tells its arguments and "
-        "render_widget calls it. Take every value from the data: leave out what the tool has no "
-        "place for, and invent nothing. Do not repeat in words what the widget shows.\n\n"
-        f"<data>\n{data}\n</data>"
     )
 
 

@@ -26,7 +26,7 @@ from widgetd.mcp.builtin.table import (
     argument,
     closed_object,
 )
-from widgetd.mcp.log_ring import LEVELS, LogEvent, LogRing
+from widgetd.mcp.log_ring import LEVELS, LogEvent, LogRing, epoch_s
 from widgetd.mcp.principal import OPERATE, opaque
 from widgetd.mcp.result import Result, structured_result
 from widgetd.mcp.status import Vitals, status
@@ -193,7 +193,7 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
 
     def reported() -> list[dict[str, Any]]:
         calls = audit_report.read_calls(path)
-        return report(call for call in calls if _epoch_s(call.get("at")) >= since_s)
+        return report(call for call in calls if epoch_s(call.get("at")) >= since_s)
 
     rows = await to_thread.run_sync(reported)
     seen = context.caller.snapshot.widgets
@@ -205,13 +205,6 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
             for name in [row["widget"]]
         ]
     return structured_result({"report": arguments["report"], "items": rows[:MOST_ROWS]})
-
-
-def _epoch_s(at: object) -> float:
-    try:
-        return datetime.fromisoformat(str(at)).timestamp()
-    except ValueError:
-        return 0.0
 
 
 TOOLS = (
