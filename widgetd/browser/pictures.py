@@ -7,7 +7,7 @@ for.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -82,6 +82,13 @@ def image_block(content: bytes, format_: str = "png") -> dict[str, Any]:
     return {"type": "image", "mimeType": f"image/{format_}", "data": data}
 
 
+def demand_few(names: Sequence[str], most: int) -> None:
+    """Raise W3003 if more than `most` are asked for at once."""
+    if len(names) > most:
+        problem = f"{len(names)} are too many at once; ask for at most {most}"
+        raise CallError("W3003", problem, path="names")
+
+
 async def _wanted(
     context: ToolContext, names: list[str], arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Shot], list[str]]:
@@ -90,9 +97,7 @@ async def _wanted(
     from widgetd.browser.targets import NOWHERE, read_target  # noqa: PLC0415
 
     widgets, render_id = context.caller.snapshot.widgets, arguments.get("render_id")
-    if len(names) > MOST_NAMES:
-        problem = f"{len(names)} are too many at once; ask for at most {MOST_NAMES}"
-        raise CallError("W3003", problem, path="names")
+    demand_few(names, MOST_NAMES)
     if len(names) + bool(render_id) != 1 and (arguments.get("part") or arguments.get("arguments")):
         raise CallError("W2002", "a part, or arguments, are of one widget; name it", path="names")
     try:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
 from anyio import CapacityLimiter, to_thread
 
-from widgetd.browser.pictures import LEAST_WIDTH, MOST_WIDTH, USUAL_WIDTH, image_block
+from widgetd.browser.pictures import (
+    LEAST_WIDTH,
+    MOST_WIDTH,
+    USUAL_WIDTH,
+    demand_few,
+    image_block,
+)
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.history import History, changes_between
 from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget_name
@@ -19,7 +26,7 @@ from widgetd.checks import findings
 from widgetd.errors import CallError, did_you_mean
 from widgetd.guide.component_details import Examples, components_in, details, icons_in
 from widgetd.guide.drafts import Drafts
-from widgetd.guide.guide import KINDS, ORDER, page
+from widgetd.guide.guide import KINDS, ORDER, pages
 from widgetd.guide.reference import Reference
 from widgetd.mcp.builtin.table import ToolContext
 from widgetd.mcp.parts import JSON, PARTS
@@ -65,14 +72,12 @@ class Authoring:
 async def get_guide(_context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"items": [{"name", "status", "title", "useWhen", "text"?}]}`; without names, no text."""
     names = arguments["names"]
-    _demand_few(names)
+    demand_few(names, MOST_NAMES)
     items = []
     for name in names or ORDER:
-        try:
-            found = page(name)
-        except CallError as error:
-            suggestions = list(error.suggestions)
-            items.append({"name": name, "status": "not_found", "suggestions": suggestions})
+        found = pages().get(name)
+        if found is None:
+            items.append(not_found(name, ORDER))
             continue
         item = {"name": name, "status": "ok", "title": found.title, "useWhen": found.use_when}
         items.append({**item, "text": found.text} if names else item)
@@ -98,7 +103,7 @@ async def search_reference(context: ToolContext, arguments: Mapping[str, Any]) -
 async def get_component_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"items": [{"name", "status", "use", "properties", ...}]}`; one line each without names."""
     names, caller, authoring = arguments["names"], context.caller, context.use(Authoring)
-    _demand_few(names, MOST_COMPONENTS)
+    demand_few(names, MOST_COMPONENTS)
     examples = authoring.examples.of(caller.principal.audience)
 
     def read() -> list[dict[str, Any]]:
@@ -114,7 +119,7 @@ async def read_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     What does not fit is named in `left`, and comes by asking for it alone: nothing is cut.
     """
     names, asked = arguments["names"], tuple(dict.fromkeys(arguments["parts"]))
-    _demand_few(names)
+    demand_few(names, MOST_NAMES)
     readers = {**_READERS, **dict.fromkeys(PARTS)}
     for part in asked:
         if part not in readers:
@@ -235,19 +240,12 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     """
     authoring, snapshot = context.use(Authoring), context.caller.snapshot
 
-    def tried() -> dict[str, Any]:
-        return authoring.drafts.tried(
-            arguments["widget"],
-            arguments["sidecar"],
-            arguments.get("arguments"),
-            snapshot,
-            trace=arguments.get("trace", False),
-        )
-
     width = arguments.get("width", USUAL_WIDTH)
     if not LEAST_WIDTH <= width <= MOST_WIDTH:
         problem = f"expected pixels from {LEAST_WIDTH} to {MOST_WIDTH}, got {width}"
         raise CallError("W2002", problem, path="width")
+    draft = arguments["widget"], arguments["sidecar"], arguments.get("arguments")
+    tried = partial(authoring.drafts.tried, *draft, snapshot, trace=arguments.get("trace", False))
     said = await to_thread.run_sync(tried, limiter=authoring.at_once)
     if not arguments.get("picture") or "tree" not in said:
         return structured_result(said)
@@ -310,9 +308,3 @@ async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Res
     digest = "" if made is None else made.key
     page = {"page": f"/w/{tool}"} if authoring.pages else {}
     return structured_result({"file": file, "tool": tool, "digest": digest, **page})
-
-
-def _demand_few(names: Collection[str], most: int = MOST_NAMES) -> None:
-    if len(names) > most:
-        problem = f"{len(names)} are too many at once; ask for at most {most}"
-        raise CallError("W3003", problem, path="names")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -142,11 +143,12 @@ class WidgetItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
 
+@dataclass(frozen=True)
 class SyncStage:
     """A stage for ordinary tests: `stage.do("Press", target="text=Track")`."""
 
-    def __init__(self, runner: Runner, stage: Stage) -> None:
-        self._runner, self._stage = runner, stage
+    _runner: Runner
+    _stage: Stage
 
     def do(self, name: str, /, **arguments: Any) -> Any:
         """One step, and what it answers.

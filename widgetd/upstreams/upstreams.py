@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +26,7 @@ class Upstreams:
     """The upstreams that a file declares.
 
     Attributes:
+        all: By name.
         fault: Why the file as it stands is not used; None where it is.
         restarts: How many connections were begun because of what the file says.
 
@@ -58,7 +59,7 @@ class Upstreams:
         self._looked = anyio.Event()
         self._tasks: TaskGroup | None = None
         self._scopes: dict[str, anyio.CancelScope] = {}
-        self._upstreams: dict[str, Upstream] = {
+        self.all: dict[str, Upstream] = {
             name: self._made(one) for name, one in self._file.declarations.items()
         }
 
@@ -68,33 +69,28 @@ class Upstreams:
         Raises:
             CallError: There is none (W5001).
         """
-        if name not in self._upstreams:
-            near = nearest(name, tuple(self._upstreams))
+        if name not in self.all:
+            near = nearest(name, tuple(self.all))
             hint = f"did you mean '{near}'?" if near else "get_upstreams says which there are"
             problem = f"there is no upstream '{name[:64]}'; {hint}"
             raise CallError("W5001", problem, suggestions=(near,) if near else ())
-        return self._upstreams[name]
-
-    @property
-    def all(self) -> Mapping[str, Upstream]:
-        """By name."""
-        return self._upstreams
+        return self.all[name]
 
     def counts(self) -> dict[str, int]:
         """Of those that must be well for widgetd to be: `{"ready": 3, "failed": 1}`."""
-        required = [one for one in self._upstreams.values() if one.declaration.declared.required]
+        required = [one for one in self.all.values() if one.declaration.declared.required]
         ready = sum(one.state in {"ready", "empty"} for one in required)
         return {"ready": ready, "failed": len(required) - ready}
 
     def ups(self) -> dict[str, bool]:
         """Which of them can be called now, by name."""
-        return {name: one.state == "ready" for name, one in self._upstreams.items()}
+        return {name: one.state == "ready" for name, one in self.all.items()}
 
     async def run(self) -> None:
         """Keep all connected, and follow the file, until cancelled."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
-            for upstream in self._upstreams.values():
+            for upstream in self.all.values():
                 self._start(upstream)
             await self._follow()
 
@@ -135,14 +131,14 @@ class Upstreams:
         self.fault, self._file = None, file
         self._stamps = self._look()
         declared = file.declarations
-        served = {name: one.declaration for name, one in self._upstreams.items()}
+        served = {name: one.declaration for name, one in self.all.items()}
         gone = [name for name in served if name not in declared]
         changed = [name for name, one in declared.items() if served.get(name) != one]
         for name in [*gone, *changed]:
             self._end(name)
         for name in changed:
-            self._upstreams[name] = self._made(declared[name])
-            self._start(self._upstreams[name])
+            self.all[name] = self._made(declared[name])
+            self._start(self.all[name])
         if gone or changed:
             _log.info("upstreams.reloaded", changed=sorted(changed), gone=sorted(gone))
 
@@ -163,7 +159,7 @@ class Upstreams:
             await upstream.run()
 
     def _end(self, name: str) -> None:
-        upstream = self._upstreams.pop(name, None)
+        upstream = self.all.pop(name, None)
         scope = self._scopes.pop(name, None)
         if upstream is not None and scope is not None and self._tasks is not None:
             self._tasks.start_soon(self._end_after_calls, upstream, scope)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.field.pictures.png import png
 from tests.field.web.browsing import browsing
-from widgetd.browser.picture_diff import difference_in, script
+from widgetd.browser.picture import difference_in, script
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

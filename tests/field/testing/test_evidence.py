@@ -17,7 +17,7 @@ from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
 from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
 from widgetd.browser.chromium import FLAGS, Chromium, chromium
-from widgetd.browser.picture_diff import difference
+from widgetd.browser.picture import difference
 from widgetd.browser.stage import Stage
 from widgetd.settings import bundled
 from widgetd.testing.widgets import server_over

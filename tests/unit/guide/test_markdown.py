@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from widgetd.guide.guide import Page, pages
-from widgetd.guide.markdown import Block, Span, blocks, spans
+from widgetd.guide.guide import Block, Page, Span, blocks, pages, spans
 
 
 def words(block: Block) -> str:

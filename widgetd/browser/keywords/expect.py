@@ -11,7 +11,7 @@ import orjson
 from pydantic import AfterValidator, Field
 
 from widgetd.browser import axe
-from widgetd.browser.picture_diff import difference
+from widgetd.browser.picture import difference
 from widgetd.browser.stage import Stage
 from widgetd.browser.targets import NOWHERE, POLL_S, Target, Text, compiled
 from widgetd.errors import CallError, WidgetError

@@ -12,8 +12,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from widgetd.errors import CallError
-from widgetd.guide.guide import page, pages
-from widgetd.guide.markdown import blocks
+from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
 from widgetd.mcp.principal import ADMIN, GALLERY, WRITE
 from widgetd.mcp.view import frame_headers, view_html
