@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.field.browser.staging import controls_file
+from tests.field.testing.conftest import Failed
 from tests.field.testing.junit import assert_junit
 from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
 from tests.field.web.browsing import needs_browser
@@ -46,19 +47,11 @@ def test_without_a_browser_a_sentence_says_what_is_missing(tmp_path: Path) -> No
 
 
 @needs_browser
-def test_a_failing_step_is_said_with_its_place_and_can_be_seen(tmp_path: Path) -> None:
-    (tmp_path / "Controls.widget").write_text(controls_file())
-    write_test(
-        tmp_path,
-        "Show Widget: {arguments: {who: Ada}}",
-        "Expect Text: {target: action=track, equals: Follow}",
-    )
-    ran = widgetd_test(tmp_path, "Controls.test.yaml")
-
-    assert ran.returncode == 1
+def test_a_failing_step_is_said_with_its_place_and_can_be_seen(failed: Failed) -> None:
+    assert failed.ran.returncode == 1
     said = "Controls.test.yaml:6:9: action=track: expected Follow, got Track [W4301]"
-    assert said in ran.stdout
-    (trace,) = tmp_path.glob("test-results/*/trace.zip")
+    assert said in failed.ran.stdout
+    (trace,) = failed.folder.glob("test-results/*/trace.zip")
     with zipfile.ZipFile(trace) as archive:
         written = b"".join(archive.read(name) for name in archive.namelist() if "trace" in name)
     assert b'"Expect Text"' in written
@@ -80,30 +73,24 @@ def test_pictures_are_written_once_and_then_compared(tmp_path: Path) -> None:
     assert widgetd_test(tmp_path, "Controls.test.yaml").returncode == 0
 
 
-@needs_browser
-def test_each_widget_is_a_test_in_both_themes(tmp_path: Path) -> None:
-    (tmp_path / "A.widget").write_text(widget_file("A"))
-    (tmp_path / "B.widget").write_text("{}")
-    ran = widgetd_test(tmp_path, ".", "--", "-vv", "--junitxml", "said.xml")
-
-    assert ran.returncode == 1
-    for said in ("A.widget::light PASSED", "A.widget::dark PASSED", "B.widget::served FAILED"):
-        assert said in ran.stdout
-    assert_junit(tmp_path / "said.xml", tests=3, failures=1)
-
-
 FAINT = '{"type":"Card","children":[{"type":"Text","value":"faint","color":"#eeeeee"}]}'
 
 
 @needs_browser
-def test_what_one_widget_fails_at_is_not_held_against_the_next(tmp_path: Path) -> None:
+def test_each_widget_is_a_test_in_both_themes_and_what_one_fails_at_is_its_own(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "A.widget").write_text(widget_file("A", template=FAINT))
     (tmp_path / "B.widget").write_text(widget_file("B"))
-    ran = widgetd_test(tmp_path, ".", "--", "-vv")
+    (tmp_path / "C.widget").write_text("{}")
+    ran = widgetd_test(tmp_path, ".", "--", "-vv", "--junitxml", "said.xml")
 
     assert ran.returncode == 1
-    for said in ("A.widget::light FAILED", "A.widget::dark PASSED", "B.widget::light PASSED"):
+    for said in ("A.widget::light FAILED", "A.widget::dark PASSED"):
         assert said in ran.stdout
+    for said in ("B.widget::light PASSED", "B.widget::dark PASSED", "C.widget::served FAILED"):
+        assert said in ran.stdout
+    assert_junit(tmp_path / "said.xml", tests=5, failures=2)
 
 
 @needs_browser

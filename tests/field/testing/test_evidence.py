@@ -12,8 +12,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.field.browser.staging import controls_file, do, staged
-from tests.field.testing.running import BROWSER_S, widgetd_test, write_test
+from tests.field.browser.staging import do, staged
+from tests.field.testing.conftest import Failed
+from tests.field.testing.running import BROWSER_S, widgetd_test
 from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
 from widgetd.browser.chromium import FLAGS, Chromium, chromium
@@ -27,11 +28,8 @@ NO_BROWSER = {**os.environ, "BROWSER": "true"}
 
 
 @needs_browser
-def test_playwrights_viewer_shows_the_lines_of_a_test(tmp_path: Path) -> None:
-    (tmp_path / "Controls.widget").write_text(controls_file())
-    write_test(tmp_path, "Show Widget", "Expect Visible: text=Nobody")
-    assert widgetd_test(tmp_path, "Controls.test.yaml").returncode == 1
-    (trace,) = tmp_path.glob("test-results/*/trace.zip")
+def test_playwrights_viewer_shows_the_lines_of_a_test(failed: Failed) -> None:
+    (trace,) = failed.folder.glob("test-results/*/trace.zip")
     viewing = [sys.executable, "-m", "playwright", "show-trace", "--host", "127.0.0.1", str(trace)]
     from playwright.sync_api import sync_playwright
 
@@ -49,11 +47,11 @@ def test_playwrights_viewer_shows_the_lines_of_a_test(tmp_path: Path) -> None:
             )
             page = browser.new_page()
             page.goto(address)
-            page.get_by_text("Expect Visible").first.click()
+            page.get_by_text("Expect Text").first.click()
             page.get_by_role("tab", name="Source").click()
             running = page.locator(".source-line-running")
             running.wait_for()
-            assert "Expect Visible: text=Nobody" in running.inner_text()
+            assert "Expect Text: {target: action=track, equals: Follow}" in running.inner_text()
             browser.close()
         finally:
             os.killpg(viewer.pid, signal.SIGKILL)  # the viewer is a child of the command

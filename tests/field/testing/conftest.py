@@ -1,0 +1,32 @@
+"""Runs of `widgetd test` that several tests look at."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.field.browser.staging import controls_file
+from tests.field.testing.running import widgetd_test, write_test
+
+
+class Failed(NamedTuple):
+    """What a run of a test whose step fails came to, and the folder that it ran in."""
+
+    ran: subprocess.CompletedProcess[str]
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def failed(tmp_path_factory: pytest.TempPathFactory) -> Failed:
+    """A button that reads `Track` is expected to read `Follow`, in line 6."""
+    folder = tmp_path_factory.mktemp("failed")
+    (folder / "Controls.widget").write_text(controls_file())
+    write_test(
+        folder,
+        "Show Widget: {arguments: {who: Ada}}",
+        "Expect Text: {target: action=track, equals: Follow}",
+    )
+    return Failed(widgetd_test(folder, "Controls.test.yaml"), folder)
