@@ -30,8 +30,8 @@ from widgetd.errors import ConfigError
 
 Level = Literal["debug", "info", "warning", "error"]
 
-_NOISY = ("fastmcp", "mcp", "uvicorn", "uvicorn.access", "uvicorn.error", "watchfiles", "httpx")
-"""Libraries whose everyday business is no news to an operator."""
+_OWN_LOGS = ("fastmcp", "mcp", "uvicorn", "uvicorn.access", "uvicorn.error")
+"""Loggers of libraries that would write by themselves."""
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
@@ -90,14 +90,15 @@ def configure(
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    # Below this, libraries tell what callers send.
-    root.setLevel(max(logging.INFO, logging.getLevelName(level.upper())))
+    # Everyday business of libraries is no news to an operator, and below it is what callers send.
+    everyday = logging.INFO if level == "debug" else logging.WARNING
+    root.setLevel(max(everyday, logging.getLevelName(level.upper())))
     logging.getLogger("widgetd").setLevel(level.upper())
-    for name in _NOISY:
+    for name in _OWN_LOGS:
         library = logging.getLogger(name)
         library.handlers.clear()
         library.propagate = True
-        library.setLevel(logging.INFO if level == "debug" else logging.WARNING)
+        library.setLevel(logging.NOTSET)
 
 
 def _sentence_first(

@@ -165,6 +165,7 @@ async def test_nothing_is_asked_of_another_host() -> None:
         await widget(page).get_by_text("NF 221").first.wait_for()
 
         assert hosts == {urlsplit(url).netloc}
+        assert await page.locator("link[rel=icon]").get_attribute("href") == "data:,"
 
 
 async def test_a_widget_that_is_saved_is_redrawn_in_the_thread(tmp_path: Path) -> None:

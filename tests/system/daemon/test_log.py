@@ -64,20 +64,23 @@ async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clie
 
 
 _TOLD = """
+import logging
 import structlog
 from widgetd.daemon import telemetry
 
 telemetry.configure("info", readable=True)
 said = {"problem": "it has none", "advice": "write it"}
+logging.getLogger("httpx2").info("HTTP Request: POST http://127.0.0.1/mcp")
 structlog.get_logger().warning("widget.refused", at="/name", **said)
 """
 
 
-def test_a_person_reads_what_happened_and_the_sentence_before_the_details() -> None:
+def test_a_person_reads_what_happened_and_not_what_libraries_do_all_day() -> None:
     command = [sys.executable, "-c", _TOLD]
     ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30)
 
     line = re.sub(r" +", " ", ended.stderr)
+    assert line.count("\n") == 1
     assert line.endswith(
         "[warning ] widget.refused problem='it has none' advice='write it' at=/name\n"
     )
