@@ -59,7 +59,8 @@ def list_upstreams(
         width = max((len(str(item["name"])) for item in items), default=0)
         for item in items:
             tools = len(item["tools"])
-            said = f"{item['reason']}: {item['hint']}" if item["reason"] else f"{tools} tools"
+            found = f"{tools} tool" if tools == 1 else f"{tools} tools"
+            said = f"{item['reason']}: {item['hint']}" if item["reason"] else found
             print(f"{item['name']:{width}}  {item['kind']:9}  {item['state']:8}  {said}")
     return int(any(item["reason"] for item in items))
 

@@ -80,12 +80,15 @@ async def test_a_widget_is_rendered_as_its_upstream_fills_it(
         drawn = orjson.loads(capfd.readouterr().out)
         assert await anyio.to_thread.run_sync(main, [*given[:-1], "{}"]) == 1
         missing = capfd.readouterr().err
+        assert await anyio.to_thread.run_sync(main, ["upstreams", "--file", str(file)]) == 0
+        listed = capfd.readouterr().out
     file.write_text(toml("flights", url="http://127.0.0.1:9/mcp"))
     assert await anyio.to_thread.run_sync(main, given) == 1
     away = capfd.readouterr().err
 
     assert flights.calls == ["UA7"]
     assert "United" in str(drawn)
+    assert listed == "flights  mcp        ready     1 tool\n"
     assert "number: expected a string" in missing
     assert "the upstream 'flights' is not available (refused)" in away
 
