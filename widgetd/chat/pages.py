@@ -22,7 +22,7 @@ from widgetd.mcp.http_calls import keep_shown
 from widgetd.mcp.principal import ADMIN, CHAT, Principal
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
-from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, routes
+from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, body_of, routes
 from widgetd.web.gallery.detail import result_of
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.pages import frame, live, view_response
@@ -74,14 +74,12 @@ async def chatkit(chat: Chat, request: Request) -> Response:
     if origin not in (f"http://{host}", f"https://{host}", *chat.origins):
         said = "only this chat's own page talks here; name others with --cors-origin"
         raise RefusedError(403, {"error": said})
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BYTES:
-            raise RefusedError(413, {"error": f"expected at most {MOST_BYTES} bytes, got more"})
+    body = await body_of(request, MOST_BYTES)
+    if body is None:
+        raise RefusedError(413, {"error": f"expected at most {MOST_BYTES} bytes, got more"})
     backend = await chat.backend()
     try:
-        answer: Any = await backend.process(bytes(body), chat.owner)
+        answer: Any = await backend.process(body, chat.owner)
         if not hasattr(answer, "json_events"):
             return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
         # Most of what is wrong with a request is known before the first event.

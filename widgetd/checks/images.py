@@ -10,6 +10,7 @@ import orjson
 
 from widgetd.checks.renders import Outcome
 from widgetd.errors import Finding
+from widgetd.widget.components.tree import components
 from widgetd.widget.definition import Definition
 from widgetd.widget.images import blocked, image_origins
 from widgetd.widget.sidecar import SUFFIX
@@ -57,12 +58,6 @@ def unloadable(
 
 def _sources(tree: Mapping[str, Any]) -> Iterator[str]:
     """The address of each image in a tree."""
-    waiting: list[Any] = [tree]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting += part
-        elif isinstance(part, Mapping):
-            if part.get("type") == "Image" and isinstance(part.get("src"), str):
-                yield part["src"]
-            waiting.append(part.get("children"))
+    for part in components(tree):
+        if part.get("type") == "Image" and isinstance(part.get("src"), str):
+            yield part["src"]

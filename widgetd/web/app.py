@@ -116,6 +116,16 @@ def json_response(
     return Response(content, status, headers, media_type="application/json")
 
 
+async def body_of(request: Request, most_bytes: int) -> bytes | None:
+    """The body of a request; None where it is longer than that."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > most_bytes:
+            return None
+    return bytes(body)
+
+
 def app(
     server: Server,
     routes: Iterable[BaseRoute],

@@ -25,7 +25,7 @@ from widgetd.mcp.server import Server
 from widgetd.mcp.status import Vitals, readiness, status
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import kind
-from widgetd.web.app import Page, routes
+from widgetd.web.app import Page, body_of, routes
 from widgetd.web.guard import Guard
 from widgetd.web.metrics import Metrics
 
@@ -143,12 +143,10 @@ async def update(daemon: Daemon, request: Request) -> Response:
 
 async def _body(request: Request) -> bytes:
     """The body; raises W2008 where it is too long."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            raise CallError("W2008", f"expected a body of at most {MOST_BYTES} bytes, got more")
-    return bytes(body)
+    body = await body_of(request, MOST_BYTES)
+    if body is None:
+        raise CallError("W2008", f"expected a body of at most {MOST_BYTES} bytes, got more")
+    return body
 
 
 def _object(body: bytes) -> Mapping[str, Any]:

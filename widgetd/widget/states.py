@@ -27,6 +27,7 @@ from widgetd.schema.sampling.sample import State as Generated
 from widgetd.schema.sampling.words import LONG
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.widget.components import tree
+from widgetd.widget.components.tree import components
 from widgetd.widget.widget import Render, Widget
 
 SAMPLE = "sample"
@@ -208,19 +209,14 @@ def _rendered(root: dict[str, Any], arguments: Mapping[str, Any]) -> Render:
 def _is_blank(widget: Widget, seen: Shown) -> bool:
     """Whether nothing is to be seen but room for something, or nothing at all."""
     try:
-        waiting: list[Any] = [seen.tree(widget)]
+        parts = components(seen.tree(widget))
     except CallError:
         return True
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting += part
-        elif isinstance(part, Mapping):
-            says = part.keys() & {"status", "confirm", "cancel"}
-            if says or (part.get("type") not in _LAYOUT and part.get("value") != ""):
-                return False
-            waiting.append(part.get("children"))
-    return True
+    return not any(
+        part.keys() & {"status", "confirm", "cancel"}
+        or (part.get("type") not in _LAYOUT and part.get("value") != "")
+        for part in parts
+    )
 
 
 # --- a sample made shorter, longer or wordier ---

@@ -8,6 +8,7 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as Undecodable
 from collections.abc import Mapping
+from contextlib import suppress
 from math import ceil
 from typing import Any
 
@@ -22,7 +23,7 @@ from widgetd.limits import Limits
 from widgetd.mcp.principal import WRITE
 from widgetd.mcp.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_sent
-from widgetd.web.app import RefusedError, json_response
+from widgetd.web.app import RefusedError, body_of, json_response
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.sidecar_text import EDITABLE, Value, with_values
@@ -184,15 +185,9 @@ def demand_own_page(request: Request, what: str) -> None:
 
 async def json_object(request: Request) -> dict[str, Any]:
     """The JSON object in the body; refused where it is none, or too long."""
-    content = b""
-    async for part in request.stream():
-        content += part
-        if len(content) > MOST_BYTES:
-            raise RefusedError(400, _NO_OBJECT)
-    try:
-        given = parse_sent(content)
-    except NotJsonError:
-        given = None
+    content, given = await body_of(request, MOST_BYTES), None
+    with suppress(NotJsonError):
+        given = None if content is None else parse_sent(content)
     if not isinstance(given, dict):
         raise RefusedError(400, _NO_OBJECT)
     return given

@@ -9,6 +9,7 @@ action payloads) stays as it is.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -70,6 +71,18 @@ def to_chatkit(tree: dict[str, Any]) -> DynamicWidgetRoot:
     """
     root: DynamicWidgetRoot = chatkit_widgets().DynamicWidgetRoot.model_validate(tree)
     return root
+
+
+def components(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Each component of a tree, in no order."""
+    waiting: list[Any] = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, Mapping):
+            yield part
+            waiting.append(part.get("children"))
 
 
 def _normalise(root: dict[str, Any]) -> None:
