@@ -43,10 +43,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import (
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
-    ElicitRequest,
-    ElicitRequestFormParams,
     ElicitResult,
-    InputRequiredResult,
 )
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
@@ -58,9 +55,6 @@ Context = ServerRequestContext[Any, Any]
 Next = Callable[[Context], Awaitable[Any]]
 Middleware = Callable[[Context, Next], Awaitable[Any]]
 """A layer around every message: it answers itself, or hands the context on."""
-
-Handler = Callable[[Context, Any], Awaitable[Any]]
-"""What answers one method, given its parameters."""
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -188,12 +182,13 @@ CONFIRMED = "confirmed"
 """The one thing that a user is asked before a call: whether it is to be done."""
 
 
-def asked_first(question: str) -> InputRequiredResult:
+def asked_first(question: str) -> dict[str, Any]:
     """The answer to a call by which the client asks its user first, and then calls again."""
     confirmed = {"type": "boolean", "title": "Yes", "default": False}
     schema = {"type": "object", "properties": {CONFIRMED: confirmed}, "required": [CONFIRMED]}
-    params = ElicitRequestFormParams(message=question, requested_schema=schema)
-    return InputRequiredResult(input_requests={CONFIRMED: ElicitRequest(params=params)})
+    params = {"mode": "form", "message": question, "requestedSchema": schema}
+    asked = {"method": "elicitation/create", "params": params}
+    return {"resultType": "input_required", "inputRequests": {CONFIRMED: asked}}
 
 
 def confirmed(params: CallToolRequestParams) -> bool | None:

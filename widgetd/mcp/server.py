@@ -187,7 +187,7 @@ class Server:
         if tool is not None and tool.asks and caller.client.asks and caller.refusal is None:
             said, question = sdk.confirmed(params), tool.asks(self.context(caller), arguments)
             if question and said is None:
-                return sdk.asked_first(question).model_dump(by_alias=True, exclude_none=True)
+                return sdk.asked_first(question)
             if question and not said:
                 refusal = CallError("W3006", "the user did not agree, so nothing was done")
                 return {"resultType": "complete", **error_result(refusal).values()}

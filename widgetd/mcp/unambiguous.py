@@ -10,6 +10,7 @@ import json
 
 import anyio.to_thread
 
+from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.schema.json_text import key_twice
 
@@ -40,8 +41,8 @@ class Unambiguous:
 
         try:
             await self.app(scope, looked_at, send)
-        except _AmbiguousError as error:
-            said = {"code": _INVALID_REQUEST, "message": f"[W2009] {error}"}
+        except CallError as error:
+            said = {"code": _INVALID_REQUEST, "message": f"[{error.code}] {error.message}"}
             await sdk.respond(send, 400, {"jsonrpc": "2.0", "id": None, "error": said})
 
 
@@ -68,20 +69,16 @@ def _stands_twice(key: str) -> str:
     return f"the key {key} stands twice; keep one of the two"
 
 
-class _AmbiguousError(Exception):
-    """A body that two readers may read otherwise."""
-
-
 async def _look_at(body: bytes) -> None:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise _AmbiguousError("the message is not UTF-8; JSON is") from None
+        raise CallError("W2009", "the message is not UTF-8; JSON is") from None
     if "\0" in text:  # UTF-16, which some parsers guess
-        raise _AmbiguousError("the message is not UTF-8; JSON is")
+        raise CallError("W2009", "the message is not UTF-8; JSON is")
     if len(body) > _LARGE:
         twice = await anyio.to_thread.run_sync(key_twice, text)
     else:
         twice = key_twice(text)
     if twice is not None:
-        raise _AmbiguousError(_stands_twice(twice))
+        raise CallError("W2009", _stands_twice(twice))

@@ -85,6 +85,14 @@ def test_an_entry_is_the_sdks_own_in_both_eras(version: str, schema: Mapping[str
     assert orjson.loads(tool_entry(made, has_view=True)) == sent(tool_of(made), version)
 
 
+def test_an_entry_of_a_widget_that_another_server_fills_is_the_sdks_own() -> None:
+    made = widget(sidecar='[feed]\nupstream = "it"\ntool = "get"\nask = ["who"]\n')
+    listed = sent(tool_of(made), LATEST_MODERN_VERSION)
+
+    assert orjson.loads(tool_entry(made, has_view=True))["annotations"] == listed["annotations"]
+    assert listed["annotations"]["openWorldHint"]
+
+
 @pytest.mark.parametrize("version", ENVELOPES)
 def test_the_entries_of_all_bundled_widgets_are_the_sdks_own(version: str) -> None:
     for made in discover_widgets(bundled()):

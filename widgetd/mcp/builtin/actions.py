@@ -10,7 +10,7 @@ Source: MCP Apps 2026-01-26, "Tool visibility".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -47,22 +47,16 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     try:
         payload = offered.accept(arguments["payload"])
     except CallError as error:
-        # By the names of the fields, for the page to show beside them.
-        errors: dict[str, list[str]] = {}
-        for argument in error.invalid_arguments:
-            errors.setdefault(argument.path, []).append(
-                f"expected {argument.expected}, got {argument.got}"
-            )
-        return error_result(error, {"status": "invalid", "validationErrors": errors})
+        wrong = error.invalid_arguments
+        said = ((one.path, f"expected {one.expected}, got {one.got}") for one in wrong)
+        return error_result(error, _invalid(said))
     widget = context.caller.snapshot.widgets.get(render.tool)
     failed = () if widget is None else unmet(widget.checks, offered.type, payload)
     if failed:
-        said: dict[str, list[str]] = {}
-        for one in failed:
-            said.setdefault(one.field, []).append(one.says)
-        place = f"payload.{failed[0].field}".rstrip(".") if len(said) == 1 else "payload"
+        same = len({one.field for one in failed}) == 1
+        place = f"payload.{failed[0].field}".rstrip(".") if same else "payload"
         refused = CallError("W2404", " ".join(one.says for one in failed), path=place)
-        return error_result(refused, {"status": "invalid", "validationErrors": said})
+        return error_result(refused, _invalid((one.field, one.says) for one in failed))
     origin = Origin(owner=render.owner, elevated=render.elevated, marks=render.marks)
     accepted = await store.actions.append(
         render_id, offered.type, payload, idempotency_key=key, origin=origin
@@ -71,6 +65,14 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     owner = context.rendering.caller.principal.name
     standing = await store.idempotency.remember(remembered, answer, owner=owner)
     return structured_result(dict(standing))
+
+
+def _invalid(said: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """What is wrong by the names of the fields, for the page to show beside them."""
+    errors: dict[str, list[str]] = {}
+    for field, problem in said:
+        errors.setdefault(field, []).append(problem)
+    return {"status": "invalid", "validationErrors": errors}
 
 
 def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
