@@ -16,6 +16,7 @@ from widgetd.files.source import Source
 from widgetd.schema.sampling.sample import sample
 from widgetd.widget.definition import define
 from widgetd.widget.document import Studio
+from widgetd.widget.states import shown
 from widgetd.widget.widget import Widget, compile_widget
 
 States = dict[str, Mapping[str, Any]]
@@ -82,8 +83,8 @@ def studio(widget: Widget) -> Studio:
 @pytest.fixture
 def states(widget: Widget, studio: Studio) -> States:
     """Arguments by the name of the state that they show, Studio's own sample among them."""
-    shown = {example.name: example.arguments for example in widget.definition.sidecar.examples}
-    return {"sample": dict(studio.default_state), **shown}
+    named = {example.name: example.arguments for example in widget.definition.sidecar.examples}
+    return {"sample": dict(studio.default_state), **named}
 
 
 def test_every_example_of_studio_and_every_response_type_is_bundled() -> None:
@@ -241,6 +242,7 @@ def test_a_model_is_told_every_fact_and_a_summary_of_one_line(
 ) -> None:
     sidecar = widget.definition.sidecar
     summaries = [widget.summary.text(state) for state in states.values()]
+    of_one = widget.summary.text(shown(widget, "one").arguments)
 
     assert set(widget.summary.data(states["sample"])) == {
         *sidecar.summary_fields,
@@ -248,6 +250,7 @@ def test_a_model_is_told_every_fact_and_a_summary_of_one_line(
     }
     assert [text for text in summaries if not 10 < len(text) <= 240 or "\n" in text] == []
     assert len(set(summaries)) == len(states)
+    assert re.findall(r"\b1 \w+s\b", " ".join([*summaries, of_one])) == []
 
 
 def actions(widget: Widget) -> list[str]:
