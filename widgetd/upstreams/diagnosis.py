@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import anyio
+import anyio.to_thread
 
 from widgetd.upstreams import wire
+from widgetd.upstreams.clients import import_client
 from widgetd.upstreams.connection import Upstream, while_running
 from widgetd.upstreams.declarations import Declaration, host_of
 
@@ -37,13 +39,14 @@ HINTS: Mapping[str, str] = MappingProxyType(
 async def diagnosed(declaration: Declaration) -> Upstream:
     """The upstream as it is after one try, which takes hardly longer than connecting may."""
     upstream = Upstream(declaration, is_logged=False)
+    await anyio.to_thread.run_sync(import_client, declaration)  # whose time is not the upstream's
     async with while_running(upstream.run):
         with anyio.move_on_after(declaration.connect_s + SETTLING_S):
             await upstream.settled()
-            if upstream.state in {"ready", "empty"} and not upstream.has_session:
-                upstream.reason = await _reached(declaration)
         if upstream.state == "connecting":
             upstream.reason = "timeout"
+        elif upstream.state in {"ready", "empty"} and not upstream.has_session:
+            upstream.reason = await _reached(declaration)
     return upstream
 
 

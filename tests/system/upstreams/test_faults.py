@@ -96,7 +96,7 @@ FAULTS: dict[str, tuple[Made, str]] = {
     "service 404": (service(answering(404, SECRET)), "W5002 http_404"),
     "service 500": (service(answering(500, SECRET)), "W5002 http_500"),
     "service 307": (service(answering(307, more="location: /x\r\n")), "W5002 redirect"),
-    "service silent": (service(silent, call_s=1.0), "W5003"),
+    "service silent": (service(silent, connect_s=1.0, call_s=1.0), "W5003"),
     "service slow": (service(slow, call_s=1.0), "W5003"),
     "service half": (service(answering(200, b'{"a"', length=900)), "W5002 protocol"),
     "service 50 mb": (service(answering(200, b'"' + b"x" * 50_000_000)), "W5008"),
