@@ -43,17 +43,10 @@ def _source() -> str:
 
 
 async def violations(page: Page | Frame, *, code: str = "W3201") -> list[dict[str, Any]]:
-    """What axe has against what `page` shows, an element at a time.
-
-    Args:
-        page: Where to look.
-        code: Of the error where axe is missing.
-
-    Returns:
-        `[{"rule", "impact", "problem", "advice", "element", "at", "more"}]`.
+    """`[{"rule", "impact", "problem", "advice", "element", "at", "more"}]` of what `page` shows.
 
     Raises:
-        CallError: axe is not installed.
+        CallError: axe is not installed; the error has that `code`.
     """
     try:
         source = _source()

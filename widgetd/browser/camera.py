@@ -173,12 +173,7 @@ class Easel:
 
 
 class Camera:
-    """Takes pictures in one browser, a few at the same time.
-
-    Args:
-        chromium: Stays open as long as the camera is used.
-        at_once: How many pages are drawn at the same time.
-    """
+    """Takes pictures in one browser, which stays open meanwhile, `at_once` at the same time."""
 
     def __init__(self, chromium: Chromium, *, at_once: int = AT_ONCE) -> None:
         self._chromium = chromium

@@ -239,7 +239,6 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     none can be taken, that says so, and the rest is answered all the same.
     """
     authoring, snapshot = context.use(Authoring), context.caller.snapshot
-
     width = arguments.get("width", USUAL_WIDTH)
     if not LEAST_WIDTH <= width <= MOST_WIDTH:
         problem = f"expected pixels from {LEAST_WIDTH} to {MOST_WIDTH}, got {width}"
@@ -268,13 +267,11 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
 def question_of(context: ToolContext, arguments: Mapping[str, Any]) -> str:
     """What a user is asked before a widget is saved; empty where it is refused in any case."""
     file = arguments.get("file")
-    if context.use(Authoring).intake is None or not isinstance(file, str):
+    is_allowed = context.use(Authoring).intake is not None
+    if not is_allowed or not isinstance(file, str) or not is_widget_name(file):
         return ""
-    if not is_widget_name(file):
-        return ""
-    if arguments.get("replaces"):
-        return f"Replace the widget in '{file}'?"
-    return f"Save a new widget as '{file}'?"
+    replaces = arguments.get("replaces")
+    return f"Replace the widget in '{file}'?" if replaces else f"Save a new widget as '{file}'?"
 
 
 async def save_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:

@@ -78,13 +78,7 @@ class Draft:
 
 
 class Drafts:
-    """Tries drafts, one after the other.
-
-    Args:
-        admit: Makes a widget's entry in a list of tools.
-        draws: What is being drawn, and what must not be drawn again.
-        strict: Whether undeclared names are faults.
-    """
+    """Tries drafts, one after the other; `admit` makes a widget's entry in a list of tools."""
 
     def __init__(
         self, admit: Callable[[Widget], bytes], *, draws: Draws | None = None, strict: bool = False

@@ -127,11 +127,7 @@ Scored = tuple[float, str, Entry | Widget]
 
 
 class Reference:
-    """Searches; remembers the examples of what each audience sees.
-
-    Args:
-        settings: What each setting is for, by its name.
-    """
+    """Searches, settings by their names too; remembers the examples of what each audience sees."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = settings

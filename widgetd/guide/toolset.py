@@ -24,19 +24,8 @@ OWN_PARTS = ("sidecar", "dependencies", "history", "feed", "tests")
 """What `read_widget` reads besides the parts that are resources."""
 
 
-def _answer(name: str) -> Handler:
-    async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-        # Most daemons have no author, and start sooner without what answers one.
-        from widgetd.guide import answers  # noqa: PLC0415
-
-        handler: Handler = getattr(answers, name)
-        return await handler(context, arguments)
-
-    return answer
-
-
 def _question(context: ToolContext, arguments: Mapping[str, Any]) -> str:
-    from widgetd.guide.answers import question_of  # noqa: PLC0415 - as above
+    from widgetd.guide.answers import question_of  # noqa: PLC0415 - as below
 
     return question_of(context, arguments)
 
@@ -75,7 +64,14 @@ _SIDECAR = {"type": "string", "default": "", "description": "The sidecar, as TOM
 def _tool(
     name: str, properties: Mapping[str, Any], required: Sequence[str] = (), **more: Any
 ) -> BuiltinTool:
-    row = {"scope": AUTHOR, "toolset": "author", "handler": _answer(name), **more}
+    async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
+        # Most daemons have no author, and start sooner without what answers one.
+        from widgetd.guide import answers  # noqa: PLC0415
+
+        handler: Handler = getattr(answers, name)
+        return await handler(context, arguments)
+
+    row = {"scope": AUTHOR, "toolset": "author", "handler": answer, **more}
     return BuiltinTool(name=name, input_schema=closed_object(properties, required=required), **row)
 
 

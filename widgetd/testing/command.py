@@ -36,12 +36,9 @@ _SAID = {2: "some tests could not be collected", 5: "there is nothing to test"}
 
 
 def run(paths: Sequence[str], own: Sequence[str], *, update: bool) -> int:
-    """Run the tests of `paths`, and answer pytest's exit code.
+    """Run the tests of folders, widgets and test files, and answer pytest's exit code.
 
-    Args:
-        paths: Folders, widgets and test files.
-        own: Arguments for pytest.
-        update: Whether what is seen now is right.
+    pytest gets its `own` arguments, too; with `update`, what is seen now is right.
     """
     code = int(pytest.main([*paths, *_FLAGS, *(["--update-widgets"] if update else []), *own]))
     if code in _SAID:

@@ -30,12 +30,6 @@ class Upstreams:
         fault: Why the file as it stands is not used; None where it is.
         restarts: How many connections were begun because of what the file says.
 
-    Args:
-        path: The file.
-        observer: Is told of calls.
-        clock: In seconds that never run backwards.
-        is_logged: Whether their states go to the log.
-
     Raises:
         ConfigError: The file cannot be used (W5101), or a secret is missing (W5102).
     """
