@@ -176,11 +176,8 @@ class Intake:
                 # What has begun is finished, whether or not its writer waits.
                 with anyio.CancelScope(shield=True):
                     tool = await self._put(writer, name, files, replace, replaces)
-        except CallError as error:
-            code = error.code
-            raise
-        except RefusedUploadError as error:
-            code = error.finding.code
+        except (CallError, RefusedUploadError) as error:
+            code = error.code if isinstance(error, CallError) else error.finding.code
             raise
         finally:
             upload = Upload(

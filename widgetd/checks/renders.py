@@ -256,7 +256,7 @@ def _said(value: Any) -> str:
     return "absent" if value is ABSENT else shown(value)
 
 
-class Shown:
+class ShownInOutput:
     """Whether another value at a path changes the output of any of `samples`.
 
     All paths share one budget of steps; once it is spent, whatever is asked of counts as shown.

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import islice
 
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
-from widgetd.checks.renders import Outcome, Shown, name_of
+from widgetd.checks.renders import Outcome, ShownInOutput, name_of
 from widgetd.errors import CallError, Finding
 from widgetd.schema.describe import FORMATS
 from widgetd.schema.engine import has_format
@@ -277,7 +277,7 @@ def unused(
     paths.update(missing.meant for _, missing in misspelt if missing.meant)
     read = frozenset(paths.union(widget.summary.fields))
     samples = [one.sample for one in outcomes]
-    for path, at in unread_fields(read, declared, shows=Shown(widget, samples)):
+    for path, at in unread_fields(read, declared, shows=ShownInOutput(widget, samples)):
         yield Finding(
             code="W1210",
             at=f"/jsonSchema{at}",

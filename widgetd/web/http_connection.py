@@ -58,7 +58,7 @@ class HttpLimits:
     kept: int = 16
 
 
-class Seldom:
+class ThrottledWarning:
     """Logs an event that comes again and again once a minute, with how often it came."""
 
     def __init__(self, event: str) -> None:
@@ -75,14 +75,14 @@ class Seldom:
             self._times, self._next = 0, now + TELL_S
 
 
-class Door:
+class ConnectionSlots:
     """What the connections of one port share: places, and one for probes if there is no other."""
 
     def __init__(self, limits: HttpLimits, probes: Collection[str]) -> None:
         self.limits = limits
         self._probes = frozenset(probes)
         self._kept: dict[Connection, None] = {}
-        self._full = Seldom("connections.exhausted")
+        self._full = ThrottledWarning("connections.exhausted")
 
     def enter(self, connection: Connection, opened: int) -> bool:
         """Whether there is a place, now that `opened` are; else `connection` has a kept one."""
@@ -120,10 +120,10 @@ class _Awaited(Enum):
 class Connection(HttpToolsProtocol):
     """uvicorn's protocol, with what it leaves open closed."""
 
-    def __init__(self, *, door: Door, **told: Any) -> None:
+    def __init__(self, *, slots: ConnectionSlots, **told: Any) -> None:
         super().__init__(**told)
-        self._door = door
-        self._limits = door.limits
+        self._slots = slots
+        self._limits = slots.limits
         self._awaited = _Awaited.HEADER
         self._advanced = False
         self._overhead = 0
@@ -138,15 +138,15 @@ class Connection(HttpToolsProtocol):
         """Give it a place, and a time to say what it wants."""
         ours = _Transport(transport, self.loop, self.linger)
         super().connection_made(cast("asyncio.Transport", ours))
-        self._admitted = self._door.enter(self, len(self.connections))
+        self._admitted = self._slots.enter(self, len(self.connections))
         if not self._admitted:
-            self.app = cast("Any", partial(self._door.answer_probes, cast("ASGIApp", self.app)))
+            self.app = cast("Any", partial(self._slots.answer_probes, cast("ASGIApp", self.app)))
         self._arm(self._limits.header_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Give its place to somebody else."""
         self._disarm()
-        self._door.leave(self)
+        self._slots.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:

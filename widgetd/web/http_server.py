@@ -20,7 +20,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from widgetd.errors import ConfigError
-from widgetd.web.http_connection import Connection, Door, HttpLimits, Seldom
+from widgetd.web.http_connection import Connection, ConnectionSlots, HttpLimits, ThrottledWarning
 
 _BACKLOG = 2048
 
@@ -105,7 +105,7 @@ class HttpServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http=cast("Any", partial(Connection, door=Door(limits, probes))),
+                http=cast("Any", partial(Connection, slots=ConnectionSlots(limits, probes))),
                 backlog=_AT_ONCE,
                 lifespan="on",
                 ws="none",
@@ -131,7 +131,8 @@ class HttpServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Say so when requests are answered."""
-        asyncio.get_running_loop().set_exception_handler(partial(_tell, Seldom("accept.failed")))
+        tell = partial(_tell, ThrottledWarning("accept.failed"))
+        asyncio.get_running_loop().set_exception_handler(tell)
         await super().startup(sockets)
         for listener in sockets or ():
             # asyncio takes how many may wait for how many to take at once.
@@ -150,9 +151,11 @@ class HttpServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _tell(seldom: Seldom, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _tell(
+    warning: ThrottledWarning, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
+) -> None:
     """Tell what no task was there to hear; that nobody can come in, once a minute."""
     if context["message"] == _NO_DESCRIPTOR:
-        seldom.count(problem=str(context["exception"]))
+        warning.count(problem=str(context["exception"]))
     else:
         loop.default_exception_handler(context)

@@ -66,9 +66,9 @@ async def test_what_every_service_tells_is_told_and_no_series_of_beginnings(tmp_
 
 def test_the_guide_explains_each_event_of_the_log_and_no_other() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "widgetd").rglob("*.py"))
-    logged = set(re.findall(r'(?:(?:_log|news)(?:\(\))?\.\w+|Seldom)\(\s*"([a-z.]+)"', sources)) | {
-        "library.logged"
-    }
+    logged = set(
+        re.findall(r'(?:(?:_log|news)(?:\(\))?\.\w+|ThrottledWarning)\(\s*"([a-z.]+)"', sources)
+    ) | {"library.logged"}
     log = GUIDE.split("\n### The log\n")[1].split("\n### ")[0]
 
     assert set(re.findall(r"`([a-z]+\.[a-z]+)`", log)) == logged

@@ -20,7 +20,7 @@ import pytest
 from tests.serving import serving, widget_file
 from tests.system.web.test_gallery_pages import client
 from widgetd.guide.guide import ORDER, pages
-from widgetd.web.gallery.handing_over import SNIPPETS, calls
+from widgetd.web.gallery.call_snippets import SNIPPETS, calls
 
 TRICKY = "it's '''\n\"END\" \\ <b> URL"
 

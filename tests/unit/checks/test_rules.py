@@ -9,7 +9,7 @@ from tests.corpus import CORPUS, corpus_files, needs_corpus
 from tests.locating import location_of
 from widgetd.checks import findings
 from widgetd.checks.declared_paths import DeclaredPaths
-from widgetd.checks.renders import Shown, attempts
+from widgetd.checks.renders import ShownInOutput, attempts
 from widgetd.checks.rules import RULES, Subject
 from widgetd.checks.schemas import unread_fields
 from widgetd.errors import CODES, Finding, WidgetError
@@ -413,7 +413,7 @@ def test_finding_out_what_is_shown_has_one_budget_of_steps_for_all_fields() -> N
     fields = {f"f{index}": {"type": "string"} for index in range(40)}
     made = widget(costly + card("a | tojson", "a.f0"), a={"type": "object", "properties": fields})
     outcomes = list(attempts(made))
-    shown = Shown(made, [outcome.sample for outcome in outcomes])
+    shown = ShownInOutput(made, [outcome.sample for outcome in outcomes])
     most = Limits().steps
 
     asked = [shown(f"a.f{index}") for index in range(1, 40)]

@@ -20,9 +20,9 @@ from widgetd.mcp.tokens import tokens_of, tokens_of_tool
 from widgetd.schema.json_values import is_json
 from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS
+from widgetd.web.gallery.call_snippets import calls
 from widgetd.web.gallery.editing import editable
 from widgetd.web.gallery.gallery import Gallery
-from widgetd.web.gallery.handing_over import calls
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.templating import html
 from widgetd.widget.states import SAMPLE, Shown, State
