@@ -94,14 +94,6 @@ class Rendering:
         render = await self.render(widget, arguments, caller.snapshot.generation, owner=owner)
         return self.showing(render)
 
-    async def show(self, render_id: str) -> Result:
-        """Show a render that was made before, to whoever is calling now.
-
-        Raises:
-            CallError: It is not kept, or not any more (W2007), or the client is too old.
-        """
-        return self.showing(await self.stored(render_id))
-
     def showing(self, render: StoredRender) -> Result:
         """What shows `render` to whoever is calling now.
 

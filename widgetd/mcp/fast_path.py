@@ -186,9 +186,7 @@ class FastPath:
         user = await self._user(scope, headers)
         if user is UNKNOWN:
             return None
-        taken.append(await receive())
-        while taken[-1].get("more_body"):
-            taken.append(await receive())
+        taken += await sdk.taken(receive, MOST_BYTES)
         return self._read(user, headers, taken)
 
     async def _user(self, scope: sdk.Scope, headers: Mapping[bytes, bytes]) -> object:
@@ -275,7 +273,7 @@ class FastPath:
         if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return None
         known = self._server.clients.of_session(session)
-        if known is None or sdk.live_session(self._sessions, session, user) is None:
+        if known is None or not sdk.is_live(self._sessions, session, user):
             return None
         client = sdk.client_info(known.connection)
         usable = known.connection.initialize_accepted and client.protocol >= FIRST_WITH_STRUCTURE

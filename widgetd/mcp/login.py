@@ -43,7 +43,7 @@ class Challenges:
         reason: Reason | None = reason_of(scope) if principal is None else None
         asked: Collection[str] = USUAL
         if principal is not None and steps_up(user) and scope["method"] == "POST":
-            taken = await _taken(receive)
+            taken = await sdk.taken(receive, _HELD_BYTES)
             receive = sdk.replayed(taken, receive)
             needed = self._needed(b"".join([one.get("body", b"") for one in taken]))
             if needed is not None and needed not in principal.scopes:
@@ -76,12 +76,3 @@ def reason_of(scope: sdk.Scope) -> Reason:
     # A browser sends its token as a password.
     sent = said.lower().startswith((b"bearer ", b"basic "))
     return "unknown_token" if sent else "no_token"
-
-
-async def _taken(receive: sdk.Receive) -> list[sdk.Message]:
-    taken = [await receive()]
-    length = 0
-    while taken[-1].get("more_body") and length <= _HELD_BYTES:
-        length += len(taken[-1].get("body", b""))
-        taken.append(await receive())
-    return taken

@@ -237,9 +237,18 @@ def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
     return passes
 
 
-def replayed(taken: Sequence[Message], receive: Receive) -> Receive:
+async def taken(receive: Receive, most_bytes: int) -> list[Message]:
+    """The messages of a request's body; the last says `more_body` where it is longer than that."""
+    messages, length = [await receive()], 0
+    while messages[-1].get("more_body") and length <= most_bytes:
+        length += len(messages[-1].get("body", b""))
+        messages.append(await receive())
+    return messages
+
+
+def replayed(messages: Sequence[Message], receive: Receive) -> Receive:
     """`receive`, with the messages that were taken already before all others."""
-    waiting = iter(taken)
+    waiting = iter(messages)
 
     async def again() -> Message:
         return next(waiting, None) or await receive()
@@ -287,19 +296,19 @@ def sessions_of(endpoint: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", manager._server_instances)  # noqa: SLF001 - as above
 
 
-def live_session(endpoint: Any, session: str, user: object) -> Any:
-    """The transport of a legacy session that goes on and is this user's; None where there is none.
+def is_live(endpoint: Any, session: str, user: object) -> bool:
+    """Whether a legacy session goes on and is this user's, as the SDK decides it.
 
-    As the SDK decides it: a session is for the credential alone that opened it.
+    A session is for the credential alone that opened it.
     """
     manager = _manager(endpoint)
     transport = sessions_of(endpoint).get(session)
     if transport is None or transport.is_terminated:
-        return None
+        return False
     if transport.idle_scope is None or transport.idle_scope.cancel_called:
-        return None
+        return False
     owner = authorization_context(user) if isinstance(user, AuthenticatedUser) else None
-    return transport if owner == manager._session_owners.get(session) else None  # noqa: SLF001 - as above
+    return bool(owner == manager._session_owners.get(session))  # noqa: SLF001 - as above
 
 
 def renew(endpoint: Any, session: str) -> None:

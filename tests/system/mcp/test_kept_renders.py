@@ -129,4 +129,5 @@ async def test_facts_that_64_bits_do_not_hold_are_said_to_the_last_digit() -> No
 
     assert json.loads(result.structured)["below"] == -(2**63) - 1
     said = same_in_both_eras(result)
-    assert (await calls.show(said["_meta"]["widgetd/render"]["id"])).values() == said
+    render = await calls.stored(said["_meta"]["widgetd/render"]["id"])
+    assert calls.showing(render).values() == said

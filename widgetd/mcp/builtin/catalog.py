@@ -112,7 +112,8 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
 async def show_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """What the call answered that made the render, in the profile of this one."""
-    return await context.rendering.show(arguments["render_id"])
+    render = await context.rendering.stored(arguments["render_id"])
+    return context.rendering.showing(render)
 
 
 TOOLS = (

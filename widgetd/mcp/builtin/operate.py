@@ -149,8 +149,6 @@ def _since(said: str) -> float:
 
 
 def _matcher(pattern: str) -> Callable[[str], bool]:
-    if not pattern:
-        return lambda _text: True
     matches = text_matcher(pattern)
     if matches is None:
         problem = (
