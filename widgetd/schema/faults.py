@@ -143,16 +143,11 @@ def _is_discriminator(fault: Fault) -> bool:
     return fault.keyword in DISCRIMINATORS and len(fault.trail) == 2 and not fault.trail[1]
 
 
-class _Surface(NamedTuple):
-    """What there is to see of a schema from outside.
-
-    Attributes:
-        parts: The schema, and what it refers to.
-        discriminators: The properties by whose fixed values its objects are told from others.
-    """
-
-    parts: tuple[Mapping[str, Json], ...]
-    discriminators: tuple[tuple[str, Mapping[str, Json]], ...]
+_Surface: TypeAlias = tuple[
+    tuple[Mapping[str, Json], ...], tuple[tuple[str, Mapping[str, Json]], ...]
+]
+"""What there is to see of a schema from outside: the schema and what it refers to, and the
+properties by whose fixed values its objects are told from others."""
 
 
 class Alternatives:
@@ -203,7 +198,7 @@ class Alternatives:
         if isinstance(schema, bool):
             return 0 if schema else MISFIT
         lacking = 0
-        for part in self._surface(schema).parts:
+        for part in self._surface(schema)[0]:
             if self._leaves.failing(part, value):
                 return MISFIT
             if isinstance(value, dict):
@@ -225,5 +220,5 @@ class Alternatives:
                 for name, inner in part.get("properties", {}).items()
                 if isinstance(inner, Mapping) and inner.keys() & DISCRIMINATORS
             )
-            self._surfaces[id(schema)] = _Surface(tuple(parts), discriminators)
+            self._surfaces[id(schema)] = (tuple(parts), discriminators)
         return self._surfaces[id(schema)]

@@ -234,11 +234,6 @@ class Expression:
         self._text, self._limits = text, limits
         self.reads = reads(tree, Lines(text))
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The names it expects of its arguments."""
-        return names(self.reads)
-
     def evaluate(self, arguments: Mapping[str, Value], budget: Budget | None = None) -> Value:
         """The JSON value of the expression; null where it is absent.
 

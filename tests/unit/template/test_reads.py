@@ -6,6 +6,7 @@ import pytest
 
 from widgetd.limits import Limits
 from widgetd.template import Expression, Read, compile_template
+from widgetd.template.references import names
 
 
 def reads(source: str) -> tuple[Read, ...]:
@@ -108,5 +109,5 @@ def test_an_index_is_a_name_where_no_loop_could_mean_it() -> None:
 def test_an_expression_says_what_it_reads() -> None:
     expression = Expression("products | map(attribute='price') | sum", limits=Limits())
 
-    assert expression.names == {"products"}
+    assert names(expression.reads) == {"products"}
     assert [read.path for read in expression.reads] == ["products[].price", "products"]
