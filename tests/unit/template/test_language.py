@@ -211,6 +211,13 @@ def test_a_template_that_fails_says_where_and_why(source: str, message: str) -> 
     assert (str(caught.value), caught.value.code) == (f"line 3: {message}", "W2004")
 
 
+@pytest.mark.parametrize("empty", ["[]", "''"])
+def test_what_is_empty_is_empty_however_often_it_is_repeated(empty: str) -> None:
+    text = compile_text(f"{{{{ ({empty} * 9223372036854775808)|length }}}}", limits=Limits())
+
+    assert text.render({}) == "0"
+
+
 def test_a_failure_inside_a_long_statement_names_its_own_line() -> None:
     source = "{% set x = {\n 'a': 1,\n 'b': [1] + 2,\n} %}"
 

@@ -74,7 +74,7 @@ def multiply(budget: Budget, left: Value, right: Value) -> Value:
     if isinstance(right, str | list) and isinstance(left, int):
         left, right = right, left
     if isinstance(right, int):
-        count = max(0, checked(right))
+        count = max(0, checked(right)) * bool(left)  # Python counts what is empty, too
         if isinstance(left, str):
             budget.text(len(left) * count)
             return left * count
