@@ -61,7 +61,12 @@ Many = Annotated[int, Parameter(validator=Number(gte=1))]
 
 def settled_by(dir: Path | None, flags: object, **fixed: object) -> Settled:
     """Every setting, as the flags, the environment and the settings file say it."""
-    return settle({"dir": dir, **vars(flags), **fixed}, os.environ)
+    # Of words, one flag may say several, as a variable does.
+    said = {
+        name: ",".join(value) if isinstance(value, list) else value
+        for name, value in vars(flags).items()
+    }
+    return settle({"dir": dir, **said, **fixed}, os.environ)
 
 
 def snapshot_of(dir: Path | None) -> Snapshot:

@@ -213,11 +213,13 @@ def test_settings_say_where_each_value_comes_from(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WIDGETD_PORT", "9000")
-    assert main(["settings", "--text", "json"]) == 0
+    words = ["--toolset", "author,operate", "--toolset", "pictures"]
+    assert main(["settings", "--text", "json", *words]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
 
     assert lines["port"].endswith("9000  (WIDGETD_PORT)")
     assert lines["text"].endswith('"json"  (flag)')
+    assert lines["toolset"].endswith('["author","operate","pictures"]  (flag)')
     assert lines["host"].endswith('"127.0.0.1"  (default)')
 
 
