@@ -291,11 +291,16 @@ def failure(error: CallError) -> Failure:
     )
 
 
+_SLIPS = ("W1006", "W2002", "W3005", "W3101", "W4101", "W4102", "W4201", "W4202", "W4402")
+"""What a model names otherwise next time: an argument, a file, a digest, a pattern, a target."""
+
+
 def error_result(error: CallError, structured: dict[str, Any] | None = None) -> Result:
     """A call that failed, for the model to read and for a program to act on."""
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
     # What the model should do: go on, where it sent what is wrong and reads what is right.
-    if error.invalid_arguments or (error.code == "W2001" and error.suggestions):
+    is_slip = error.code in _SLIPS or (error.code == "W2001" and error.suggestions)
+    if is_slip or error.invalid_arguments:
         wrong = "these" if len(error.invalid_arguments) > 1 else "this"
         advice = f"correct {wrong} and call again"
     else:
