@@ -43,9 +43,6 @@ HARD_S = 3_600
 LOOK_S = 5
 """How often it is looked for sessions that nobody uses any more."""
 
-URI = "widgetd://sessions/"
-"""Before the id of a session, and the part of it that is read."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
@@ -83,7 +80,7 @@ class Session:
     @property
     def uri(self) -> str:
         """Where what is seen of it is read."""
-        return URI + self.id
+        return f"widgetd://sessions/{self.id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

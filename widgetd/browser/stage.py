@@ -254,8 +254,8 @@ class Stage:
         )
         return value
 
-    def kept(self, name: str, suffix: str) -> Path:
-        """The file that what is seen is compared with.
+    def kept(self, name: str, suffix: str) -> tuple[Path, bool]:
+        """The file that what is seen is compared with; and whether that is right, and to be kept.
 
         Raises:
             CallError: None is kept here (W4302).
@@ -264,12 +264,7 @@ class Stage:
             problem = "there is nothing to compare with here; a test file has pictures beside it"
             raise CallError("W4302", problem)
         stem = f"{self.pictures.name}-{name}" if name else self.pictures.name
-        return self.pictures.folder / f"{stem}{suffix}"
-
-    @property
-    def updates(self) -> bool:
-        """Whether what is seen now is right, and to be kept."""
-        return self.pictures is not None and self.pictures.update
+        return self.pictures.folder / f"{stem}{suffix}", self.pictures.update
 
     @property
     def frame(self) -> FrameLocator:

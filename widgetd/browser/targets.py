@@ -149,7 +149,9 @@ def _part(text: str) -> Part:
         _demand_known("component", value.strip(), tuple(vocabulary().components))
     if engine == "role":
         return Part("role", *_role(value.strip()), nth)
-    return Part(engine, _pattern(value) if engine in _TEXTS else value.strip(), {}, nth)
+    found = _ATTRIBUTE.fullmatch(f"[value={value.strip()}]") if engine in _TEXTS else None
+    sought = value.strip() if found is None or found["word"] else _written(found)
+    return Part(engine, sought, {}, nth)
 
 
 def _demand_known(what: str, name: str, known: tuple[str, ...]) -> None:
@@ -179,11 +181,6 @@ def _role(text: str) -> tuple[str, dict[str, Any]]:
             raise ValueError(f"{found[0]!r} is no attribute of a role; there are {known}")
         rest = rest[found.end() :].lstrip()
     return role.strip(), attributes
-
-
-def _pattern(text: str) -> str | re.Pattern[str]:
-    found = _ATTRIBUTE.fullmatch(f"[value={text.strip()}]")
-    return text.strip() if found is None or found["word"] else _written(found)
 
 
 def _written(found: re.Match[str]) -> str | re.Pattern[str]:

@@ -159,9 +159,9 @@ async def expect_aria(stage: Stage, snapshot: str = "", target: Target = NOWHERE
 
     located = await stage.find(target) if target else stage.frame.locator("body")
     if not snapshot:
-        file = stage.kept("", ".aria.yaml")
+        file, updates = stage.kept("", ".aria.yaml")
         seen = await located.aria_snapshot(timeout=stage.left_ms)
-        if stage.updates:
+        if updates:
             if not file.is_file() or file.read_text(encoding="utf-8") != seen:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(seen, encoding="utf-8")
@@ -178,14 +178,14 @@ async def expect_aria(stage: Stage, snapshot: str = "", target: Target = NOWHERE
 
 async def expect_picture(stage: Stage, name: str = "", target: Target = NOWHERE) -> None:
     """Expect that it looks as in the file beside the test, as far as a person would see."""
-    file = stage.kept(name, ".png")
+    file, updates = stage.kept(name, ".png")
     after = await stage.picture(target)
-    if not file.is_file() and not stage.updates:
+    if not file.is_file() and not updates:
         raise CallError("W4302", f"there is no {file.name} to compare with; run --update")
     said = "there is none yet"
     if file.is_file():
         said = await difference(stage.context, file.read_bytes(), after)
-    if said and stage.updates:
+    if said and updates:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(after)
     elif said:
