@@ -23,6 +23,7 @@ from widgetd.settings import Settings, folder_of, settle
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Entry, Snapshot
+    from widgetd.files.folder import Folder
     from widgetd.files.source import Source
     from widgetd.widget.widget import Widget
 
@@ -119,14 +120,16 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
     Raises:
         ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
     """
-    from widgetd.files.source import printable
+    from widgetd.files.folder import opened
+    from widgetd.files.source import printable, read
+    from widgetd.limits import Limits
     from widgetd.mcp.tokens import tokens_of_tool
     from widgetd.widget.sidecar import SUFFIX
 
     found: list[Finding] = []
     contents: dict[str, str] = {}
     needs: dict[str, list[str]] = {}
-    files = tokens = 0
+    files, tokens, most_bytes = 0, 0, Limits().file_bytes
     for path in paths:
         if not (path.is_dir() or path.is_file()):
             problem = f"there is nothing at {path}"
@@ -148,13 +151,15 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
         own = chain.from_iterable(said.get(file, ()) for file in entries)
         astray = () if only else _astray(folder, entries)
         broken = _breaking(entries, folder, only, against) if against else ()
-        for finding in chain(own, astray, broken):
-            place = folder / finding.path
-            shown = printable(str(place))
-            found.append(replace(finding, path=shown))
-            if shown not in contents:
-                with suppress(OSError):
-                    contents[shown] = place.read_text(encoding="utf-8", errors="replace")
+        with opened(folder) as root:
+            for finding in chain(own, astray, broken):
+                shown = printable(str(folder / finding.path))
+                found.append(replace(finding, path=shown))
+                if shown not in contents:
+                    # As it would be served: whole, no longer than a widget is, and in the folder.
+                    with suppress(OSError, WidgetError):
+                        source = read(root, finding.path, limit_bytes=most_bytes, quiet_ms=0)
+                        contents[shown] = source.content.decode(errors="replace")
     notes = []
     for need, (first, *others) in needs.items():
         more = f" and {_counted(len(others), 'file')} more" if others else ""
@@ -223,28 +228,29 @@ def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
 
     with opened(folder) as root:
         paths = sorted(walk(root, "", (SUFFIX, ".json", ".jsx")).files)
-    for path in paths:
-        stem = path.rpartition(".")[0]
-        widget = stem.removesuffix(WIDGET_SUFFIX) + WIDGET_SUFFIX
-        if path.endswith(SIDECAR_SUFFIXES) and stem not in widgets:
-            lonely = tuple(one for one in widgets if one + SUFFIX not in paths)
-            near = nearest(stem, lonely)
-            problem = f"there is no widget '{stem}' that this could be about"
-            advice = f"did you mean '{near}{SUFFIX}'?" if near else "name it as its widget"
-            yield Finding(code="W1120", path=path, problem=problem, advice=advice)
-        elif path.endswith(SUFFIX) and stem != widget and widget in widgets:
-            problem, advice = f"'{widget}' does not read this", f"name it '{widget}{SUFFIX}'"
-            yield Finding(code="W1120", path=path, problem=problem, advice=advice)
-        elif path not in widgets and (suffix := _widget_suffix(folder / path)):
-            name = stem.removesuffix(WIDGET_SUFFIX) + suffix
-            taken = f"'{name}' is there: give it another name in '{suffix}', or remove it"
-            problem = "this is a widget, and is not served under this name"
-            advice = taken if name in widgets else f"name it '{name}'"
-            yield Finding(code="W1121", path=path, problem=problem, advice=advice)
+        for path in paths:
+            stem = path.rpartition(".")[0]
+            widget = stem.removesuffix(WIDGET_SUFFIX) + WIDGET_SUFFIX
+            if path.endswith(SIDECAR_SUFFIXES) and stem not in widgets:
+                lonely = tuple(one for one in widgets if one + SUFFIX not in paths)
+                near = nearest(stem, lonely)
+                problem = f"there is no widget '{stem}' that this could be about"
+                advice = f"did you mean '{near}{SUFFIX}'?" if near else "name it as its widget"
+                yield Finding(code="W1120", path=path, problem=problem, advice=advice)
+            elif path.endswith(SUFFIX) and stem != widget and widget in widgets:
+                problem, advice = f"'{widget}' does not read this", f"name it '{widget}{SUFFIX}'"
+                yield Finding(code="W1120", path=path, problem=problem, advice=advice)
+            elif path not in widgets and (suffix := _widget_suffix(root, path)):
+                name = stem.removesuffix(WIDGET_SUFFIX) + suffix
+                taken = f"'{name}' is there: give it another name in '{suffix}', or remove it"
+                problem = "this is a widget, and is not served under this name"
+                advice = taken if name in widgets else f"name it '{name}'"
+                yield Finding(code="W1121", path=path, problem=problem, advice=advice)
 
 
-def _widget_suffix(file: Path) -> str:
-    """How the name of `file` would end if it was served; empty where it holds no widget."""
+def _widget_suffix(folder: Folder, path: str) -> str:
+    """How the name of the file would end if it was served; empty where it holds no widget."""
+    from widgetd.files.source import read
     from widgetd.limits import Limits
     from widgetd.schema.json_text import parse
     from widgetd.widget.components.tree import ROOTS
@@ -252,12 +258,11 @@ def _widget_suffix(file: Path) -> str:
 
     limits = Limits()
     try:
-        with file.open("rb") as opened:
-            content = opened.read(limits.file_bytes + 1)
-        if file.suffix == ".jsx":
+        content = read(folder, path, limit_bytes=limits.file_bytes, quiet_ms=0).content
+        if path.endswith(".jsx"):
             roots = tuple(f"<{root}".encode() for root in ROOTS)
             return JSX_SUFFIX if content.lstrip().startswith(roots) else ""
-        said = parse(content, limits) if file.suffix == ".json" else {}
+        said = parse(content, limits) if path.endswith(".json") else {}
     except (OSError, WidgetError):
         return ""
     return WIDGET_SUFFIX if {"template", "version", "name"} <= said.keys() else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from functools import partial
 from pathlib import Path
 
@@ -203,4 +205,20 @@ def test_a_tool_of_another_name_in_the_same_file_breaks_its_callers(
             "W1504 Greeting.widget#/name: the tool is called 'salute' now, not 'greeting'; "
             "callers of 'greeting' will not find it; keep the name if they matter"
         )
+    ]
+
+
+@pytest.mark.timeout(30)
+def test_what_is_no_file_of_the_folder_is_neither_read_nor_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "Else.widget").symlink_to("/etc/hostname")
+    for name in ("Pipe.widget", "pipe.json"):
+        os.mkfifo(tmp_path / name)
+
+    assert main(["check", str(tmp_path)]) == 1
+    found = re.findall(r"(\w+)\.widget: fault (\w+): .*\n    (.*)", capsys.readouterr().out)
+    assert found == [
+        ("Else", "W1003", "put a copy into the folder"),
+        ("Pipe", "W1001", "put a regular file there"),
     ]
