@@ -15,6 +15,9 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# As installed, byte code is there: the first run of each writes it, whatever this shell prefers.
+AS_INSTALLED = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Child:
@@ -60,7 +63,7 @@ class Child:
 @contextmanager
 def child(command: Sequence[str]) -> Iterator[Child]:
     """`command`, without the settings of whoever runs this; it is killed at the end."""
-    environment = {name: v for name, v in os.environ.items() if not name.startswith("WIDGETD_")}
+    environment = {name: v for name, v in AS_INSTALLED.items() if not name.startswith("WIDGETD_")}
     with (
         TemporaryFile() as logged,
         subprocess.Popen(

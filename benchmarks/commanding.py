@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from functools import partial
 
-from benchmarks.children import ROOT
+from benchmarks.children import AS_INSTALLED, ROOT
 from benchmarks.folders import BUNDLED
 from benchmarks.measuring import alternate
 from benchmarks.table import Row, at_most, compared
@@ -35,12 +34,8 @@ def rows(most: int) -> Iterator[Row]:
 _CHECK = "Half of what it was while it built an MCP server to look at files."
 
 
-# As installed, byte code is there: the first run of each writes it, whatever this shell prefers.
-_SURROUNDINGS = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-
-
 def run_s(command: tuple[str, ...]) -> float:
     """How long a process takes from its start to its end."""
     started_s = time.perf_counter()
-    subprocess.run(command, cwd=ROOT, env=_SURROUNDINGS, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(command, cwd=ROOT, env=AS_INSTALLED, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - started_s

@@ -15,7 +15,7 @@ from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from benchmarks.children import widgetd
+from benchmarks.children import AS_INSTALLED, widgetd
 from benchmarks.folders import BUNDLED, FLIGHT, folder, real
 from benchmarks.measuring import alternate
 from benchmarks.table import Row, at_most, compared
@@ -162,7 +162,7 @@ def _runs(most: int) -> Iterator[Row]:
 def _tested(what: Path, *flags: str) -> float:
     command = [sys.executable, "-m", "widgetd", "test", str(what), "--", *flags]
     started_s = time.perf_counter()
-    subprocess.run(command, capture_output=True, check=True, timeout=_PATIENCE_S)
+    subprocess.run(command, env=AS_INSTALLED, capture_output=True, check=True, timeout=_PATIENCE_S)
     return time.perf_counter() - started_s
 
 
@@ -170,7 +170,7 @@ def _tested(what: Path, *flags: str) -> float:
 def _watching(widgets: Path) -> Iterator[Callable[[Path], float]]:
     """Saves a file, and answers how long it takes until its tests, and no others, have passed."""
     command = [sys.executable, "-u", "-m", "widgetd", "test", str(widgets), "--watch"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=AS_INSTALLED, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
 
         def passed() -> int:
