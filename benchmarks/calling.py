@@ -61,20 +61,23 @@ def rows(most: int) -> Iterator[Row]:
 def _against_a_constant(pairs: int) -> Iterator[Row]:
     with ExitStack() as stack:
         widgets = real(stack.enter_context(folder()), 16, sidecars=True)
-        ours = stack.enter_context(widgetd(widgets)).url
+        served = stack.enter_context(widgetd(widgets))
+        ours = served.url
         result = answered(ours).result
         result["_meta"].pop(_STAMP, None)  # every server adds its own
         kept = stack.enter_context(folder()) / "result.json"
         kept.write_text(json.dumps(result), encoding="utf-8")
-        theirs = stack.enter_context(stock("constant", kept)).url
+        constant = stack.enter_context(stock("constant", kept))
+        theirs = constant.url
         remark = (
             f"Flight Tracker with its sidecar, {len(answered(ours).body):,} bytes; the constant "
             f"{len(answered(theirs).body):,}, its arguments validated by FastMCP, as it comes."
         )
         for era, limit in zip(_ERAS, (0.45, 0.5), strict=True):
-            taken = alternate(
-                caller(ours, era), caller(theirs, era), pairs=pairs, warm_up=_TURN, block=_TURN
-            )
+            with sharing_a_processor(served, constant, with_caller=True):
+                taken = alternate(
+                    caller(ours, era), caller(theirs, era), pairs=pairs, warm_up=_TURN, block=_TURN
+                )
             what = f"call, {era} era, stock FastMCP constant"
             yield compared(what, at_most(limit), taken, remark=remark)
             remark = ""

@@ -108,8 +108,14 @@ def server(command: Sequence[str]) -> Iterator[Server]:
 
 
 @contextmanager
-def sharing_a_processor(*servers: Server) -> Iterator[None]:
-    """Servers take turns on one processor, this process has another: no arm has the better one."""
+def sharing_a_processor(*servers: Server, with_caller: bool = False) -> Iterator[None]:
+    """Servers take turns on one processor: no arm has the better one.
+
+    Args:
+        servers: The arms.
+        with_caller: Whether this process, which calls them, has no other either: to wake a
+            processor that rests takes up to half as long as a call, whoever serves it.
+    """
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if len(allowed) < 2:
         yield
@@ -117,7 +123,7 @@ def sharing_a_processor(*servers: Server) -> Iterator[None]:
     for each in servers:
         for thread in Path(f"/proc/{each.child.process.pid}/task").iterdir():
             os.sched_setaffinity(int(thread.name), allowed[-1:])
-    os.sched_setaffinity(0, allowed[:-1])
+    os.sched_setaffinity(0, allowed[-1:] if with_caller else allowed[:-1])
     try:
         yield
     finally:
