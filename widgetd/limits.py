@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+AT_WORK = 16
+"""So many files are worked on at a time; what was made of them last is kept for the next save."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:

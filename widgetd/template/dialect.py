@@ -21,6 +21,7 @@ from typing import Final
 import orjson
 from jinja2.lexer import Token
 
+from widgetd.limits import AT_WORK
 from widgetd.template.lexer import normalised, tokens_of_tag
 
 # --- words and operators ---
@@ -71,7 +72,7 @@ _PATH: Final = {
 _NO_PATH: Final = NOTHING_NAMES | {"none", "None", "true", "True", "false", "False"}
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=AT_WORK)
 def converted(text: str) -> frozenset[int]:
     """The values of a template that the JSX made a text of: the offset of the `tojson` of each."""
     text, found, at = normalised(text), set(), 0

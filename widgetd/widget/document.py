@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from widgetd.errors import nearest
-from widgetd.limits import Limits
+from widgetd.limits import AT_WORK, Limits
 from widgetd.schema.json_text import decode, parse
 from widgetd.schema.json_values import error_at, kind
 from widgetd.widget.hidden_characters import visible_within
@@ -33,9 +33,6 @@ VIEW = f"{ENCODED}/view"
 
 READ_BY_MODELS = frozenset({"title", "description"})
 """Keys of a schema whose texts reach a model, and are served without what nobody sees."""
-
-MOST_PARSED = 16
-"""So many files stay parsed: one is looked into several times in a row, and then for long not."""
 
 SHAPES: Mapping[str, tuple[type, str, str]] = {
     "version": (str, "a string", f'"{VERSION}"'),
@@ -88,7 +85,7 @@ class Studio:
         return tuple(state for state in (self.default_state, *self.states) if state)
 
 
-@lru_cache(maxsize=MOST_PARSED)
+@lru_cache(maxsize=AT_WORK)
 def decode_studio(encoded: str) -> Studio | None:
     """What `encoded` holds; None where that is nothing of Studio's.
 
@@ -223,7 +220,7 @@ def read_document(content: bytes, limits: Limits) -> Document:
     return document
 
 
-@lru_cache(maxsize=MOST_PARSED)
+@lru_cache(maxsize=AT_WORK)
 def parsed_again(content: bytes) -> Document:
     """The parts of a file whose shapes were checked before."""
     return Document(content=orjson.loads(decode(content)))
@@ -252,7 +249,7 @@ def read_jsx(content: bytes, name: str, limits: Limits) -> Document:
     return Document(content=file, written=text)
 
 
-@lru_cache(maxsize=MOST_PARSED)
+@lru_cache(maxsize=AT_WORK)
 def jsx_again(content: bytes, name: str) -> Document:
     """The same of a file that was read before."""
     return read_jsx(content, name, Limits())

@@ -23,7 +23,7 @@ import orjson
 from pydantic import BaseModel
 
 from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.limits import Limits
+from widgetd.limits import AT_WORK, Limits
 from widgetd.schema.json_text import FROM_JSX, is_jsx
 from widgetd.schema.pydantic_model import json_schema_to_pydantic, plain, signature_of
 from widgetd.schema.validator import Checked, Schema, advertised, compile_schema
@@ -38,9 +38,6 @@ from widgetd.widget.feed import Feed, compile_feed
 from widgetd.widget.filling import Filler, compile_filler
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.summary import Summary, compile_summary
-
-MOST_TEMPLATES = 16
-"""So many files are being worked on at a time."""
 
 MOST_COMPILED = 1024
 """So many widgets keep their parts; a daemon that serves no more releases none."""
@@ -438,7 +435,7 @@ class _Written:
     schema: Mapping[str, Any] = field(compare=False)
 
 
-@lru_cache(maxsize=MOST_TEMPLATES)
+@lru_cache(maxsize=AT_WORK)
 def _schema(written: _Written, limits: Limits) -> Schema:
     """The schema of a file, kept as its template is.
 
@@ -448,7 +445,7 @@ def _schema(written: _Written, limits: Limits) -> Schema:
     return compile_schema(written.schema, limits=limits)
 
 
-@lru_cache(maxsize=MOST_TEMPLATES)
+@lru_cache(maxsize=AT_WORK)
 def _template(path: str, text: str, limits: Limits) -> Template:  # noqa: ARG001 - each file's own
     """The template of a file, kept for as long as a designer is at work on it.
 

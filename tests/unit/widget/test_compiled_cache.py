@@ -7,7 +7,8 @@ import weakref
 
 from tests.making import widget
 from tests.serving import greeting
-from widgetd.widget.widget import MOST_TEMPLATES, CompiledCache
+from widgetd.limits import AT_WORK
+from widgetd.widget.widget import CompiledCache
 
 
 def test_the_widget_that_was_called_longest_ago_is_released_and_can_be_called() -> None:
@@ -17,7 +18,7 @@ def test_the_widget_that_was_called_longest_ago_is_released_and_can_be_called() 
 
     for called in (first, second, first, third):
         cache.called(called)
-    for number in range(MOST_TEMPLATES):  # files that are worked on since
+    for number in range(AT_WORK):  # files that are worked on since
         widget(f"Other {number}").compile()
     gc.collect()
 

@@ -23,6 +23,8 @@ from typing import Any
 
 import orjson
 
+from widgetd.limits import AT_WORK
+
 PREFIX = "lucide:"
 """Before the name of an icon in a tree."""
 
@@ -79,7 +81,7 @@ def names() -> tuple[str, ...]:
     return tuple(line.partition(b"\t")[0].decode() for line in _table("lucide.txt")[:].splitlines())
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=AT_WORK)
 def tool_icon(source: str) -> str:
     """The data URI of the first icon named in a template, or in JSX, that is small enough.
 
