@@ -21,12 +21,12 @@ def deep(root: Path, length: int) -> Iterator[str]:
     Made one step at a time, as `tar` does, and gone when the block ends.
     """
     at, path = os.open(root, os.O_RDONLY), ""
-    while len(f"{root}/{path}") < length - len(STEP):
+    while len(f"{root}/{path}") < length - len(STEP) - 1:
         os.mkdir(STEP, dir_fd=at)
         below = os.open(STEP, os.O_RDONLY, dir_fd=at)
         os.close(at)
         at, path = below, f"{path}{STEP}/"
-    # The last step has what is left, so that a limit can be met to the byte.
+    # The last step has what is left, a byte at least, so that a limit can be met to the byte.
     last = "e" * max(1, length - len(f"{root}/{path}"))
     os.mkdir(last, dir_fd=at)
     inside = os.open(last, os.O_RDONLY, dir_fd=at)
