@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from widgetd.browser.chromium import FLAGS, FONTS, chromium
-from widgetd.mcp.view import frame_headers, view_html
+from widgetd.render.view import frame_headers, view_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route

@@ -25,7 +25,7 @@ from widgetd.browser.camera import Camera
 from widgetd.browser.chromium import Chromium, chromium
 from widgetd.browser.picture import Shot
 from widgetd.catalog.loader import discover_widgets
-from widgetd.mcp.view import drawing
+from widgetd.render.view import drawing
 from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from benchmarks.folders import BUNDLED, FLIGHT, folder, real
 from benchmarks.measuring import alternate
 from benchmarks.table import Row, at_most, compared
 from benchmarks.wire import Wire, call
+from widgetd.access.principal import Caller
 from widgetd.browser.chromium import Chromium, chromium
 from widgetd.browser.keywords import keyword
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
-from widgetd.mcp.principal import Caller
 from widgetd.testing.widgets import server_over
 
 STEPS = 30

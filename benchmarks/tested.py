@@ -22,7 +22,7 @@ from xml.etree import ElementTree as ET
 from benchmarks.bare_pages import run
 from benchmarks.corpus import CORPUS
 from benchmarks.folders import BUNDLED
-from widgetd.mcp.result import Policy, tool_result
+from widgetd.render.result import Policy, tool_result
 from widgetd.testing.runner import THEMES
 from widgetd.testing.widgets import server_over
 from widgetd.widget.sidecar import SUFFIX

@@ -16,7 +16,7 @@ from itertools import groupby
 from tests.system.guide.questions import QUESTIONS, missed
 from widgetd.daemon.toolsets import ROWS
 from widgetd.mcp.builtin.table import CORE
-from widgetd.mcp.entry import CHARACTERS_OF_A_TOKEN
+from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
 
 MOST_TOKENS = {"author": 900, "operate": 350, "pictures": 200}
 MOST_OF_ALL = 2_200

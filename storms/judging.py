@@ -18,7 +18,7 @@ from widgetd.checks import breaking, findings
 from widgetd.errors import CODES, CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
-from widgetd.mcp.entry import tool_entry
+from widgetd.render.entry import tool_entry
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.widget.definition import define
 from widgetd.widget.widget import Widget

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from widgetd.catalog.loader import discover_widgets, get_widget, load_widget
     from widgetd.daemon.register import register
     from widgetd.errors import CallError, ConfigError, Finding, WidgetdError, WidgetError
-    from widgetd.mcp.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
-    from widgetd.mcp.mock import mocks
-    from widgetd.mcp.response import Facts, Failed, Response, Shown, guard, response
-    from widgetd.mcp.result import Policy
+    from widgetd.render.envelope import Envelope, Failure, RenderMark, Ui, UiMetadata
+    from widgetd.render.mock import mocks
+    from widgetd.render.response import Facts, Failed, Response, Shown, guard, response
+    from widgetd.render.result import Policy
     from widgetd.schema.pydantic_model import json_schema_to_pydantic
     from widgetd.widget.components import to_chatkit
     from widgetd.widget.definition import Definition
@@ -64,28 +64,28 @@ _HOMES = {
     "CallError": "widgetd.errors",
     "ConfigError": "widgetd.errors",
     "Definition": "widgetd.widget.definition",
-    "Envelope": "widgetd.mcp.envelope",
-    "Facts": "widgetd.mcp.response",
-    "Failed": "widgetd.mcp.response",
-    "Failure": "widgetd.mcp.envelope",
+    "Envelope": "widgetd.render.envelope",
+    "Facts": "widgetd.render.response",
+    "Failed": "widgetd.render.response",
+    "Failure": "widgetd.render.envelope",
     "Finding": "widgetd.errors",
-    "Policy": "widgetd.mcp.result",
-    "RenderMark": "widgetd.mcp.envelope",
-    "Response": "widgetd.mcp.response",
-    "Shown": "widgetd.mcp.response",
-    "Ui": "widgetd.mcp.envelope",
-    "UiMetadata": "widgetd.mcp.envelope",
+    "Policy": "widgetd.render.result",
+    "RenderMark": "widgetd.render.envelope",
+    "Response": "widgetd.render.response",
+    "Shown": "widgetd.render.response",
+    "Ui": "widgetd.render.envelope",
+    "UiMetadata": "widgetd.render.envelope",
     "Widget": "widgetd.widget.widget",
     "WidgetError": "widgetd.errors",
     "WidgetdError": "widgetd.errors",
     "discover_widgets": "widgetd.catalog.loader",
     "get_widget": "widgetd.catalog.loader",
-    "guard": "widgetd.mcp.response",
+    "guard": "widgetd.render.response",
     "json_schema_to_pydantic": "widgetd.schema.pydantic_model",
     "load_widget": "widgetd.catalog.loader",
-    "mocks": "widgetd.mcp.mock",
+    "mocks": "widgetd.render.mock",
     "register": "widgetd.daemon.register",
-    "response": "widgetd.mcp.response",
+    "response": "widgetd.render.response",
     "to_chatkit": "widgetd.widget.components",
 }
 

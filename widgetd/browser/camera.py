@@ -27,7 +27,7 @@ from widgetd.browser.picture import Format, Picture, Shot
 from widgetd.browser.targets import found
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
-from widgetd.mcp.view import drawing
+from widgetd.render.view import drawing
 from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from widgetd.browser.chromium import FONTS, Theme
 from widgetd.browser.targets import NOWHERE, Target
-from widgetd.mcp.view import inline
+from widgetd.render.view import inline
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from widgetd.access.principal import AUTHOR
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
-from widgetd.mcp.principal import AUTHOR
-from widgetd.mcp.result import Result, text_block, unknown_widget
+from widgetd.render.result import Result, text_block, unknown_widget
 from widgetd.schema.json_values import to_json
 from widgetd.widget.states import SAMPLE, Shown, shown, state_of
 

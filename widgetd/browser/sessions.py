@@ -26,6 +26,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
+from widgetd.access.principal import Audience, Caller
 from widgetd.browser.chromium import Chromium, Theme
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.keywords.show import set_theme, set_width
@@ -34,9 +35,8 @@ from widgetd.browser.steps import browser_ended, followed, has_ended, is_gone, p
 from widgetd.catalog.change import difference
 from widgetd.errors import CallError
 from widgetd.mcp.notifications import INTERVAL_S
-from widgetd.mcp.observer import Notice
-from widgetd.mcp.principal import Audience, Caller
 from widgetd.mcp.server import Server
+from widgetd.observe.observer import Notice
 from widgetd.store.waiters import Replaced
 
 HARD_S = 3_600

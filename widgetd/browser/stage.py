@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from widgetd.access.principal import CALLER, Caller
 from widgetd.browser.chromium import FONTS, NOW, Theme, new_context
 from widgetd.browser.targets import NOWHERE, Target, found, locators
 from widgetd.errors import CallError
-from widgetd.mcp.principal import CALLER, Caller
-from widgetd.mcp.result import Policy, text_block, tool_result, unknown_widget
-from widgetd.mcp.view import frame_headers, view_html
+from widgetd.render.result import Policy, text_block, tool_result, unknown_widget
+from widgetd.render.view import frame_headers, view_html
 from widgetd.schema.json_values import to_json
 from widgetd.widget.components import tree
 from widgetd.widget.components.lucide import icons_in

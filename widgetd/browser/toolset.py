@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from widgetd.access.principal import AUTHOR
 from widgetd.browser.keywords import KEYWORDS, Keyword, keyword
 from widgetd.browser.pictures import THEME, WIDTH, image_block
 from widgetd.errors import CallError, ConfigError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
-from widgetd.mcp.principal import AUTHOR
-from widgetd.mcp.result import Result, error_result, structured_result, text_block
+from widgetd.render.result import Result, error_result, structured_result, text_block
 from widgetd.schema.json_values import to_json
 
 if TYPE_CHECKING:

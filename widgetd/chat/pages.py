@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from widgetd.access.principal import ADMIN, CHAT, Principal
 from widgetd.chat.opening import SCRIPTED
 from widgetd.errors import CallError
 from widgetd.mcp.http_calls import keep_shown
-from widgetd.mcp.principal import ADMIN, CHAT, Principal
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, body_of, routes

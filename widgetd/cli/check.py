@@ -123,7 +123,7 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
     from widgetd.files.folder import opened
     from widgetd.files.source import printable, read
     from widgetd.limits import Limits
-    from widgetd.mcp.tokens import tokens_of_tool
+    from widgetd.render.tokens import tokens_of_tool
     from widgetd.widget.sidecar import SUFFIX
 
     found: list[Finding] = []

@@ -27,7 +27,7 @@ def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:
         lang: TypeScript, or Python typed dictionaries.
         dir: The folder of widgets.
     """
-    from widgetd.mcp.declarations.module import declarations
+    from widgetd.declarations.module import declarations
 
     print(declarations(snapshot_of(dir), lang))
     return 0

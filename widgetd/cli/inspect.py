@@ -30,7 +30,7 @@ def list_(*, dir: Dir = None, json: bool = False, tokens: bool = False) -> int:
     snapshot = snapshot_of(dir)
     widgets = snapshot.widgets.values()
     if tokens:
-        from widgetd.mcp.tokens import table
+        from widgetd.render.tokens import table
 
         print(table(snapshot))
         return 0
@@ -97,7 +97,7 @@ def mock(
         count: How many calls.
         profile: Who sees the tree.
     """
-    from widgetd.mcp.mock import mocks
+    from widgetd.render.mock import mocks
 
     snapshot = snapshot_of(dir)
     widget = widget_of(snapshot, name)

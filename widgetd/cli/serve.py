@@ -84,7 +84,7 @@ def _run(settings: Settings, *, readable: bool | None = None) -> int:
         from widgetd.daemon import telemetry, watchdog
         from widgetd.daemon.loading import loading_of
         from widgetd.daemon.parallel_proof import proving_in_parallel
-        from widgetd.mcp.log_ring import LogRing
+        from widgetd.observe.log_ring import LogRing
 
     log = LogRing() if "operate" in settings.toolset else None
     telemetry.configure(settings.log_level, readable=readable, also=log)
@@ -217,7 +217,7 @@ def usage(
         audit: The audit file; by default the one that `serve` would write.
         json: Print a JSON array.
     """
-    from widgetd.mcp import audit_report as used
+    from widgetd.observe import audit_report as used
 
     path = audit or settle({}, os.environ).settings.audit
     if path is None:

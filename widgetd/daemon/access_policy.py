@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import structlog
 
+from widgetd.access.auth import Access, Issuer, is_loopback
+from widgetd.access.principal import LOCAL, NOBODY, PUBLIC, Principal
 from widgetd.errors import ConfigError
-from widgetd.mcp.auth import Access, Issuer, is_loopback
-from widgetd.mcp.principal import LOCAL, NOBODY, PUBLIC, Principal
 from widgetd.settings import Settings
 
 _log = structlog.get_logger()

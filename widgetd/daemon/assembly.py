@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 from anyio import CapacityLimiter
 
+from widgetd.access.principal import OPERATE, PerAudience, Principal
 from widgetd.browser.toolset import keyword_tools
 from widgetd.catalog.history import History
 from widgetd.catalog.intake import Intake
@@ -31,18 +32,17 @@ from widgetd.files.folder import opened
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
 from widgetd.limits import Limits
-from widgetd.mcp.audit import Audit
-from widgetd.mcp.blocked_images import BlockedImages
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.http_calls import take_action
-from widgetd.mcp.log_ring import LogRing
-from widgetd.mcp.principal import OPERATE, PerAudience, Principal
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.mcp.sessions import SessionBounds
-from widgetd.mcp.status import STALLED_S, Vitals
-from widgetd.mcp.view import view_html
+from widgetd.observe.audit import Audit
+from widgetd.observe.blocked_images import BlockedImages
+from widgetd.observe.log_ring import LogRing
+from widgetd.observe.status import STALLED_S, Vitals
+from widgetd.render.result import Policy
+from widgetd.render.view import view_html
 from widgetd.settings import Settings, descriptions
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.delivery.forward import Forwarder

@@ -20,7 +20,7 @@ from widgetd.catalog.state import StateFolder
 from widgetd.daemon.parallel_proof import ParallelProofs
 from widgetd.daemon.toolsets import NAMES
 from widgetd.files.stamp import QUIET_MS
-from widgetd.mcp.entry import tool_entry
+from widgetd.render.entry import tool_entry
 from widgetd.settings import Settings
 
 JUDGES = ("jinja2", "jsonschema-rs", "mcp")

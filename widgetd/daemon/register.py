@@ -17,10 +17,10 @@ from widgetd.daemon.loading import catalog_for
 from widgetd.daemon.reloading import reloading
 from widgetd.files.hints import Hints
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, attach
-from widgetd.mcp.status import Vitals
-from widgetd.mcp.view import view_html
+from widgetd.observe.status import Vitals
+from widgetd.render.result import Policy
+from widgetd.render.view import view_html
 from widgetd.settings import Settings, folder_of
 from widgetd.store.factory import local_store
 from widgetd.upstreams.toolset import Feeding

@@ -21,7 +21,7 @@ from widgetd.files.source import printable
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
 from widgetd.mcp.notifications import notify, notify_of_renders
 from widgetd.mcp.server import Server
-from widgetd.mcp.status import Vitals
+from widgetd.observe.status import Vitals
 from widgetd.settings import Settings
 
 _log = structlog.get_logger()

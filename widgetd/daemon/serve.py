@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 import structlog
 
+from widgetd.access.auth import Login
 from widgetd.catalog.intake import Intake
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
@@ -45,11 +46,10 @@ from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import tracing
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import Login
 from widgetd.mcp.builtin.operate import Operations
-from widgetd.mcp.log_ring import LogRing
 from widgetd.mcp.server import Server
 from widgetd.mcp.unambiguous import readable_in_one_way
+from widgetd.observe.log_ring import LogRing
 from widgetd.settings import Settings
 from widgetd.store.delivery.forward import Forwarder
 from widgetd.upstreams.toolset import Feeding

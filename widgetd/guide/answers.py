@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from anyio import CapacityLimiter, to_thread
 
+from widgetd.access.principal import Caller, PerAudience
 from widgetd.browser.pictures import (
     LEAST_WIDTH,
     MOST_WIDTH,
@@ -29,9 +30,8 @@ from widgetd.guide.drafts import Drafts
 from widgetd.guide.guide import KINDS, ORDER, pages
 from widgetd.guide.reference import Reference
 from widgetd.mcp.builtin.table import ToolContext
-from widgetd.mcp.parts import JSON, PARTS
-from widgetd.mcp.principal import Caller, PerAudience
-from widgetd.mcp.result import Result, not_found, structured_result, text_block
+from widgetd.render.parts import JSON, PARTS
+from widgetd.render.result import Result, not_found, structured_result, text_block
 from widgetd.schema.json_values import to_json
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX

@@ -25,7 +25,7 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, WidgetError
 from widgetd.files.persistent_map import differing, missing
 from widgetd.limits import Limits
-from widgetd.mcp.result import not_found
+from widgetd.render.result import not_found
 from widgetd.schema.describe import describe
 from widgetd.schema.document import Document, read_document
 from widgetd.widget.components import vocabulary

@@ -23,9 +23,9 @@ from widgetd.checks.report import Locations
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
-from widgetd.mcp.mock import answer
-from widgetd.mcp.result import Policy
-from widgetd.mcp.tokens import tokens_of, tokens_of_tool
+from widgetd.render.mock import answer
+from widgetd.render.result import Policy
+from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.template import Template
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.sidecar import SUFFIX

@@ -15,13 +15,13 @@ from typing import Any
 
 from anyio import to_thread
 
+from widgetd.access.principal import PerAudience
 from widgetd.browser.keywords import KEYWORDS
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CODES
 from widgetd.guide.component_details import components_in, properties_of, use_of
 from widgetd.guide.guide import KINDS, pages
-from widgetd.mcp.principal import PerAudience
-from widgetd.mcp.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
+from widgetd.search.search_index import LONGEST_QUESTION, SearchIndex, best_of, words
 from widgetd.widget.components import vocabulary
 from widgetd.widget.widget import Widget
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from widgetd.access.principal import AUTHOR, WRITE
 from widgetd.guide.guide import KINDS, ORDER, pages
 from widgetd.mcp.builtin.table import (
     BuiltinResource,
@@ -16,9 +17,8 @@ from widgetd.mcp.builtin.table import (
     ToolContext,
     closed_object,
 )
-from widgetd.mcp.parts import PARTS
-from widgetd.mcp.principal import AUTHOR, WRITE
-from widgetd.mcp.result import Result
+from widgetd.render.parts import PARTS
+from widgetd.render.result import Result
 
 OWN_PARTS = ("sidecar", "dependencies", "history", "feed", "tests")
 """What `read_widget` reads besides the parts that are resources."""

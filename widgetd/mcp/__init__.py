@@ -1,1 +1,1 @@
-"""The catalog as MCP sees it. Here alone, and in `daemon.register`, fastmcp and mcp are known."""
+"""The MCP server: fast path, middleware, handlers, listing, resources and notifications."""

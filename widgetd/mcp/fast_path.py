@@ -38,13 +38,13 @@ from mcp_types.methods import validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from widgetd.access.auth import Access, steps_up
+from widgetd.access.principal import Caller, ClientInfo
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import Access, steps_up
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.mcp.middleware import caller_of, let_in
-from widgetd.mcp.observer import Sent
-from widgetd.mcp.principal import Caller, ClientInfo
-from widgetd.mcp.result import FIRST_WITH_STRUCTURE
+from widgetd.observe.observer import Sent
+from widgetd.render.result import FIRST_WITH_STRUCTURE
 from widgetd.schema.json_text import NotJsonError, parse_plain
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from widgetd.access.principal import Caller
 from widgetd.mcp.listing import Pages
-from widgetd.mcp.principal import Caller
 from widgetd.mcp.resources import ServedResource
-from widgetd.mcp.result import Result, text_block
+from widgetd.render.result import Result, text_block
 from widgetd.schema.json_values import to_json
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from typing import Any
 
 import orjson
 
+from widgetd.access.auth import principal_of
+from widgetd.access.principal import Caller
 from widgetd.errors import CallError
-from widgetd.mcp.auth import principal_of
 from widgetd.mcp.builtin.updates import updated
 from widgetd.mcp.handlers import CALLS
 from widgetd.mcp.middleware import let_in
-from widgetd.mcp.observer import Sent
-from widgetd.mcp.principal import Caller
-from widgetd.mcp.result import failure, render_uri, unknown_widget
 from widgetd.mcp.server import Server
+from widgetd.observe.observer import Sent
+from widgetd.render.result import failure, render_uri, unknown_widget
 from widgetd.store.contract import StoredRender
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]

@@ -18,12 +18,12 @@ import orjson
 from anyio import to_thread
 from fastmcp.resources.base import Resource
 
+from widgetd.access.principal import MOST_AUDIENCES
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTools
-from widgetd.mcp.entry import HEADER_ANNOTATION, tokens_of_entry
-from widgetd.mcp.principal import MOST_AUDIENCES
 from widgetd.mcp.resources import Resources, resources_of
+from widgetd.render.entry import HEADER_ANNOTATION, tokens_of_entry
 from widgetd.widget.widget import Widget
 
 T = TypeVar("T")

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from widgetd.access.auth import USUAL, Login, Reason, principal_of, steps_up
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import USUAL, Login, Reason, principal_of, steps_up
 from widgetd.mcp.middleware import needs_of
 from widgetd.schema.json_text import NotJsonError, parse_sent
 

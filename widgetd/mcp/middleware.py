@@ -16,12 +16,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from widgetd.access.auth import principal_of
+from widgetd.access.principal import CALL, CALLER, READ, Caller, ClientInfo, Principal
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import principal_of
 from widgetd.mcp.handlers import CALLS, LISTS
-from widgetd.mcp.observer import observed
-from widgetd.mcp.principal import CALL, CALLER, READ, Caller, ClientInfo, Principal
+from widgetd.observe.observer import observed
 from widgetd.store.contract import Decision
 
 if TYPE_CHECKING:

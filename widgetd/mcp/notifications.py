@@ -38,15 +38,15 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from widgetd.access.principal import CALLER, Audience, Principal
 from widgetd.catalog.change import Change, difference
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.middleware import refused
-from widgetd.mcp.observer import Notice
-from widgetd.mcp.principal import CALLER, Audience, Principal
 from widgetd.mcp.resources import uris
-from widgetd.mcp.result import render_uri
+from widgetd.observe.observer import Notice
+from widgetd.render.result import render_uri
 from widgetd.store.contract import StoredRender
 from widgetd.store.waiters import Replaced
 

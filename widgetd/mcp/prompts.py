@@ -15,8 +15,8 @@ from fastmcp.prompts import Prompt
 from pydantic import Field
 
 from widgetd.mcp.builtin.table import ToolContext
-from widgetd.mcp.search_index import LONGEST_QUESTION
 from widgetd.schema.json_values import steps
+from widgetd.search.search_index import LONGEST_QUESTION
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:

@@ -36,16 +36,16 @@ from mcp_types import (
 from mcp_types import Tool as McpTool
 from pydantic import PrivateAttr
 
+from widgetd.access.principal import Audience, Caller, placed
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
 from widgetd.mcp.middleware import LISTEN, middleware_of
 from widgetd.mcp.notifications import Clients, NoticeFor
-from widgetd.mcp.observer import Notice
-from widgetd.mcp.principal import Audience, Caller, placed
 from widgetd.mcp.prompts import show_data_prompt
 from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
-from widgetd.mcp.result import RENDERS, Result
+from widgetd.observe.observer import Notice
+from widgetd.render.result import RENDERS, Result
 from widgetd.widget.widget import Widget
 
 if TYPE_CHECKING:

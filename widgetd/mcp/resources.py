@@ -23,14 +23,14 @@ from fastmcp.resources.template import ResourceTemplate
 from orjson import Fragment
 from pydantic import AnyUrl
 
+from widgetd.access.principal import placed
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, ToolContext
-from widgetd.mcp.entry import view_uri
-from widgetd.mcp.envelope import envelope_schema
-from widgetd.mcp.parts import JSON, PARTS, json_text
-from widgetd.mcp.principal import placed
-from widgetd.mcp.result import ui
+from widgetd.render.entry import view_uri
+from widgetd.render.envelope import envelope_schema
+from widgetd.render.parts import JSON, PARTS, json_text
+from widgetd.render.result import ui
 from widgetd.store.contract import StoredRender
 from widgetd.widget.widget import Widget
 

@@ -48,8 +48,8 @@ from mcp_types import (
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 
+from widgetd.access.principal import UI_EXTENSION, ClientInfo
 from widgetd.errors import ConfigError
-from widgetd.mcp.principal import UI_EXTENSION, ClientInfo
 
 Context = ServerRequestContext[Any, Any]
 Next = Callable[[Context], Awaitable[Any]]

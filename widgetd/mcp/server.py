@@ -17,29 +17,29 @@ from fastmcp.server.auth import AuthProvider
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp_types import CallToolRequestParams, CompletionArgument
 
+from widgetd.access.auth import Access, principal_of
+from widgetd.access.principal import LOCAL, Caller, Principal, SnapshotViews
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import Access, principal_of
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
-from widgetd.mcp.calls import Rendering
-from widgetd.mcp.entry import said_of, tool_entry
 from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.handlers import CALLS, call_tool
 from widgetd.mcp.listing import LIST_TOKENS, Expose, Pages, ResourceListings, ToolListings
 from widgetd.mcp.login import Challenges
 from widgetd.mcp.notifications import Clients
-from widgetd.mcp.observer import Observer
-from widgetd.mcp.principal import LOCAL, Caller, Principal, SnapshotViews
 from widgetd.mcp.provider import Lifespan, Root, WidgetProvider
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.result import Policy, Result, error_result, unknown_widget
-from widgetd.mcp.search import Search
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.mcp.unambiguous import Unambiguous
+from widgetd.observe.observer import Observer
+from widgetd.render.calls import Rendering
+from widgetd.render.entry import said_of, tool_entry
+from widgetd.render.result import Policy, Result, error_result, unknown_widget
+from widgetd.search.search import Search
 from widgetd.store.contract import Store
 from widgetd.widget.widget import Widget
 

@@ -20,12 +20,12 @@ from time import time
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from widgetd.access.auth import principal_of
+from widgetd.access.principal import Principal
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import principal_of
 from widgetd.mcp.middleware import REFUSED
 from widgetd.mcp.notifications import Clients
-from widgetd.mcp.principal import Principal
 from widgetd.store.contract import Limits
 
 _TOO_MANY = "as many sessions as may be are in use; end one, or try again later"

@@ -16,12 +16,12 @@ from typing import Any
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from widgetd.access.principal import Caller
 from widgetd.browser.chromium import FLAGS, Chromium
 from widgetd.browser.keywords import keyword
 from widgetd.browser.stage import Pictures, Stage
 from widgetd.browser.steps import is_gone, perform
 from widgetd.errors import CallError
-from widgetd.mcp.principal import Caller
 from widgetd.mcp.server import Server
 from widgetd.testing.suite import Case, Place, Step
 from widgetd.testing.widgets import server_over

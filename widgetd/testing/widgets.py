@@ -10,7 +10,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.daemon.loading import admit, catalog_for
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions, build
-from widgetd.mcp.view import view_html
+from widgetd.render.view import view_html
 from widgetd.settings import Settings
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store

@@ -21,7 +21,7 @@ import anyio
 import orjson
 
 from widgetd.errors import CallError
-from widgetd.mcp.feeds import Filled
+from widgetd.render.feeds import Filled
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import exact, to_json
 from widgetd.schema.validator import Checked

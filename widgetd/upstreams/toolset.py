@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from widgetd.access.principal import OPERATE
 from widgetd.errors import CallError, WidgetError
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, closed_object
-from widgetd.mcp.principal import OPERATE
-from widgetd.mcp.result import Result, structured_result, text_block
+from widgetd.render.result import Result, structured_result, text_block
 from widgetd.schema.json_values import to_json
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from widgetd.mcp.auth import Access, principal_of
+from widgetd.access.auth import Access, principal_of
+from widgetd.access.principal import CALLER, NOBODY, Caller, Principal
 from widgetd.mcp.login import reason_of
-from widgetd.mcp.principal import CALLER, NOBODY, Caller, Principal
 from widgetd.mcp.server import Server
 
 _ASK = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}

@@ -26,12 +26,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from widgetd.access.principal import opaque
 from widgetd.catalog.intake import Upload, UploadOutcome
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
-from widgetd.mcp.observer import Called, Notice, Outcome
-from widgetd.mcp.principal import opaque
-from widgetd.mcp.status import Vitals
+from widgetd.observe.observer import Called, Notice, Outcome
+from widgetd.observe.status import Vitals
 from widgetd.widget.widget import Widget
 
 Child = TypeVar("Child")

@@ -15,14 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from widgetd.access.auth import Access, Reason, principal_of
+from widgetd.access.principal import ADMIN, METRICS, caller_in
 from widgetd.errors import CallError
-from widgetd.mcp.auth import Access, Reason, principal_of
 from widgetd.mcp.builtin.updates import LONGEST_NOTE
 from widgetd.mcp.http_calls import keep_render, update_kept
 from widgetd.mcp.login import reason_of
-from widgetd.mcp.principal import ADMIN, METRICS, caller_in
 from widgetd.mcp.server import Server
-from widgetd.mcp.status import Vitals, readiness, status
+from widgetd.observe.status import Vitals, readiness, status
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import kind
 from widgetd.web.app import Page, body_of, routes

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.serving import widget_file
+from widgetd.access.principal import Caller
 from widgetd.browser.chromium import Chromium
 from widgetd.browser.keywords import keyword
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
-from widgetd.mcp.principal import Caller
 from widgetd.mcp.server import Server
 from widgetd.testing.widgets import server_over
 

@@ -15,11 +15,11 @@ from tests.field.browser.staging import controls_file, controls_server
 from tests.field.web.browsing import needs_browser
 from tests.serving import Connection, connected, serving
 from tests.system.upstreams.servers import until
+from widgetd.access.principal import Caller, Principal
 from widgetd.browser.chromium import Chromium
 from widgetd.browser.keywords import keyword
 from widgetd.browser.sessions import Sessions
 from widgetd.errors import CallError
-from widgetd.mcp.principal import Caller, Principal
 
 pytestmark = needs_browser
 

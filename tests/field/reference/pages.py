@@ -20,7 +20,7 @@ from tests.field.deploy.scraping import scrape
 from widgetd.catalog.registry import Registry
 from widgetd.cli import app
 from widgetd.cli.schemas import settings_schema, sidecar_schema
-from widgetd.mcp.status import Vitals
+from widgetd.observe.status import Vitals
 from widgetd.settings import PREFIX
 from widgetd.web.metrics import Metrics
 

@@ -12,7 +12,7 @@ import pytest
 from tests.field.web.browsing import IS_BUILT, browsing, needs_browser, showing
 from tests.serving import serving
 from widgetd.catalog.loader import discover_widgets
-from widgetd.mcp.view import drawing
+from widgetd.render.view import drawing
 from widgetd.settings import bundled
 from widgetd.widget.states import SAMPLE, shown
 

@@ -9,7 +9,7 @@ import pytest
 from tests.corpus import CORPUS, needs_corpus
 from tests.field.web.browsing import browsing, needs_browser
 from widgetd.catalog.loader import discover_widgets
-from widgetd.mcp.view import drawing
+from widgetd.render.view import drawing
 from widgetd.settings import bundled
 from widgetd.widget.states import shown, states
 

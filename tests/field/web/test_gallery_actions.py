@@ -16,10 +16,10 @@ from tests.serving import PATIENCE_S, connected, serving, widget_file
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order, order_file
 from tests.system.store.replicas import render
 from tests.system.web.asking import ask
+from widgetd.access.principal import Caller
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
 from widgetd.catalog.registry import Registry
-from widgetd.mcp.principal import Caller
 from widgetd.store.factory import local_store
 from widgetd.testing.suite import cases
 from widgetd.testing.widgets import server_over

@@ -20,6 +20,7 @@ from tests.serving import PATIENCE_S, serving, widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, problems, said, widgets
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
+from widgetd.access.principal import LOCAL
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
 from widgetd.chat.backend import threads
@@ -28,7 +29,6 @@ from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools
 from widgetd.chat.opening import SCRIPTED, database
 from widgetd.errors import ConfigError
-from widgetd.mcp.principal import LOCAL
 
 
 @pytest.fixture

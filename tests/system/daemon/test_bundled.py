@@ -20,8 +20,8 @@ from tests.serving import Era, connected, serving
 from tests.unit.schema.schemas import with_nulls
 from tests.unit.widget.test_bundled import RESPONSE_TYPES
 from widgetd.catalog.loader import discover_widgets
-from widgetd.mcp.entry import CHARACTERS_OF_A_TOKEN
-from widgetd.mcp.mock import MockState, mocks
+from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
+from widgetd.render.mock import MockState, mocks
 from widgetd.schema.sampling.sample import sample
 from widgetd.settings import bundled
 from widgetd.widget.widget import Widget

@@ -20,8 +20,8 @@ from widgetd.daemon.assembly import prepare, server_of, store_of
 from widgetd.daemon.loading import loading_of
 from widgetd.daemon.parallel_proof import MANY, ParallelProofs
 from widgetd.limits import Limits
-from widgetd.mcp.entry import tool_entry
-from widgetd.mcp.log_ring import LogRing
+from widgetd.observe.log_ring import LogRing
+from widgetd.render.entry import tool_entry
 from widgetd.settings import Settings
 from widgetd.widget.widget import Proof
 
@@ -38,7 +38,7 @@ from pathlib import Path
 
 from widgetd.catalog.loader import Loader
 from widgetd.daemon.parallel_proof import proving_in_parallel
-from widgetd.mcp.entry import tool_entry
+from widgetd.render.entry import tool_entry
 
 root, path, digest = Path(sys.argv[1]), *sys.argv[2:]
 with proving_in_parallel(root, Loader(tool_entry).prove, known=0) as proofs:
@@ -130,7 +130,7 @@ from pathlib import Path
 
 from widgetd.catalog.loader import Loader
 from widgetd.daemon import parallel_proof
-from widgetd.mcp.entry import tool_entry
+from widgetd.render.entry import tool_entry
 
 os.sched_getaffinity = lambda _: range(4)
 parallel_proof.EACH = 2

@@ -21,11 +21,11 @@ from mcp_types import TextResourceContents
 import widgetd
 from tests.serving import PATIENCE_S, Connection, Era, connected, greeting, widget_file
 from tests.system.mcp.listening import TOOLS, hearing
+from widgetd.access.principal import UI_EXTENSION
 from widgetd.errors import ConfigError
 from widgetd.mcp import sdk
-from widgetd.mcp.principal import UI_EXTENSION
-from widgetd.mcp.result import Policy
-from widgetd.mcp.view import view_html
+from widgetd.render.result import Policy
+from widgetd.render.view import view_html
 
 Over = Literal["memory", "http"]
 # How somebody's server comes to have widgets, and what its clients see before their names.

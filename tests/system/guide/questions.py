@@ -12,7 +12,7 @@ from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit, catalog_for
 from widgetd.guide.reference import Reference
-from widgetd.mcp.search_index import SearchIndex
+from widgetd.search.search_index import SearchIndex
 from widgetd.settings import Settings, bundled, descriptions
 
 QUESTIONS: list[tuple[str, str, list[str]]] = json.loads(

@@ -14,11 +14,11 @@ from mcp_types import CallToolResult, TextContent
 from tests.making import snapshot_of, widget
 from tests.serving import greeting
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
+from widgetd.access.principal import UI_EXTENSION
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.principal import UI_EXTENSION
-from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.render.result import Policy
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.factory import local_store
 

@@ -9,9 +9,9 @@ import pytest
 from tests.making import snapshot_of, widget
 from tests.serving import serving, widget_file
 from tests.system.web.asking import ask
+from widgetd.access.principal import Audience, SnapshotViews
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import Finding
-from widgetd.mcp.principal import Audience, SnapshotViews
 
 ALL, SOME, NAMED = "sees-all-sees-all-sees", "sees-some-sees-some", "sees-named-sees-named"
 TOKENS = f"""

@@ -16,9 +16,9 @@ from mcp_types import Implementation, TextContent
 from tests.serving import PATIENCE_S, Era, connected, serving, widget_file
 from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
-from widgetd.mcp.audit import KEPT, MOST_WAITING, Audit
-from widgetd.mcp.audit_report import errors, read_calls, slow, top
-from widgetd.mcp.observer import Called
+from widgetd.observe.audit import KEPT, MOST_WAITING, Audit
+from widgetd.observe.audit_report import errors, read_calls, slow, top
+from widgetd.observe.observer import Called
 from widgetd.settings import Settings
 
 SCHEMA = {

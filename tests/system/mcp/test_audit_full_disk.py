@@ -19,7 +19,7 @@ import json, resource, sys
 from pathlib import Path
 import anyio
 from tests.system.mcp.test_audit import called
-from widgetd.mcp import audit as module
+from widgetd.observe import audit as module
 
 module.GATHER_S = module.RETRY_S = 0.001
 HARD = resource.getrlimit(resource.RLIMIT_FSIZE)[1]

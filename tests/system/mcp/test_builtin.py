@@ -14,15 +14,15 @@ from mcp_types import CallToolResult, TextContent
 
 from tests.making import snapshot_of, widget
 from tests.serving import PATIENCE_S
+from widgetd.access.principal import ADMIN, CALL, READ, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.toolsets import ROWS
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
-from widgetd.mcp.principal import ADMIN, CALL, READ, Principal
-from widgetd.mcp.result import Result, structured_result
 from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.render.result import Result, structured_result
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
 from widgetd.widget.naming import slug

@@ -16,7 +16,7 @@ from widgetd.widget.widget import CompiledCache
 async def test_a_call_releases_the_widget_that_was_called_longest_ago(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("widgetd.mcp.calls.CompiledCache", partial(CompiledCache, most=1))
+    monkeypatch.setattr("widgetd.render.calls.CompiledCache", partial(CompiledCache, most=1))
     first, second = widget("First"), widget("Second")
     server = build(Registry(snapshot_of(first, second)), local_store())
 

@@ -14,8 +14,8 @@ from mypy.api import run as mypy
 from tests.making import snapshot_of, widget
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.declarations.module import declarations
-from widgetd.mcp.mock import mocks
+from widgetd.declarations.module import declarations
+from widgetd.render.mock import mocks
 from widgetd.settings import bundled
 
 Language = Literal["ts", "python"]

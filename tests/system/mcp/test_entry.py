@@ -17,10 +17,10 @@ from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError
 from widgetd.mcp.builtin import CORE_TOOLS
-from widgetd.mcp.entry import tool_entry
 from widgetd.mcp.provider import WidgetProvider
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import ServerOptions, build
+from widgetd.render.entry import tool_entry
 from widgetd.settings import bundled
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget

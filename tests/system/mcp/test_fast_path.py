@@ -28,7 +28,7 @@ from tests.system.mcp.two_ways import (
 )
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.result import Policy
+from widgetd.render.result import Policy
 from widgetd.store.contract import Bounds
 from widgetd.widget.widget import Widget
 

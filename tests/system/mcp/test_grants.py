@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from widgetd.access.auth import find, read_grants
+from widgetd.access.principal import CALL, GALLERY, READ
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError
-from widgetd.mcp.auth import find, read_grants
-from widgetd.mcp.principal import CALL, GALLERY, READ
 
 ADA, KIOSK = "ada-ada-ada-ada-ada", "kiosk-kiosk-kiosk"
 

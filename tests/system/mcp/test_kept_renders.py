@@ -16,9 +16,9 @@ from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
-from widgetd.mcp.calls import Rendering
-from widgetd.mcp.envelope import RenderMark
-from widgetd.mcp.result import Policy, Result, error_result, structured_result
+from widgetd.render.calls import Rendering
+from widgetd.render.envelope import RenderMark
+from widgetd.render.result import Policy, Result, error_result, structured_result
 from widgetd.settings import bundled
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store

@@ -11,8 +11,8 @@ from anyio.lowlevel import checkpoint
 from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
-from widgetd.mcp.calls import LARGE, Rendering
-from widgetd.mcp.result import Policy
+from widgetd.render.calls import LARGE, Rendering
+from widgetd.render.result import Policy
 from widgetd.store.factory import local_store
 
 TABLE = {"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "integer"}}}}

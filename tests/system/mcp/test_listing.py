@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from tests.making import snapshot_of, widget
+from widgetd.access.principal import Audience, SnapshotViews
 from widgetd.catalog.change import difference
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Selection, Snapshot
 from widgetd.mcp.builtin.table import BuiltinTools
-from widgetd.mcp.entry import tokens_of_entry, tool_entry
 from widgetd.mcp.listing import LIST_TOKENS, Expose, ToolListings
-from widgetd.mcp.principal import Audience, SnapshotViews
+from widgetd.render.entry import tokens_of_entry, tool_entry
 from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 

@@ -11,8 +11,8 @@ import pytest
 from tests.corpus import corpus_files, needs_corpus
 from widgetd.catalog.loader import discover_widgets, load_widget
 from widgetd.errors import WidgetError
-from widgetd.mcp.mock import MockState, mocks
-from widgetd.mcp.response import Shown, response
+from widgetd.render.mock import MockState, mocks
+from widgetd.render.response import Shown, response
 from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 

@@ -15,15 +15,15 @@ from mcp_types import CallToolResult, TextContent
 
 from tests.making import snapshot_of, widget
 from tests.serving import PATIENCE_S, connected, over_stdio, serving, widget_file
+from widgetd.access.principal import CALL, OPERATE, READ, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.errors import Finding
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 from widgetd.mcp.builtin.operate import Operations
-from widgetd.mcp.log_ring import LogRing
-from widgetd.mcp.principal import CALL, OPERATE, READ, Principal
 from widgetd.mcp.server import Server, ServerOptions, build
-from widgetd.mcp.status import Vitals
+from widgetd.observe.log_ring import LogRing
+from widgetd.observe.status import Vitals
 from widgetd.store.factory import local_store
 
 NAMES = {tool.name for tool in OPERATE_TOOLS}

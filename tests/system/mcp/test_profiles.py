@@ -16,8 +16,8 @@ from mcp.client.extension import advertise
 from mcp_types import CallToolResult, Implementation, RequestParamsMeta, TextContent
 
 from tests.serving import PATIENCE_S, Era, greeting, serving, widget_file
-from widgetd.mcp.principal import UI_EXTENSION
-from widgetd.mcp.result import MODEL_HOSTS
+from widgetd.access.principal import UI_EXTENSION
+from widgetd.render.result import MODEL_HOSTS
 
 TREE = greeting("Hello", "Ada")
 FACTS = {"uiType": "greeting", "widget": "greeting", "title": "Greeting"}

@@ -16,8 +16,8 @@ from tests.making import snapshot_of, widget
 from tests.serving import greeting
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.render.result import Policy
 from widgetd.store.factory import local_store
 
 ADA = {"who": "Ada"}

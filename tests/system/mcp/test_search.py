@@ -13,8 +13,8 @@ from tests.making import snapshot_of, widget
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit, catalog_for
-from widgetd.mcp.search import MANY, Search
-from widgetd.mcp.search_index import words
+from widgetd.search.search import MANY, Search
+from widgetd.search.search_index import words
 from widgetd.settings import Settings, bundled
 from widgetd.widget.widget import Widget
 

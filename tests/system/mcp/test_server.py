@@ -15,9 +15,9 @@ from tests.serving import greeting
 from widgetd.catalog.registry import Registry
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.mcp import sdk
-from widgetd.mcp.entry import tool_entry
-from widgetd.mcp.result import Policy
 from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.render.entry import tool_entry
+from widgetd.render.result import Policy
 from widgetd.store.factory import local_store
 
 TABLE = {"type": "object", "properties": {"rows": {"type": "array"}}}

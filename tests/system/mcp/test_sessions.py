@@ -17,8 +17,8 @@ import httpx2
 import pytest
 
 from tests.serving import PATIENCE_S, serving
+from widgetd.access.principal import Principal
 from widgetd.mcp.notifications import Clients
-from widgetd.mcp.principal import Principal
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.store.contract import Bounds
 from widgetd.store.limits import LocalLimits

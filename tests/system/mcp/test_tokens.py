@@ -11,7 +11,7 @@ import pytest
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.cli import main
-from widgetd.mcp.tokens import table, tokens_of_result
+from widgetd.render.tokens import table, tokens_of_result
 from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 

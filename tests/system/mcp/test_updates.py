@@ -14,9 +14,9 @@ from mcp_types import CallToolResult, TextResourceContents
 from tests.making import snapshot_of, widget
 from tests.serving import PATIENCE_S, greeting
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
+from widgetd.access.principal import CALL, READ, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.principal import CALL, READ, Principal
 from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.factory import local_store

@@ -16,12 +16,12 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from tests.making import snapshot_of, widget
 from tests.system.mcp.acting import order
+from widgetd.access.auth import Access
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.auth import Access
-from widgetd.mcp.observer import Called, Notice
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.observe.observer import Called, Notice
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
 from widgetd.web.app import app as http_app

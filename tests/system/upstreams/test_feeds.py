@@ -31,7 +31,7 @@ from tests.system.upstreams.servers import (
 )
 from tests.system.web.asking import ask
 from widgetd.errors import CallError
-from widgetd.mcp.entry import READ_ONLY
+from widgetd.render.entry import READ_ONLY
 from widgetd.store.factory import local_store
 from widgetd.upstreams.feeds import UpstreamFeeds
 from widgetd.widget.widget import Widget

@@ -15,7 +15,7 @@ from tests.serving import connected, serving
 from tests.system.upstreams.servers import mcp_served
 from widgetd.catalog.loader import load
 from widgetd.limits import Limits
-from widgetd.mcp.tokens import tokens_of_tool
+from widgetd.render.tokens import tokens_of_tool
 from widgetd.upstreams.declarations import read_file
 from widgetd.widget.feed import Feed
 from widgetd.widget.widget import Widget

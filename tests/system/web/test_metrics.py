@@ -16,7 +16,7 @@ from tests.system.web.asking import ask
 from widgetd.catalog.change import Change
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
-from widgetd.mcp.status import Vitals
+from widgetd.observe.status import Vitals
 from widgetd.web.metrics import Metrics
 
 

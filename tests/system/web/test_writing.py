@@ -12,10 +12,10 @@ import pytest
 from tests.serving import serving, widget_file
 from tests.system.mcp.test_access import listed
 from tests.system.web.asking import ask, put
+from widgetd.access.principal import LOCAL, WRITE
 from widgetd.catalog import intake
 from widgetd.daemon.access_policy import access_policy
 from widgetd.daemon.assembly import UPLOADS
-from widgetd.mcp.principal import LOCAL, WRITE
 from widgetd.settings import Settings
 
 SOME, EVERY, LOOKER = "some-some-some-some", "every-every-every", "looker-looker-looker"

@@ -15,7 +15,7 @@ from widgetd.catalog.draws import FILE, LEAST_S, Draws
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.state import StateFolder
 from widgetd.errors import WidgetError
-from widgetd.mcp.entry import tool_entry
+from widgetd.render.entry import tool_entry
 
 ONE, OTHER = "1" * 32, "2" * 32
 _AMID: list[AbstractContextManager[None]] = []

@@ -20,7 +20,7 @@ from widgetd.catalog.loader import Loader
 from widgetd.catalog.proof_cache import FILE, ROOM, ProofCache
 from widgetd.catalog.state import StateFolder
 from widgetd.errors import WidgetError
-from widgetd.mcp.entry import tool_entry
+from widgetd.render.entry import tool_entry
 from widgetd.widget.widget import Widget
 
 TEMPLATE_THAT_FAILS = "{% if %}"

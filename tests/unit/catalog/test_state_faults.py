@@ -25,7 +25,7 @@ from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.state import StateFolder
 from widgetd.files.source import Source
 from widgetd.limits import Limits
-from widgetd.mcp.entry import tool_entry
+from widgetd.render.entry import tool_entry
 
 WHO = {"who": "Ada"}
 COPY, PROOFS, DRAWS = "last-good/*-*", "verdicts.jsonl", "draws"

@@ -11,7 +11,7 @@ from widgetd.checks import findings
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.mcp.builtin import CORE_TOOLS
-from widgetd.mcp.entry import tool_entry
+from widgetd.render.entry import tool_entry
 from widgetd.widget.definition import define
 from widgetd.widget.widget import compile_widget
 

@@ -48,10 +48,10 @@ from chatkit.types import (
 from pydantic import ValidationError
 from typing_extensions import override
 
+from widgetd.access.principal import Principal
 from widgetd.chat.backend.model import ChatModel, demand_answer
 from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools, UpstreamTools, short, text_of
-from widgetd.mcp.principal import Principal
 from widgetd.widget.components import to_chatkit
 
 INSTRUCTIONS = (

@@ -18,7 +18,7 @@ from chatkit.types import Attachment, Page, ThreadItem, ThreadMetadata
 from pydantic import TypeAdapter
 from typing_extensions import override
 
-from widgetd.mcp.principal import Principal
+from widgetd.access.principal import Principal
 from widgetd.widget.components import to_chatkit
 
 MOST_THREADS = 500

@@ -15,10 +15,10 @@ from typing import Any
 
 import orjson
 
+from widgetd.access.principal import CALL
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
-from widgetd.mcp.principal import CALL
-from widgetd.mcp.result import Result, error_result, structured_result
+from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.describe import alternatives
 from widgetd.store.contract import Awaited, Origin
 from widgetd.widget.action_checks import unmet

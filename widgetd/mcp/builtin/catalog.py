@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
+from widgetd.access.principal import CALL
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
-from widgetd.mcp.principal import CALL
-from widgetd.mcp.result import Result, not_found, structured_result, unknown_widget
+from widgetd.render.result import Result, not_found, structured_result, unknown_widget
 from widgetd.widget.actions import widget_actions
 
 MOST_HITS = 50

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from widgetd.access.principal import OPERATE, opaque
 from widgetd.errors import CallError, InvalidArgument
-from widgetd.mcp import audit_report
 from widgetd.mcp.builtin.table import (
     BuiltinTool,
     BuiltinTools,
@@ -26,10 +26,10 @@ from widgetd.mcp.builtin.table import (
     argument,
     closed_object,
 )
-from widgetd.mcp.log_ring import LEVELS, LogEvent, LogRing, epoch_s
-from widgetd.mcp.principal import OPERATE, opaque
-from widgetd.mcp.result import Result, structured_result
-from widgetd.mcp.status import Vitals, status
+from widgetd.observe import audit_report
+from widgetd.observe.log_ring import LEVELS, LogEvent, LogRing, epoch_s
+from widgetd.observe.status import Vitals, status
+from widgetd.render.result import Result, structured_result
 from widgetd.schema.engine import text_matcher
 
 if TYPE_CHECKING:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
+from widgetd.access.principal import READ
 from widgetd.errors import CallError, ConfigError
 from widgetd.limits import Limits
-from widgetd.mcp.entry import READ_ONLY, entry
-from widgetd.mcp.principal import READ
-from widgetd.mcp.result import Result, error_result
+from widgetd.render.entry import READ_ONLY, entry
+from widgetd.render.result import Result, error_result
 from widgetd.schema.validator import compile_schema
 
 if TYPE_CHECKING:  # whoever asks for no more than the names needs none of these
-    from widgetd.mcp.calls import Rendering
-    from widgetd.mcp.principal import Caller
-    from widgetd.mcp.search import Search
+    from widgetd.access.principal import Caller
+    from widgetd.render.calls import Rendering
+    from widgetd.search.search import Search
     from widgetd.store.contract import Store
     from widgetd.widget.widget import Widget
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from widgetd.access.principal import CALL
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.actions import LONGEST_WAIT_S, RENDER_ID, SHOWN_ID
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
-from widgetd.mcp.principal import CALL
-from widgetd.mcp.result import Result, structured_result
+from widgetd.render.result import Result, structured_result
 from widgetd.store.contract import StoredRender
 
 if TYPE_CHECKING:
-    from widgetd.mcp.calls import Rendering
+    from widgetd.render.calls import Rendering
 
 LONGEST_NOTE = 200
 """Characters: a sentence or two, beneath a widget."""

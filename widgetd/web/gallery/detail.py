@@ -14,9 +14,9 @@ from widgetd.catalog.history import changes_between
 from widgetd.errors import CallError, nearest
 from widgetd.limits import Limits
 from widgetd.mcp.http_calls import keep_shown
-from widgetd.mcp.result import Policy, failure, tool_result
 from widgetd.mcp.server import Server
-from widgetd.mcp.tokens import tokens_of, tokens_of_tool
+from widgetd.render.result import Policy, failure, tool_result
+from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.schema.json_values import is_json
 from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS

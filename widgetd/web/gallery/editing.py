@@ -16,12 +16,12 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
+from widgetd.access.principal import WRITE
 from widgetd.catalog.intake import Intake, Reason, RefusedUploadError, Writer, is_widget_name
 from widgetd.checks import findings
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
-from widgetd.mcp.principal import WRITE
-from widgetd.mcp.tokens import tokens_of_tool
+from widgetd.render.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.web.app import RefusedError, body_of, json_response
 from widgetd.web.gallery.gallery import Gallery

@@ -15,8 +15,8 @@ from widgetd.catalog.history import History
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
-from widgetd.mcp.search import Search
 from widgetd.mcp.server import Server
+from widgetd.search.search import Search
 from widgetd.web.app import RefusedError
 from widgetd.web.gallery.problems import Problems
 from widgetd.widget import states

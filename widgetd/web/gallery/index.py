@@ -9,8 +9,8 @@ from typing import Any
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
+from widgetd.access.principal import WRITE
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.principal import WRITE
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import VERDICTS, Problem, Verdict, problem_json
 from widgetd.widget.widget import Widget

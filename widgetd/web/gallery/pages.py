@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from widgetd.access.principal import ADMIN, GALLERY, WRITE
 from widgetd.errors import CallError
 from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
-from widgetd.mcp.principal import ADMIN, GALLERY, WRITE
-from widgetd.mcp.view import frame_headers, view_html
+from widgetd.render.view import frame_headers, view_html
 from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, routes
 from widgetd.web.gallery.detail import result_of, thumbnail, widget_json, widget_page
 from widgetd.web.gallery.editing import (

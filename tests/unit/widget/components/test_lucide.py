@@ -53,7 +53,7 @@ def test_the_names_are_in_order_and_their_licence_is_with_them() -> None:
 
 def test_what_nobody_names_is_not_read() -> None:
     program = (
-        "import widgetd.mcp.result, widgetd.widget.components.lucide as lucide;"
+        "import widgetd.render.result, widgetd.widget.components.lucide as lucide;"
         "lucide.icons_in({'type': 'Card', 'children': []});"
         "print(lucide._table.cache_info().currsize)"
     )

@@ -29,9 +29,9 @@ from fastmcp.server.auth.providers.jwt import JWTVerifier
 from mcp.server.auth.routes import build_resource_metadata_url
 from pydantic import AnyHttpUrl, ConfigDict
 
+from widgetd.access.principal import CALL, ELEVATED, READ, SCOPES, Principal
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError, nearest
-from widgetd.mcp.principal import CALL, ELEVATED, READ, SCOPES, Principal
 
 Otherwise = TypeVar("Otherwise", Principal, None)
 

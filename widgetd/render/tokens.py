@@ -10,9 +10,9 @@ import orjson
 
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
-from widgetd.mcp.entry import CHARACTERS_OF_A_TOKEN, tokens_of_entry, tool_entry
-from widgetd.mcp.mock import answer
-from widgetd.mcp.result import Policy
+from widgetd.render.entry import CHARACTERS_OF_A_TOKEN, tokens_of_entry, tool_entry
+from widgetd.render.mock import answer
+from widgetd.render.result import Policy
 from widgetd.widget.widget import Widget
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from widgetd.mcp.declarations.shape import (
+from widgetd.declarations.shape import (
     ListOf,
     Literals,
     MapOf,

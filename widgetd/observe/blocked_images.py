@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import structlog
 
-from widgetd.mcp.observer import Called, Notice
+from widgetd.observe.observer import Called, Notice
 from widgetd.widget.images import blocked, image_origins
 from widgetd.widget.widget import Widget
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeGuard
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import ConfigDict
 
-from widgetd.mcp.envelope import Envelope, Failure, Part, RenderMark, Ui
+from widgetd.render.envelope import Envelope, Failure, Part, RenderMark, Ui
 
 
 class Result(Protocol):

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import orjson
 
+from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.errors import CallError
-from widgetd.mcp.calls import Rendering
-from widgetd.mcp.principal import Caller
-from widgetd.mcp.result import Policy, Profile, profile_for, tool_result
+from widgetd.render.calls import Rendering
+from widgetd.render.result import Policy, Profile, profile_for, tool_result
 from widgetd.schema.sampling.sample import sample
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget

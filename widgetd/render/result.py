@@ -18,9 +18,9 @@ from typing import Any, Literal
 
 import orjson
 
+from widgetd.access.principal import Caller, placed
 from widgetd.errors import CallError, nearest
-from widgetd.mcp.envelope import Failure, Ui, UiMetadata
-from widgetd.mcp.principal import Caller, placed
+from widgetd.render.envelope import Failure, Ui, UiMetadata
 from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
 from widgetd.widget.components.lucide import icons_in

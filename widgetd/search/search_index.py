@@ -20,6 +20,7 @@ from math import log
 from typing import Generic, NamedTuple, Self, TypeVar
 
 from widgetd.files.persistent_map import differing, missing
+from widgetd.search.synonyms import STOP_WORDS, SYNONYMS
 
 Document = TypeVar("Document")
 
@@ -52,58 +53,6 @@ _ENDINGS = (
 )
 _SATURATION = 1.2
 _LENGTH = 0.6
-
-_SAYING_NOTHING = """
-a about after all also am an and any are as at be been but by can could did do does for from
-get give got had has have having he help her here him his how i if in into is it its just let
-like ll many may me might more most much must my need next no not now of on onto or our
-out over please put re s see she should show so some someone something t tell than that the
-their them then there these they thing this those through to too up us use user ve very view
-want was way we went were what when where which while who whom whose why will with would you your
-"""
-STOP_WORDS = frozenset(_SAYING_NOTHING.split())
-
-_SAME = """
-chart graph plot diagram histogram
-table spreadsheet grid compare comparison versus
-flight plane airplane aeroplane
-taxi cab uber ride car lift
-song music track playlist play album
-cart basket trolley
-shop store buy purchase order
-todo task remind reminder chore
-email mail message
-meeting appointment event calendar
-slot appointment time
-eat food meal dish menu dinner lunch
-phone laptop gadget product item
-cat kitten pet
-weather temperature outside
-rain forecast weekend
-error fail failure wrong problem
-success worked done saved
-pay payment invoice bill checkout
-survey poll question
-dropdown select choose pick option choice radio
-multi multiple several
-one single
-add create new make
-mcq qcm quiz question
-toggle switch checkbox tick
-photo picture image
-notify notification push alert
-file document upload download attachment scan
-team player football soccer basketball athlete
-licence license subscription seat software
-talk session lecture conference
-news article blog post
-map place location address
-contact person people lead
-review rating star
-spec specification detail datasheet
-slack discord chat channel
-form input field collect
-"""
 
 
 class _Term(NamedTuple):
@@ -281,8 +230,8 @@ def trigrams(word: str) -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _aliases() -> Mapping[str, frozenset[str]]:
     same: dict[str, set[str]] = {}
-    for line in _SAME.strip().splitlines():
-        group = [_stem(word) for word in line.split()]
+    for words_alike in SYNONYMS:
+        group = [_stem(word) for word in words_alike]
         for word in group:
             same.setdefault(word, set()).update(group)
     return {word: frozenset(group - {word}) for word, group in same.items()}

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
-from widgetd.mcp.principal import Caller
+from widgetd.access.principal import Caller
 from widgetd.widget.widget import Widget
 
 Outcome = Literal["ok", "error", "failed"]

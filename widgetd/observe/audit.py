@@ -28,7 +28,7 @@ import structlog
 from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
 from widgetd.files.write import append_lines
-from widgetd.mcp.observer import Called, Notice
+from widgetd.observe.observer import Called, Notice
 from widgetd.widget.widget import Widget
 
 MOST_WAITING = 10_000

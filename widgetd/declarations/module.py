@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.limits import Limits
-from widgetd.mcp.declarations.languages import LANGUAGES, Language
-from widgetd.mcp.declarations.shape import (
+from widgetd.declarations.languages import LANGUAGES, Language
+from widgetd.declarations.shape import (
     ANY,
     Field,
     ListOf,
@@ -25,7 +24,8 @@ from widgetd.mcp.declarations.shape import (
     Shaper,
     Union,
 )
-from widgetd.mcp.envelope import envelope_schema
+from widgetd.limits import Limits
+from widgetd.render.envelope import envelope_schema
 from widgetd.schema.document import Document, read_document
 from widgetd.widget.widget import Widget
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from widgetd.mcp.principal import opaque
+from widgetd.access.principal import opaque
 
 if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry

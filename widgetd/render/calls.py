@@ -17,13 +17,13 @@ import anyio
 import anyio.to_thread
 import orjson
 
+from widgetd.access.principal import ADMIN, Caller, caller_in, is_elevated
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
-from widgetd.mcp.feeds import Feeds, Filled, NoFeeds
-from widgetd.mcp.observer import Observer
-from widgetd.mcp.principal import ADMIN, Caller, caller_in, is_elevated
-from widgetd.mcp.result import Policy, Result, profile_for, tool_result, ui, unknown_widget
+from widgetd.observe.observer import Observer
+from widgetd.render.feeds import Feeds, Filled, NoFeeds
+from widgetd.render.result import Policy, Result, profile_for, tool_result, ui, unknown_widget
 from widgetd.schema.json_values import size, to_json
 from widgetd.store.contract import Store, StoredRender
 from widgetd.widget.actions import has_actions

@@ -15,9 +15,9 @@ from typing import Any
 
 from anyio import to_thread
 
+from widgetd.access.principal import PerAudience
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.mcp.principal import PerAudience
-from widgetd.mcp.search_index import SearchIndex, best_of
+from widgetd.search.search_index import SearchIndex, best_of
 from widgetd.widget.widget import Widget
 
 MANY = 200

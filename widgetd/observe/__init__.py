@@ -1,0 +1,1 @@
+"""Observation: audit, recent log events, status, and the hooks that count calls."""
