@@ -63,6 +63,12 @@ STRAY: Final = [
     )
 ] + [much("f", '<A b="\\u{', '"/>'), much("f", "<A b={'\\u{", "}'}/>"), much("9", "1e"), much("0"), much("9", "0x")]  # fmt: skip
 
+REREAD: Final = [
+    much(piece)
+    for piece in ("let a/*:>", "of /*class ", "/of /*=>", "a/*", "(a/*)", "<A>{/*", "a/**", "`${a/*", "x=/*", "in /*of ")
+]  # fmt: skip
+"""Texts that the lexer reads to the end again from each of thousands of places."""
+
 SHARED: Final = "".join(f"const a{n + 1} = [a{n}, a{n}];" for n in range(50))
 
 COSTLY: Final = [
@@ -90,7 +96,7 @@ COSTLY: Final = [
     "<A b={9007199254740993 * 9007199254740993 * big * big}/>",
 ]  # fmt: skip
 
-ATTACKS: Final = [*DEEP, *WIDE, *STRAY, *COSTLY]
+ATTACKS: Final = [*DEEP, *WIDE, *STRAY, *REREAD, *COSTLY]
 
 ARGUMENTS: Final = {
     "xs": list(range(5_000)),

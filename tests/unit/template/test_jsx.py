@@ -245,6 +245,18 @@ def test_no_text_takes_longer_or_more_memory_than_ten_times_its_bar() -> None:
     assert len(tried("tests.unit.template.jsx_attacks")) == len(jsx_attacks.ATTACKS) + 1
 
 
+@pytest.mark.parametrize("text", jsx_attacks.REREAD)
+def test_text_that_the_lexer_rereads_is_refused(text: str) -> None:
+    with pytest.raises(WidgetError, match=r"^parsing the JSX takes too long; close every comment"):
+        compile_view(text, limits=LIMITS)
+
+
+@pytest.mark.parametrize("count", [1, 2, 20])
+def test_few_unfinished_comments_are_reported_as_a_syntax_error(count: int) -> None:
+    with pytest.raises(WidgetError, match=r"this is no JSX|ends before it is whole"):
+        compile_view("let a/*:>" * count, limits=LIMITS)
+
+
 @pytest.mark.parametrize("depth", [MAX_DEPTH // 2, 1_000, 30_000])
 def test_depth_is_bounded_before_anything_goes_into_it(depth: int) -> None:
     for view in (

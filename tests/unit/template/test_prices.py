@@ -236,7 +236,7 @@ OTHER_TEXTS = {
     *(("jsx.evaluate", name) for name in ("binary", "body", "call", "children", "expression")),
     *(("jsx.evaluate", name) for name in ("", "function", "unary")),
     *(("jsx.syntax", name) for name in ("_bound", "_number", "entries_of", "only")),
-    *(("jsx.parse", name) for name in ("_mistake", "_too_many", "parse", "start", "text")),
+    *(("jsx.parse", name) for name in ("_syntax_fault", "_size_fault", "parse", "start", "text")),
     *(("jsx.references", name) for name in ("call", "path", "_bound")),
     ("jsx.view", "root"),
     ("lexer", "_pattern"),

@@ -1,11 +1,13 @@
 """The door to tree-sitter: the text of a JSX expression becomes a tree of nodes.
 
-The tree is bounded before anything goes through it, so that whatever does may recurse.
-The library is imported when the first text comes, for most processes never see one.
+The size and depth of the tree are bounded while it is copied, so the code that walks it
+may recurse. The library is imported with the first text, because most processes never
+parse one.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -18,25 +20,49 @@ if TYPE_CHECKING:
     from widgetd.limits import Limits
 
 MAX_DEPTH: Final = 64
-"""Real views nest half as deep."""
-
-MOST_WORK: Final = 800
-"""In hundreds of the parser's operations, of which 5,000 nodes take at most 75,000."""
+"""Maximum nesting of syntax nodes; real views reach half of it."""
 
 CODE: Final = "W1327"
 
 _SKIPPED: Final = frozenset({"comment", "html_comment"})
-_SHOWN: Final = 40
-"""So much of what cannot be used is shown in a message."""
+_EXCERPT_CHARS: Final = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParserLimits:
+    """Limits of what the library may consume on one text.
+
+    The size of the result is no measure of the work: the lexer starts again behind an
+    unfinished comment or string, and reads to the end of the text each time. Texts that
+    are accepted read at most 3 times their length, in at most 100 reads.
+
+    Attributes:
+        operations: Calls of `progress_callback`, each of which stands for a hundred parser
+            operations; 5,000 nodes take at most 750.
+        chunk_bytes: Bytes returned by one read. A read that returns the rest of the text
+            makes the library copy it each time.
+        reads: Number of reads, also of those at the end of the text, which return nothing.
+        read_factor: Bytes returned in total, as a multiple of the text.
+        read_floor_bytes: Added to that, because a short text is read whole by each read.
+    """
+
+    operations: int = 800
+    chunk_bytes: int = 4096
+    reads: int = 1_000
+    read_factor: int = 20
+    read_floor_bytes: int = 64 * 1024
+
+
+LIMITS: Final = ParserLimits()
 
 
 class Node:
-    """A part of the text that has a meaning of its own.
+    """A syntax node.
 
     Attributes:
-        kind: What it is, in the words of the grammar: `jsx_element`, `ternary_expression`.
-        children: The nodes right below it, in the order of the text, comments left out.
-        fields: Those of them, and the operators between them, that the grammar names.
+        kind: Its type in the grammar: `jsx_element`, `ternary_expression`.
+        children: Named nodes directly below it, in the order of the text, without comments.
+        fields: Nodes directly below it, operators included, by the grammar's field name.
     """
 
     __slots__ = ("_end", "_source", "_start", "children", "fields", "kind")
@@ -49,94 +75,112 @@ class Node:
 
     @property
     def start(self) -> int:
-        """The offset of its first character in the text."""
+        """Return the offset of its first character in the text."""
         return len(self._source[: self._start].decode(errors="replace"))
 
     @property
     def text(self) -> str:
-        """As it is written."""
+        """Return the source text of the node."""
         return self._source[self._start : self._end].decode(errors="replace")
 
     @property
     def shown(self) -> str:
-        """As it is written, in one line and not too long."""
-        line = " ".join(self.text[: 2 * _SHOWN].split()).rstrip(";")
-        return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+        """Return the beginning of the source text, in one line, for an error message."""
+        line = " ".join(self.text[: 2 * _EXCERPT_CHARS].split()).rstrip(";")
+        return line if len(line) <= _EXCERPT_CHARS else line[: _EXCERPT_CHARS - 1] + "…"
 
     def fault(self, problem: str, advice: str) -> Fault:
-        """That the text cannot be used because of this node."""
+        """Return a fault that points at this node."""
         return Fault(CODE, self.start, problem, advice)
 
 
 def parse(text: str, limits: Limits) -> Node:
-    """The program that `text` is.
+    """Parse `text` and return its `program` node.
 
     Raises:
-        Fault: `W1327`, where it is no JavaScript, or too large.
+        Fault: `W1327`, if it is not JavaScript, or too large or too costly to parse.
     """
     source = normalised(text).encode("utf-8", "surrogatepass")
     if len(source) > limits.template_bytes:
         advice = f"at most {limits.template_bytes:,} are allowed"
         raise Fault(CODE, None, f"the JSX has {len(source):,} bytes", advice)
-    root = _root(source, limits)
+    root = _parse_bounded(source, limits)
     if root.has_error:
-        raise _mistake(root, source)
-    return _copied(root, source, limits)
+        raise _syntax_fault(root, source)
+    return _copy_tree(root, source, limits)
 
 
-def _root(source: bytes, limits: Limits) -> tree_sitter.Node:
-    parser, left = _parser(), MOST_WORK
+def _parse_bounded(source: bytes, limits: Limits) -> tree_sitter.Node:
+    parser = _parser()
+    operations_left, reads_left = LIMITS.operations, LIMITS.reads
+    bytes_left = LIMITS.read_factor * len(source) + LIMITS.read_floor_bytes
 
-    def is_over(_offset: int, _has_error: bool) -> bool:
-        nonlocal left
-        left -= 1
-        return left < 0
+    def read_chunk(offset: int, _point: object) -> bytes:
+        nonlocal reads_left, bytes_left
+        chunk = source[offset : offset + LIMITS.chunk_bytes]
+        reads_left -= 1
+        bytes_left -= len(chunk)
+        # An empty chunk ends the text for the library, which then stops within a few steps.
+        return b"" if is_rereading() else chunk
+
+    def is_rereading() -> bool:
+        return reads_left < 0 or bytes_left < 0
+
+    def is_exhausted(_offset: int, _has_error: bool) -> bool:
+        nonlocal operations_left
+        operations_left -= 1
+        return operations_left < 0 or is_rereading()
 
     try:
-        # The library counts its work only where it reads by a function.
-        tree = parser.parse(lambda offset, _point: source[offset:], progress_callback=is_over)
+        # The library calls `progress_callback` only if it reads by a function.
+        root = parser.parse(read_chunk, progress_callback=is_exhausted).root_node
     except ValueError:
         parser.reset()
-        raise _too_many(limits) from None
-    return tree.root_node
+        root = None
+    if is_rereading():
+        advice = "close every comment, string and tag, or make it shorter"
+        raise Fault(CODE, None, "parsing the JSX takes too long", advice)
+    if root is None:
+        raise _size_fault(limits)
+    return root
 
 
-def _too_many(limits: Limits) -> Fault:
+def _size_fault(limits: Limits) -> Fault:
     problem = f"the JSX has more than {limits.template_nodes:,} syntax nodes"
     return Fault(CODE, None, problem, "make it shorter")
 
 
 @cache
 def _parser() -> tree_sitter.Parser:
-    import tree_sitter  # noqa: PLC0415 - it takes as long to import as a start may, see above
+    import tree_sitter  # noqa: PLC0415 - imported with the first text, see above
     import tree_sitter_javascript  # noqa: PLC0415 - as above
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_javascript.language()))
 
 
-def _mistake(root: tree_sitter.Node, source: bytes) -> Fault:
+def _syntax_fault(root: tree_sitter.Node, source: bytes) -> Fault:
     node: tree_sitter.Node | None = root
-    found = root
+    innermost = root
     while node is not None:
-        found = node
+        innermost = node
         node = next((child for child in node.children if child.has_error), None)
-    if found.is_missing and found.type == ";":
-        at, problem = found.start_byte, "a widget's JSX is one expression, and this goes on"
-    elif found.is_missing:
-        at, problem = found.start_byte, f"'{found.type}' is missing here"
-    elif found.start_byte > root.start_byte or found.end_byte < root.end_byte:
-        at, problem = found.start_byte, "this is no JSX"
+    if innermost.is_missing and innermost.type == ";":
+        at, problem = innermost.start_byte, "a widget's JSX is one expression, and this goes on"
+    elif innermost.is_missing:
+        at, problem = innermost.start_byte, f"'{innermost.type}' is missing here"
+    elif innermost.start_byte > root.start_byte or innermost.end_byte < root.end_byte:
+        at, problem = innermost.start_byte, "this is no JSX"
     else:
         at, problem = root.end_byte, "the JSX ends before it is whole"
     advice = "write one element, as Studio's editor shows it"
     return Node("", source, at, at).fault(problem, advice)
 
 
-def _copied(root: tree_sitter.Node, source: bytes, limits: Limits) -> Node:
+def _copy_tree(root: tree_sitter.Node, source: bytes, limits: Limits) -> Node:
     top = Node(root.type, source, root.start_byte, root.end_byte)
     path, cursor, count = [top], root.walk(), 1
     down = cursor.goto_first_child()
-    while down or _advanced(cursor, path):
+    while down or _advance(cursor, path):
         at = cursor.node
         assert at is not None  # noqa: S101 - the cursor stands on one
         field = cursor.field_name
@@ -148,7 +192,7 @@ def _copied(root: tree_sitter.Node, source: bytes, limits: Limits) -> Node:
         if field is not None:
             around.fields.setdefault(field, node)
         if count > limits.template_nodes:
-            raise _too_many(limits)
+            raise _size_fault(limits)
         down = at.child_count > 0 and cursor.goto_first_child()
         if down:
             if len(path) == MAX_DEPTH:
@@ -157,8 +201,8 @@ def _copied(root: tree_sitter.Node, source: bytes, limits: Limits) -> Node:
     return top
 
 
-def _advanced(cursor: tree_sitter.TreeCursor, path: list[Node]) -> bool:
-    """Go on to the next node that is not below this one; whether there is any."""
+def _advance(cursor: tree_sitter.TreeCursor, path: list[Node]) -> bool:
+    """Move to the next node that is not below this one; return False at the end."""
     while not cursor.goto_next_sibling():
         if len(path) == 1:
             return False
