@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import anyio
@@ -30,6 +31,10 @@ POLL_S = 0.03
 """How often it is looked again for what is not there yet."""
 
 _MOST_NAMED = 8
+
+_COMPARED_CHARACTERS = 64
+_COMPARED_NAMES = 200
+"""Limits of a comparison, which takes time in proportion to the product of both lengths."""
 
 _TEXTS = ("text", "label", "placeholder", "alt")
 _OURS = {
@@ -273,16 +278,27 @@ async def _several(target: Target, located: Locator, count: int) -> CallError:
 _NAMED = re.compile(r'^\s*- (?:\'?)(?P<role>[a-z]+) "(?P<name>(?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
+def _most_similar(wanted: str, names: Iterator[re.Match[str]]) -> list[str]:
+    """Return the three of `names`, as targets, that are most similar to `wanted`."""
+    shown = (f'role={one["role"]}[name="{one["name"]}"]' for one in names)
+    comparison = SequenceMatcher(b=_comparable(wanted))
+
+    def similarity(one: str) -> float:
+        comparison.set_seq1(_comparable(one))
+        return comparison.ratio()
+
+    compared = dict.fromkeys(islice(shown, _COMPARED_NAMES))
+    return sorted(compared, key=similarity, reverse=True)[:3]
+
+
+def _comparable(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text[:_COMPARED_CHARACTERS].casefold()))
+
+
 async def _nothing(target: Target, page: Page) -> CallError:
     """Names what on the screen is most like what was looked for."""
     screen = await page.aria_snapshot(mode="ai")
-    shown = [f'role={one["role"]}[name="{one["name"]}"]' for one in _NAMED.finditer(screen)]
-    wanted = " ".join(re.findall(r"\w+", str(target).casefold()))
-
-    def likeness(one: str) -> float:
-        return SequenceMatcher(None, wanted, " ".join(re.findall(r"\w+", one.casefold()))).ratio()
-
-    near = sorted(dict.fromkeys(shown), key=likeness, reverse=True)[:3]
+    near = _most_similar(str(target), _NAMED.finditer(screen))
     hint = f"there is {', '.join(near)}" if near else "nothing that has a name is shown"
     problem = f"nothing is at {target}; {hint}"
     return CallError("W4201", problem, path="target", suggestions=tuple(near))

@@ -27,11 +27,16 @@ from widgetd.chat.backend.tools import text_of
 from widgetd.chat.opening import SCRIPTED
 from widgetd.schema.validator import compile_schema
 
-# As the server says it: ACTION.
-_ACTION = re.compile(r"The user did this in the widget (\S+): (\S+) (\{.*\})")
+# The sentence that the server writes: `server.ACTION`.
+_ACTION_START = "The user did this in the widget "
+_ACTION = re.compile(r"\A(\S+): (\S+) (\{.*\})")
 _WORD = re.compile(r"\w+(?:[.@'-]\w+)*")
-_QUOTED = re.compile(r"[\"“«„']([^\"”»“']{2,})[\"”»“']")
+# No quotation mark stands inside, or each opening one would read the rest of the text again.
+_QUOTED = re.compile(r"[\"“«„']([^\"“”«»„']{2,})[\"”»“']")
 _RUNS = ("[A-Z]+", "[a-z]+", r"\d+")
+
+_LONGEST_EXAMPLE = 64
+"""Maximum length, in characters, of an example whose shape is looked for in a message."""
 
 Tools = Mapping[str, Mapping[str, Any]]
 """Functions by their name on their server."""
@@ -77,7 +82,8 @@ def _answer(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, 
     known: dict[str, Any] = {}
     for tool in tools:
         known.setdefault(_own_name(tool["function"]["name"]), tool["function"])
-    if taken := _ACTION.search(said):
+    # Only the first occurrence is read: each further one would read the rest of the text again.
+    if taken := _ACTION.match(said.partition(_ACTION_START)[2]):
         return _after_action(taken, done, known)
     return _after_words(said, done, known)
 
@@ -171,7 +177,7 @@ def _candidates(key: str, example: Any, shape: Mapping[str, Any], said: str) -> 
     elif "enum" in shape:
         spoken = said.lower()
         yield from (one for one in shape["enum"] if str(one).lower() in spoken)
-    elif re.search(r"[\d@]", example):
+    elif len(example) <= _LONGEST_EXAMPLE and re.search(r"[\d@]", example):
         # Of the same shape: a flight's number, a date, a time, an address.
         like = re.sub(r"[A-Z]+|[a-z]+|\d+|.", _run, example)
         yield from (found[0] for found in re.finditer(rf"(?<!\w){like}(?!\w)", said))

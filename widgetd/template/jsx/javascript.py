@@ -37,7 +37,7 @@ Method = Callable[..., Value]
 
 MAX_DIGITS: Final = 100
 
-_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_DECIMAL: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _HOLDERS: Final = (list, dict, tuple)
 
 

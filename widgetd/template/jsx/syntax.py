@@ -87,7 +87,8 @@ def entries_of(node: Node) -> Iterator[Entry]:
 
 _LAST: Final = 0x10FFFF
 _ESCAPES: Final = dict(zip("ntrbfv0", "\n\t\r\b\f\v\0", strict=True)) | {"\n": ""}
-_INDENTED: Final = re.compile(r"\s*\n\s*")
+# A match begins only where a run of white space does, so that each run is read once.
+_INDENTED: Final = re.compile(r"(?<!\s)\s*\n\s*")
 
 
 def unescaped(node: Node) -> str:

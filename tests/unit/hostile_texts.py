@@ -1,0 +1,64 @@
+"""Texts that once cost time in the square of their length; `main` reads each within limits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import orjson
+
+from tests.limited import try_each
+from widgetd.browser import targets
+from widgetd.chat.backend import script
+from widgetd.limits import Limits
+from widgetd.template.jsx import compile_view
+
+
+def cases() -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield each text's name with what reads it."""
+    view = compile_view("<Card><Text value={v * 2}/></Card>", limits=Limits())
+    for end in ("e", "e+", ".", "!"):
+        yield f"number {end}", partial(view.render, {"v": "1" * 4_000_000 + end})
+    yield "attribute", partial(attribute, "x" + " " * 60_000 + "y\n")
+
+    names = "\n".join(f'- button "{at}{"name " * 40}"' for at in range(2_000))
+    found = targets._NAMED.finditer(names)
+    yield "target", partial(targets._most_similar, "text=" + "a" * 3_900_000, found)
+
+    for text in (
+        "«" * 1_000_000,
+        "\"'" * 500_000,
+        "The user did this in the widget a: b {" * 25_000,
+        "1-" * 500_000,
+    ):
+        yield f"message {text[:40]}", partial(message, "shows weather 0 for v " + text)
+
+
+def attribute(text: str) -> None:
+    """Compile a view that has `text` in an attribute."""
+    compile_view(f'<Card a="{text}"/>', limits=Limits())
+
+
+def message(text: str) -> None:
+    """Have the scripted model answer `text` twice: with a search, then with an example."""
+    schema = {"type": "object", "properties": {"v": {"type": "string"}, "w": {"type": "string"}}}
+    details = {"name": "weather", "status": "ok", "inputSchema": schema}
+    details["example"] = {"v": "sunny", "w": "1-" * 30 + "2"}
+    known = {"weather": {"name": "weather"}}
+    script._after_words(
+        text, [("get_widget_details", orjson.dumps({"items": [details]}).decode())], known
+    )
+    script._answer([{"role": "user", "content": text}], ())
+
+
+def main() -> None:
+    """Read every text."""
+    attribute("a")
+    message("a")
+    try_each(cases())
+    sys.stdout.write("done\n")
+
+
+if __name__ == "__main__":
+    main()

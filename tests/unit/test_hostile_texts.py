@@ -1,0 +1,9 @@
+"""A long text costs time in proportion to its length, not to its square."""
+
+from __future__ import annotations
+
+from tests.limited import tried
+
+
+def test_no_long_text_exceeds_its_processor_time() -> None:
+    assert len(tried("tests.unit.hostile_texts")) > 8
