@@ -23,7 +23,6 @@ from secrets import token_urlsafe
 from stat import S_ISREG
 from typing import Any, Literal, TypeVar, cast
 
-import structlog
 from fastmcp.server.auth import AccessToken, RemoteAuthProvider, TokenVerifier
 from fastmcp.server.auth.providers.jwt import JWTVerifier
 from mcp.server.auth.routes import build_resource_metadata_url
@@ -32,6 +31,7 @@ from pydantic import AnyHttpUrl, ConfigDict
 from widgetd.access.principal import CALL, ELEVATED, READ, SCOPES, Principal
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError, nearest
+from widgetd.logs import get_logger
 
 Otherwise = TypeVar("Otherwise", Principal, None)
 
@@ -49,7 +49,7 @@ SHORTEST = 16
 DEFAULT_SCOPES = frozenset({READ, CALL})
 """What a token grants whose line says nothing."""
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 _SAYS: Mapping[Reason, tuple[int, str, str]] = {

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from widgetd.catalog.deletion import GRACE_S, MissingFiles
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
-from widgetd.catalog.state import late_log
 from widgetd.checks import findings
 from widgetd.checks.renders import undrawable
 from widgetd.errors import ConfigError, Finding, WidgetError
@@ -31,6 +30,7 @@ from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source, read
 from widgetd.files.stamp import QUIET_MS
 from widgetd.limits import Limits
+from widgetd.logs import get_logger
 from widgetd.widget.definition import define, digest, redefine
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
@@ -39,6 +39,8 @@ from widgetd.widget.widget import Proof, Widget, compile_widget
 if TYPE_CHECKING:
     from widgetd.catalog.last_good import LastGood
     from widgetd.catalog.proof_cache import ProofCache
+
+_log = get_logger()
 
 WIDGET_SUFFIXES = (WIDGET_SUFFIX, JSX_SUFFIX)
 SIDECAR_SUFFIXES = tuple(suffix + SUFFIX for suffix in WIDGET_SUFFIXES)
@@ -329,7 +331,7 @@ def _entry(
     except WidgetError as error:
         return _broken(entry, source.path, key, error)
     except Exception as error:  # noqa: BLE001 - a defect that one file finds must not end them all
-        late_log().exception("widget.crashed", path=source.path)
+        _log.exception("widget.crashed", path=source.path)
         problem = f"widgetd itself failed on it ({type(error).__name__})"
         advice = "this is a defect of widgetd; report it with this file"
         defect = Finding(code="W1005", problem=problem, advice=advice, path=source.path)
@@ -432,9 +434,7 @@ def discover_widgets(
         if refused is not None:
             refused(fault)
         else:
-            late_log().warning(
-                "widget.refused", path=fault.path, code=fault.code, problem=str(fault)
-            )
+            _log.warning("widget.refused", path=fault.path, code=fault.code, problem=str(fault))
     return list(found.widgets.values())
 
 

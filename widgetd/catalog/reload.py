@@ -18,13 +18,13 @@ from typing import Protocol
 
 import anyio
 import anyio.to_thread
-import structlog
 
 from widgetd.catalog.change import Change, breaking_changes
 from widgetd.catalog.loader import Catalog
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.files.hints import EVERYWHERE, MANY, Hint, Hints
+from widgetd.logs import get_logger
 
 SETTLING_S = 1.0
 """How long a start waits for files that are being written."""
@@ -33,7 +33,7 @@ APART_S = 0.02
 """How long after a swap the next scan is; what is saved meanwhile becomes one swap.
 Nor is anything else done meanwhile: clients are being told."""
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,10 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from mmap import mmap
 from pathlib import Path
-from typing import Any
+
+from widgetd.logs import get_logger
+
+_log = get_logger()
 
 _SAFELY = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """To open a pipe would wait for its other end; a link would lead out of the folder."""
@@ -128,7 +131,7 @@ class StateFolder:
         if self._failing:
             self._failing.discard(_part(name))
             if not self._failing:
-                late_log().info("state.recovered", path=str(self._path))
+                _log.info("state.recovered", path=str(self._path))
 
     @contextmanager
     def _attempting(self, name: str) -> Iterator[None]:
@@ -137,15 +140,8 @@ class StateFolder:
         except (OSError, ValueError) as error:
             if not self._failing:
                 problem = error.strerror if isinstance(error, OSError) else str(error)
-                late_log().warning("state.failed", path=str(self._path / name), problem=problem)
+                _log.warning("state.failed", path=str(self._path / name), problem=problem)
             self._failing.add(_part(name))
-
-
-def late_log() -> Any:
-    """The log, imported late: it costs a command as much as a dozen widgets, and few have news."""
-    import structlog  # noqa: PLC0415 - see above
-
-    return structlog.get_logger()
 
 
 def _part(name: str) -> str:

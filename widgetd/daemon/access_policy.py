@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import structlog
-
 from widgetd.access.auth import Access, Issuer, is_loopback
 from widgetd.access.principal import LOCAL, NOBODY, PUBLIC, Principal
 from widgetd.errors import ConfigError
+from widgetd.logs import get_logger
 from widgetd.settings import Settings
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

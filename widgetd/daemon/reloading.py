@@ -12,19 +12,19 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 import anyio
-import structlog
 
 from widgetd.catalog.loader import Catalog
 from widgetd.catalog.reload import Observer, reload
 from widgetd.files.hints import Hints
 from widgetd.files.source import printable
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
+from widgetd.logs import get_logger
 from widgetd.mcp.notifications import notify, notify_of_renders
 from widgetd.mcp.server import Server
 from widgetd.observe.status import Vitals
 from widgetd.settings import Settings
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 @asynccontextmanager

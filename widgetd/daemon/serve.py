@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
-import structlog
 
 from widgetd.access.auth import Login
 from widgetd.catalog.intake import Intake
@@ -45,6 +44,7 @@ from widgetd.daemon.reloading import reloading
 from widgetd.daemon.startup import collecting_seldom
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import tracing
+from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.server import Server
@@ -73,7 +73,7 @@ SWITCH_S = 0.0005
 TOLD_S = 3.0
 """How long a webhook has to take what it was not told of yet when the daemon ends."""
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 Started = Callable[[str, int], None]
 """Told once, when clients can come: the URL (empty over stdio) and the number of widgets."""

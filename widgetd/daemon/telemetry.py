@@ -26,6 +26,7 @@ import structlog
 from structlog.tracebacks import ExceptionDictTransformer
 from structlog.types import Processor
 
+from widgetd import logs
 from widgetd.errors import ConfigError
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -38,7 +39,6 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT
 _SENTENCE = ("message", "problem", "advice")
 
 _SHARED: tuple[Processor, ...] = (
-    structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 )
@@ -72,12 +72,12 @@ def configure(
             structlog.processors.JSONRenderer(sort_keys=False),
         )
     given = () if also is None else (also,)
-    structlog.configure(
+    events = structlog.wrap_logger(
+        logging.getLogger(logs.NAME),
         processors=[*_SHARED, *given, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        cache_logger_on_first_use=True,
     )
+    logs.get_logger().write_to(events.bind())
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -93,7 +93,7 @@ def configure(
     # Everyday business of libraries is no news to an operator, and below it is what callers send.
     everyday = logging.INFO if level == "debug" else logging.WARNING
     root.setLevel(max(everyday, logging.getLevelName(level.upper())))
-    logging.getLogger("widgetd").setLevel(level.upper())
+    logging.getLogger(logs.NAME).setLevel(level.upper())
     for name in _OWN_LOGS:
         library = logging.getLogger(name)
         library.handlers.clear()

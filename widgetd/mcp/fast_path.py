@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio.lowlevel
 import orjson
-import structlog
 from mcp.server.connection import Connection
 from mcp.server.streamable_http import check_accept_headers
 from mcp.shared.exceptions import MCPError
@@ -40,6 +39,7 @@ from pydantic import ValidationError
 
 from widgetd.access.auth import Access, steps_up
 from widgetd.access.principal import Caller, ClientInfo
+from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.mcp.middleware import caller_of, let_in
@@ -69,7 +69,7 @@ UNKNOWN = object()
 _ENVELOPE = (PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY)
 _KEYS = frozenset({"jsonrpc", "id", "method", "params"})
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 K = TypeVar("K")
 V = TypeVar("V")

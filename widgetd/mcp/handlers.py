@@ -10,9 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import structlog
-
 from widgetd.access.principal import Caller
+from widgetd.logs import get_logger
 from widgetd.mcp.listing import Pages
 from widgetd.mcp.resources import ServedResource
 from widgetd.render.result import Result, text_block
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 CALLS = "tools/call"
 READS = "resources/read"
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 async def call_tool(server: Server, name: str, arguments: Mapping[str, Any]) -> Result:

@@ -18,7 +18,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import anyio
-import structlog
 from anyio.abc import TaskGroup
 from mcp.server.connection import Connection
 from mcp.server.subscriptions import (
@@ -42,6 +41,7 @@ from widgetd.access.principal import CALLER, Audience, Principal
 from widgetd.catalog.change import Change, difference
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
+from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.middleware import refused
 from widgetd.mcp.resources import uris
@@ -65,7 +65,7 @@ NoticeFor = Callable[[Audience], Notice]
 _Notification = tuple[str, str]
 """A method, and the URI that it is about; empty where it is about none."""
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 async def notify(server: Server) -> None:

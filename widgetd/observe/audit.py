@@ -23,11 +23,11 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import orjson
-import structlog
 
 from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
 from widgetd.files.write import append_lines
+from widgetd.logs import get_logger
 from widgetd.observe.observer import Called, Notice
 from widgetd.widget.widget import Widget
 
@@ -46,7 +46,7 @@ RETRY_S = 5.0
 KEPT = 4
 """Full files beside the one that is written: `audit.jsonl.1` is the youngest of them."""
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 class Audit:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from weakref import WeakKeyDictionary
 
-import structlog
-
+from widgetd.logs import get_logger
 from widgetd.observe.observer import Called, Notice
 from widgetd.widget.images import blocked, image_origins
 from widgetd.widget.widget import Widget
 
-_log = structlog.get_logger("widgetd.mcp")
+_log = get_logger()
 
 _MOST = 8
 """Origins that are said of one widget; callers can name any number."""

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
 import anyio.to_thread
-import structlog
 
 from widgetd.errors import CallError, WidgetError
+from widgetd.logs import get_logger
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.upstreams import wire
 from widgetd.upstreams.answers import Answer, answer_of, too_large
@@ -37,7 +37,7 @@ State = Literal["disabled", "connecting", "ready", "empty", "failing", "failed"]
 CONNECTION_CLOSED = -32000
 """The code of the SDK's own error where a connection ends."""
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 class Observer(Protocol):

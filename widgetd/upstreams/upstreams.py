@@ -8,18 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 
 import anyio
-import structlog
 from anyio.abc import TaskGroup
 
 from widgetd.errors import CallError, ConfigError, nearest
 from widgetd.files.stamp import Stamp
+from widgetd.logs import get_logger
 from widgetd.upstreams.connection import Observer, Upstream
 from widgetd.upstreams.declarations import Declaration, read_file
 
 POLL_S = 1.0
 """How often the file is looked at; a look is a `stat` of it and of what it names."""
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 class Upstreams:

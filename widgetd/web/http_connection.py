@@ -21,9 +21,10 @@ from http import HTTPStatus
 from time import monotonic
 from typing import Any, cast
 
-import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from widgetd.logs import get_logger
 
 MOST_HEAD_BYTES = 64 * 1024
 """Of a header, beside what is read at once; and of what is in a body and none: trailers, chunks."""
@@ -36,7 +37,7 @@ TELL_S = 60.0
 
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

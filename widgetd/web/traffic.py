@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from http import HTTPMethod
 from time import perf_counter
 
-import structlog
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from widgetd.logs import get_logger
 
 OTHER = "other"
 """The route of a path that leads nowhere, and the method that HTTP does not know."""
@@ -23,7 +24,7 @@ GONE = 499
 
 _METHODS = frozenset(HTTPMethod)
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 class Traffic:

@@ -17,7 +17,7 @@ from storms.probing import until_refused
 from tests.process import daemon_process
 from tests.raw import answer, connect, modern_request
 from tests.serving import connected, greeting, over_stdio, serving, widget_file
-from tests.system.store.events import logged
+from tests.support.logs import captured_logs
 from tests.system.web.asking import ask
 from tests.unit.files.deep import LONGEST, deep
 
@@ -68,7 +68,7 @@ async def test_sigterm_lets_a_call_in_flight_finish(tmp_path: Path) -> None:
 async def test_a_path_that_is_too_long_is_told_once_and_all_other_files_have_their_events(
     tmp_path: Path,
 ) -> None:
-    with deep(tmp_path, LONGEST + 300), logged() as events:
+    with deep(tmp_path, LONGEST + 300), captured_logs() as events:
         async with serving(tmp_path) as url, connected(url, "modern") as client:
             (tmp_path / "Greeting.widget").write_text(widget_file())
             await client.lists("greeting")

@@ -15,8 +15,8 @@ from tests.process import PATIENCE_S, daemon_process
 from tests.system.web.asking import ask
 
 _CRASH = """
-import structlog
 from widgetd.daemon import telemetry
+from widgetd.logs import get_logger
 
 telemetry.configure("debug", readable=READABLE)
 
@@ -26,7 +26,7 @@ def render(arguments):
 try:
     render({"pin": "4711-of-" + "ada"})
 except LookupError:
-    structlog.get_logger().exception("call.crashed")
+    get_logger().exception("call.crashed")
 """
 
 
@@ -65,13 +65,13 @@ async def test_each_request_is_logged_where_that_is_wanted_and_no_path_of_a_clie
 
 _TOLD = """
 import logging
-import structlog
 from widgetd.daemon import telemetry
+from widgetd.logs import get_logger
 
 telemetry.configure("info", readable=True)
 said = {"problem": "it has none", "advice": "write it"}
 logging.getLogger("httpx2").info("HTTP Request: POST http://127.0.0.1/mcp")
-structlog.get_logger().warning("widget.refused", at="/name", **said)
+get_logger().warning("widget.refused", at="/name", **said)
 """
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -15,6 +19,7 @@ import pytest
 import uvicorn
 from fastmcp import Client, FastMCP
 from mcp import Client as McpClient
+from mcp import StdioServerParameters
 from mcp.client.extension import advertise
 from mcp_types import TextResourceContents
 
@@ -221,6 +226,53 @@ def test_a_server_takes_one_folder_once(folder: Path) -> None:
         "the server 'mine' has widgets already, from a call of register before this one; "
         "register one folder, once; mount a server of its own for another folder"
     )
+
+
+_OVER_STDIO = """
+import logging, sys, widgetd
+from fastmcp import FastMCP
+
+OWNERS_LOGGING
+server = FastMCP("mine")
+widgetd.register(server, sys.argv[1])
+server.run(transport="stdio", show_banner=False)
+"""
+
+LOGGING = {
+    "unconfigured": ("", {"widget.refused"}),
+    "of the root": ("logging.basicConfig(level='INFO')", {"widget.refused"}),
+    "of our logger": (
+        "logging.basicConfig(); logging.getLogger('widgetd').setLevel('DEBUG')",
+        {"widget.refused", "catalog.swapped"},
+    ),
+}
+
+
+@pytest.mark.parametrize("owners", LOGGING)
+async def test_registered_server_writes_only_json_rpc_to_stdout(
+    tmp_path: Path, owners: str
+) -> None:
+    configuration, expected = LOGGING[owners]
+    folder, script = tmp_path / "widgets", tmp_path / "server.py"
+    folder.mkdir()
+    (folder / "Greeting.widget").write_text(widget_file())
+    (folder / "Broken.widget").write_text("{")
+    script.write_text(_OVER_STDIO.replace("OWNERS_LOGGING", configuration))
+    line = f"{shlex.join([sys.executable, str(script), str(folder)])} 2>errors | tee output"
+    command = StdioServerParameters(command="sh", args=["-c", line], cwd=tmp_path)
+
+    with anyio.fail_after(3 * PATIENCE_S):
+        async with McpClient(command) as client:
+            await client.call_tool("greeting", {"who": "Ada"})
+            (folder / "Other.widget").write_text(widget_file("Other"))
+            while "other" not in {tool.name for tool in (await client.list_tools()).tools}:
+                await anyio.lowlevel.checkpoint()
+
+    messages = [json.loads(line) for line in (tmp_path / "output").read_text().splitlines()]
+    assert messages
+    assert {message["jsonrpc"] for message in messages} == {"2.0"}
+    words = set(re.findall(r"\b(?:widget|catalog)\.\w+", (tmp_path / "errors").read_text()))
+    assert words == expected
 
 
 async def test_a_folder_is_served_and_followed_beside_the_servers_own_tools(

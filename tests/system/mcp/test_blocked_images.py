@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from tests.serving import Era, connected, serving, widget_file
+from tests.support.logs import captured_logs
 
 GIVEN = '{"type":"Card","children":[{"type":"Image","src":{{ who | tojson }}}]}'
 
@@ -21,7 +21,7 @@ async def test_a_blocked_origin_is_said_once_for_each_widget(
     (tmp_path / "B.widget").write_text(widget_file("B", template=GIVEN))
     (tmp_path / "B.widget.toml").write_text('image_origins = ["https://i.imgur.com"]')
     settings = {"image_origin": ("https://fine.test",), "profile": profile}
-    with capture_logs() as logged:
+    with captured_logs() as logged:
         async with serving(tmp_path, **settings) as url, connected(url, era) as client:
             for who in ("https://i.imgur.com/a.png", "https://i.imgur.com/b.png"):
                 await client.call("a", who=who)
@@ -32,11 +32,11 @@ async def test_a_blocked_origin_is_said_once_for_each_widget(
             for n in range(20):
                 await client.call("b", who=f"https://{n}.test/a.png")
 
-    said = [one for one in logged if one["event"] == "image.blocked"]
+    said = [one for one in logged.all if one["event"] == "image.blocked"]
     assert said[:2] == [
         {
             "event": "image.blocked",
-            "log_level": "warning",
+            "level": "warning",
             "widget": "a",
             "origin": origin,
             "setting": "image_origin",

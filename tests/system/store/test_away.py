@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from tests.system.store.events import Events, logged
+from tests.support.logs import Events, captured_logs
 from tests.system.store.replicas import Clock, render
 from tests.system.store.server import Server, running_server
 from widgetd.errors import ConfigError
@@ -42,7 +42,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def events() -> Iterator[Events]:
     """What the store logs."""
-    with logged() as events:
+    with captured_logs() as events:
         yield events
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from redis import Redis, ResponseError
 
 from tests.serving import serving
-from tests.system.store.events import logged
+from tests.support.logs import captured_logs
 from tests.system.store.replicas import Replicas, render, replicas
 from tests.system.store.server import Server
 from tests.system.web.asking import ask
@@ -182,7 +182,7 @@ async def everything_works(both: Replicas, number: int) -> None:
 
 async def everything_goes_on(server: Server, place: int, put: Put, *, replace: bool) -> None:
     """Fill a store, spoil one key of it, and do everything twice."""
-    with logged() as events:
+    with captured_logs() as events:
         async with replicas(server, **BOUNDS) as both:
             await use_all(both)
             async with both.here.limits.slot("ann"):
@@ -226,7 +226,7 @@ async def test_replicas_that_meet_it_at_the_same_time_make_room_once(
         async with store.limits.slot("ann"):
             pass
 
-    with logged() as events:
+    with captured_logs() as events:
         async with replicas(shared_server, **BOUNDS) as both:
             await use_all(both)
             async with both.here.limits.slot("ann"):
@@ -296,7 +296,7 @@ async def test_what_is_skipped_is_counted_and_said_once_and_takes_nothing_with_i
         {"action": "tap", "payload": "{", "at": "1"},
         {"action": "tap", "payload": "1", "at": "nan"},
     ]
-    with logged() as events:
+    with captured_logs() as events:
         async with replicas(shared_server, actions=64) as both:
             await both.here.renders.put(render("r1"))
             with shared_server.client() as client:

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.system.store.events import logged
+from tests.support.logs import captured_logs
 from tests.system.store.receiver import (
     PATIENCE_S,
     SLOW,
@@ -99,7 +99,7 @@ async def test_what_is_hopeless_is_given_up_with_one_line_in_the_log(
     status: str, times: int
 ) -> None:
     async with receiving(status) as receiver, Client() as client:
-        with anyio.fail_after(PATIENCE_S), logged() as events:
+        with anyio.fail_after(PATIENCE_S), captured_logs() as events:
             assert not await client.deliver(hook_of(receiver), "m1", b"{}", clock=Clock())
 
     assert len(receiver.told) == times
@@ -117,7 +117,7 @@ async def test_a_receiver_that_is_away_is_tried_again_and_given_up() -> None:
     async with receiving() as receiver:
         hook = hook_of(receiver)
     async with Client() as client:
-        with anyio.fail_after(PATIENCE_S), logged() as events:
+        with anyio.fail_after(PATIENCE_S), captured_logs() as events:
             assert not await client.deliver(hook, "m1", b"{}", clock=Clock())
 
     assert [event["problem"].partition(":")[0] for event in events.all] == ["ConnectError"]
@@ -126,7 +126,7 @@ async def test_a_receiver_that_is_away_is_tried_again_and_given_up() -> None:
 async def test_nobody_on_this_machine_is_told_unless_that_is_allowed() -> None:
     async with receiving() as receiver, Client() as client:
         hook = hook_of(receiver, allow_private=False)
-        with anyio.fail_after(PATIENCE_S), logged() as events:
+        with anyio.fail_after(PATIENCE_S), captured_logs() as events:
             assert not await client.deliver(hook, "m1", b"{}", clock=Clock())
 
     assert receiver.told == []
@@ -213,7 +213,7 @@ def test_a_webhook_that_cannot_be_used_is_refused_at_the_start(
 async def test_an_outbox_that_is_full_is_in_nobodys_way() -> None:
     async with receiving() as receiver:
         made = Forwarder(local_store(), hook_of(receiver), most_waiting=1)
-        with logged() as events:
+        with captured_logs() as events:
             for number in range(2):
                 key = str(number)
                 await made.store.actions.append("r1", "tap", number, idempotency_key=key)
@@ -233,7 +233,7 @@ async def test_a_receiver_that_is_slow_in_any_way_has_one_deadline_for_each_atte
 ) -> None:
     async with receiving_slowly(SLOW[how]) as receiver, Client() as client:
         hook = hook_of(receiver, timeout_s=0.2)
-        with anyio.fail_after(PATIENCE_S), logged() as events:
+        with anyio.fail_after(PATIENCE_S), captured_logs() as events:
             assert not await client.deliver(hook, "m1", b"x" * size, clock=Clock())
 
     assert len(receiver.told) == 3

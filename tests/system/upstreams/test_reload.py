@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import structlog
 
 from tests.serving import connected, greeting, serving, widget_file
+from tests.support.logs import captured_logs
 from tests.system.upstreams.servers import (
     Flights,
     mcp_served,
@@ -100,11 +100,11 @@ async def test_a_file_that_cannot_be_used_says_its_line(tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
     async with upstreams_of(path, toml("a", url="http://127.0.0.1:9/mcp")) as upstreams:
         path.write_text('[a]\nurl = "http://127.0.0.1:9/mcp"\nheader = 1\n')
-        with structlog.testing.capture_logs() as told:
+        with captured_logs() as told:
             upstreams.reload()
             upstreams.reload()
 
-    refused = [one for one in told if one["event"] == "upstreams.refused"]
+    refused = [one for one in told.all if one["event"] == "upstreams.refused"]
     assert [one["problem"] for one in refused] == [
         "u.toml:3: the key 'a.header' is unknown; did you mean 'headers'?"
     ]

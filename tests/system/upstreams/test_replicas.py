@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from tests.making import widget
-from tests.system.store.events import logged
+from tests.support.logs import captured_logs
 from tests.system.store.replicas import Replicas, replicas
 from tests.system.store.server import Server, running_server
 from tests.system.upstreams.servers import Flights, mcp_served, toml, until, upstreams_of
@@ -104,7 +104,7 @@ async def test_replicas_that_lose_their_store_go_on_alone_and_find_back(
     flights, made = Flights(), flight()
     feed = made.feed
     assert feed is not None
-    with logged() as events:
+    with captured_logs() as events:
         async with two(flights, tmp_path) as (one, other), replicas(server) as both:
             here, there = feeds_of((one, other), both)
 

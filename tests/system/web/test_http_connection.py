@@ -17,10 +17,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
-from structlog.testing import capture_logs
 
 from tests.raw import PATIENCE_S, answer, connect, exchange, modern_request
 from tests.serving import serving, widget_file
+from tests.support.logs import captured_logs
 from widgetd.web.http_connection import MOST_HEAD_BYTES, HttpLimits
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
 
@@ -354,7 +354,7 @@ async def test_when_all_places_are_taken_probes_are_answered_and_others_told_to_
 ) -> None:
     async with serving(tmp_path, connections=5) as url:
         silent = [await connect(url) for _ in range(60)]
-        with capture_logs() as logged:
+        with captured_logs() as logged:
             probes = [await exchange(url, ALIVE) for _ in range(3)]
             ready, _ = await exchange(url, ALIVE.replace(b"/livez", b"/readyz"))
             refused, why = await exchange(url, *modern_request(url, "tools/list"))
@@ -368,7 +368,7 @@ async def test_when_all_places_are_taken_probes_are_answered_and_others_told_to_
     assert (ready, refused) == (200, 503)
     assert why == b"too many connections are open; try again\n"
     # Told of when it began, and not again within the minute.
-    assert [line for line in logged if line["event"] == "connections.exhausted"] == []
+    assert [line for line in logged.all if line["event"] == "connections.exhausted"] == []
 
 
 async def test_a_burst_of_connections_takes_no_more_descriptors_than_there_are_places(
@@ -377,7 +377,7 @@ async def test_a_burst_of_connections_takes_no_more_descriptors_than_there_are_p
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with serving(tmp_path, connections=5) as url:
         host, port = url.removeprefix("http://").removesuffix("/mcp").split(":")
-        with contextlib.ExitStack() as held, capture_logs() as logged:
+        with contextlib.ExitStack() as held, captured_logs() as logged:
             # All come in one turn of the loop, and there are descriptors for some of them only.
             clients = [held.enter_context(socket.socket()) for _ in range(200)]
             held.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
@@ -387,7 +387,7 @@ async def test_a_burst_of_connections_takes_no_more_descriptors_than_there_are_p
             probed, _ = await exchange(url, ALIVE)
 
     assert probed == 200
-    assert [line for line in logged if line["event"] == "accept.failed"] == []
+    assert [line for line in logged.all if line["event"] == "accept.failed"] == []
 
 
 async def test_a_probe_that_has_a_kept_place_gives_it_back(tmp_path: Path) -> None:
@@ -409,7 +409,7 @@ async def test_without_descriptors_left_one_line_is_logged_and_whoever_waits_is_
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with serving(tmp_path) as url:
         host, port = url.removeprefix("http://").removesuffix("/mcp").split(":")
-        with socket.socket() as late, capture_logs() as logged, contextlib.ExitStack() as taken:
+        with socket.socket() as late, captured_logs() as logged, contextlib.ExitStack() as taken:
             taken.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
             resource.setrlimit(resource.RLIMIT_NOFILE, (late.fileno() + 1, hard))
             with contextlib.suppress(OSError):
@@ -419,7 +419,7 @@ async def test_without_descriptors_left_one_line_is_logged_and_whoever_waits_is_
             with contextlib.suppress(BlockingIOError):
                 late.connect((host, int(port)))
             with anyio.fail_after(PATIENCE_S):
-                while not any(line["event"] == "accept.failed" for line in logged):  # noqa: ASYNC110 - a log is not awaited
+                while not any(line["event"] == "accept.failed" for line in logged.all):  # noqa: ASYNC110 - a log is not awaited
                     await anyio.sleep(0.01)
             taken.close()
             with anyio.fail_after(PATIENCE_S):
@@ -428,7 +428,7 @@ async def test_without_descriptors_left_one_line_is_logged_and_whoever_waits_is_
                 await anyio.wait_readable(late)
             said = late.recv(4096)
 
-    told = [line for line in logged if line["event"] == "accept.failed"]
+    told = [line for line in logged.all if line["event"] == "accept.failed"]
     assert said.startswith(b"HTTP/1.1 200 OK\r\n")
     assert len(told) == 1
     assert told[0]["problem"].startswith("[Errno 24]")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import anyio
 import pytest
-from structlog.testing import capture_logs
 
 from tests.serving import PATIENCE_S, widget_file
+from tests.support.logs import captured_logs
 from widgetd.catalog.loader import Catalog, load
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import reload
@@ -205,7 +205,7 @@ async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_no
 ) -> None:
     write(tmp_path, "Greeting")
     hints, registry = Hints(), Registry()
-    with capture_logs() as logged:
+    with captured_logs() as logged:
         async with anyio.create_task_group() as tasks:
             there = anyio.Event()
             catalog, _ = catalog_of(tmp_path)
@@ -216,8 +216,8 @@ async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_no
                 write(tmp_path, "Greeting", text="Goodbye")
                 hints.add(["Greeting.widget"])
                 await registry.newer_than(served)
-            told = [line["changed"] for line in logged]
+            told = [line["changed"] for line in logged.all]
             tasks.cancel_scope.cancel()
 
     assert told == [0]
-    assert [line["changed"] for line in logged] == [0, 1]
+    assert [line["changed"] for line in logged.all] == [0, 1]

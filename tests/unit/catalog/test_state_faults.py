@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from tests.serving import Connection, connected, greeting, serving, widget_file
-from tests.system.store.events import Events, logged
+from tests.support.logs import Events, captured_logs
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.last_good import LastGood
@@ -215,7 +215,7 @@ def no_room() -> Iterator[None]:
 def harmed(state: Path, name: str) -> Iterator[Events]:
     """What is said while the state folder is as a row of the table has it."""
     HARMS[name](state)
-    with no_room() if name == "full" else nullcontext(), logged() as events:
+    with no_room() if name == "full" else nullcontext(), captured_logs() as events:
         yield events
 
 
@@ -268,7 +268,7 @@ def test_what_stands_in_the_place_of_the_draws_is_replaced_where_it_can_be(
     use(state, "Hello")
     in_place_of(DRAWS, kind)(state)
 
-    with logged() as events:
+    with captured_logs() as events:
         use(state, "Other")
         use(state, "Again")
 
@@ -331,7 +331,7 @@ def test_what_was_lost_is_kept_once_there_is_room_and_the_next_fault_is_told_ane
     with harmed(state, name) as events:
         save("A", "B", "C")
     mend(state)
-    with logged() as later:
+    with captured_logs() as later:
         save("D")
     with harmed(state, name) as again:
         save("E")

@@ -19,7 +19,6 @@ from typing import Any
 
 import anyio
 import orjson
-import structlog
 from agents import Agent, RunHooks, Runner, Tool
 from agents.mcp import MCPServerManager, MCPToolCustomDataContext
 from chatkit.actions import Action
@@ -52,6 +51,7 @@ from widgetd.access.principal import Principal
 from widgetd.chat.backend.model import ChatModel, demand_answer
 from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools, UpstreamTools, short, text_of
+from widgetd.logs import get_logger
 from widgetd.widget.components import to_chatkit
 
 INSTRUCTIONS = (
@@ -75,7 +75,7 @@ ROOTS = {"Card", "ListView", "Basic"}
 
 TOO_LONG = "W2501"
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 Servers = Callable[[Principal], AbstractContextManager[Sequence[OwnTools | UpstreamTools]]]
 """The MCP servers of one turn, not connected yet, for whoever talks."""

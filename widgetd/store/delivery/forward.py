@@ -18,14 +18,14 @@ from typing import Any
 
 import anyio
 import orjson
-import structlog
 
+from widgetd.logs import get_logger
 from widgetd.store.contract import UNKNOWN, Accepted, Actions, Awaited, Clock, Origin, Store
 from widgetd.store.delivery.webhook import Client, Webhook
 
 MOST_WAITING = 1000
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,9 +18,9 @@ from typing import Self
 
 import anyio
 import httpx2
-import structlog
 
 from widgetd.errors import ConfigError
+from widgetd.logs import get_logger
 from widgetd.store.contract import Clock
 from widgetd.store.delivery.addresses import PrivateAddressError, address_of
 
@@ -36,7 +36,7 @@ AT_ONCE = 16
 SHORTEST_SECRET = 24
 _MAY_PASS = frozenset({408, 425, 429})
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

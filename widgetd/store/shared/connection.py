@@ -20,7 +20,6 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import anyio
-import structlog
 from anyio.abc import TaskStatus
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -28,6 +27,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 
 from widgetd.errors import ConfigError
+from widgetd.logs import get_logger
 from widgetd.store.waiters import Waiters
 
 PATIENCE_S = 0.25
@@ -91,7 +91,7 @@ _REPLACED = NOTIFY + "return notify(KEYS[1], ARGV[1], 'version', ARGV[2])"
 
 _SCHEMES = {"valkey": "redis", "valkeys": "rediss"}
 
-_log = structlog.get_logger()
+_log = get_logger()
 
 Kind = Literal["string", "hash", "zset", "stream"]
 

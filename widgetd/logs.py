@@ -1,0 +1,79 @@
+"""The event log of this process: every room writes to it, the program decides where it goes.
+
+The daemon sends events to structlog (`daemon.telemetry`). In any other program (`widgetd.register`,
+commands) they go to the standard library's logger `widgetd`, so to the handlers that the program
+configured, from WARNING up unless it sets another level. structlog's default is not used: it
+prints to standard output, which belongs to the protocol in a server over stdio.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Protocol
+
+NAME = "widgetd"
+
+
+class _Destination(Protocol):
+    def debug(self, event: str, **fields: Any) -> Any: ...
+    def info(self, event: str, **fields: Any) -> Any: ...
+    def warning(self, event: str, **fields: Any) -> Any: ...
+    def error(self, event: str, **fields: Any) -> Any: ...
+    def exception(self, event: str, **fields: Any) -> Any: ...
+
+
+class _StandardLibrary:
+    """The logger `widgetd`, with messages as `event field=value`."""
+
+    def __init__(self) -> None:
+        self._logger = logging.getLogger(NAME)
+        if self._logger.level == logging.NOTSET:
+            self._logger.setLevel(logging.WARNING)
+
+    def debug(self, event: str, **fields: Any) -> None:
+        self._log(logging.DEBUG, event, fields)
+
+    def info(self, event: str, **fields: Any) -> None:
+        self._log(logging.INFO, event, fields)
+
+    def warning(self, event: str, **fields: Any) -> None:
+        self._log(logging.WARNING, event, fields)
+
+    def error(self, event: str, **fields: Any) -> None:
+        self._log(logging.ERROR, event, fields)
+
+    def exception(self, event: str, **fields: Any) -> None:
+        self._log(logging.ERROR, event, fields, exc_info=True)
+
+    def _log(
+        self, level: int, event: str, fields: dict[str, Any], *, exc_info: bool = False
+    ) -> None:
+        if self._logger.isEnabledFor(level):
+            message = " ".join((event, *(f"{name}={value!r}" for name, value in fields.items())))
+            # The record names the line that logged: two frames above this one.
+            self._logger.log(level, "%s", message, exc_info=exc_info, stacklevel=3)
+
+
+class EventLog:
+    """A logger that modules take on import, before its destination is known."""
+
+    def __init__(self) -> None:
+        self.write_to(_StandardLibrary())
+
+    def write_to(self, destination: _Destination) -> None:
+        """Send every event to `destination` from now on."""
+        self.destination = destination
+        # Attributes rather than methods: an event below the level costs a request no second call.
+        self.debug = destination.debug
+        self.info = destination.info
+        self.warning = destination.warning
+        self.error = destination.error
+        self.exception = destination.exception
+
+
+_LOG = EventLog()
+
+
+def get_logger() -> EventLog:
+    """Return the log of this process."""
+    return _LOG
