@@ -9,17 +9,16 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio.lowlevel
 import httpx2
 
 from widgetd.store.delivery.addresses import PrivateAddressError, address_of
-
-MOST_BYTES = 8 * 1024 * 1024
-"""Of one answer; a stream of events has no end, and so no size."""
+from widgetd.upstreams.limits import LIMITS
 
 TOO_LARGE = "too_large"
 """Noted of an answer larger than that, which says nothing of whether the upstream is well."""
@@ -28,7 +27,7 @@ _JSON = ("application/json", "text/event-stream")
 
 
 class TooLargeError(Exception):
-    """An answer is larger than `MOST_BYTES`."""
+    """An answer is larger than `UpstreamLimits.answer_bytes`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,8 @@ class Wire(httpx2.AsyncBaseTransport):
         self.noted = Noted(reason, self.clock(), counts)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The answer to `request`, bounded."""
+        """Send `request` and return its response, decoded and bounded."""
+        request.headers["accept-encoding"] = "identity"
         try:
             if not self.private:
                 await self._pin(request)
@@ -86,10 +86,29 @@ class Wire(httpx2.AsyncBaseTransport):
             self.note(reason)
             raise
         self._look_at(response)
-        content_type = response.headers.get("content-type", "")
-        if not content_type.startswith("text/event-stream"):
-            response.stream = _Bounded(response.stream, self)
-        return response
+        return await self._bounded(response)
+
+    async def _bounded(self, response: httpx2.Response) -> httpx2.Response:
+        """Return `response` with a body that is decoded and counted here.
+
+        httpx2 decompresses behind the transport and keeps all of it, so a limit on the bytes
+        that arrive would bound nothing: 6 MB of gzip are 6 GB.
+        """
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if "," in encoding:
+            # Each coding multiplies by up to 1,000, and what lies between them is never counted.
+            self.note("protocol")
+            await response.aclose()
+            raise httpx2.DecodingError("several content codings")
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        limit = None if is_stream else LIMITS.answer_bytes
+        bare = {"content-encoding", "content-length"} if encoding != "identity" else set()
+        return httpx2.Response(
+            response.status_code,
+            headers=[pair for pair in response.headers.multi_items() if pair[0] not in bare],
+            stream=_BoundedBody(response.stream, self, encoding, limit),
+            extensions=response.extensions,
+        )
 
     def _look_at(self, response: httpx2.Response) -> None:
         status = response.status_code
@@ -121,22 +140,40 @@ class Wire(httpx2.AsyncBaseTransport):
 
 
 @dataclass(eq=False)
-class _Bounded(httpx2.AsyncByteStream):
+class _BoundedBody(httpx2.AsyncByteStream):
+    """A body that is decompressed piece by piece and ends with an error above `limit` bytes."""
+
     _stream: Any
     _wire: Wire
+    _encoding: str
+    _limit: int | None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         count = 0
         try:
-            async for chunk in self._stream:
-                count += len(chunk)
-                if count > MOST_BYTES:
-                    self._wire.note(TOO_LARGE, counts=False)
-                    raise TooLargeError
-                yield chunk
+            async with aclosing(self._pieces()) as pieces:
+                async for piece in pieces:
+                    count += len(piece)
+                    if self._limit is not None and count > self._limit:
+                        self._wire.note(TOO_LARGE, counts=False)
+                        raise TooLargeError
+                    yield piece
         except httpx2.HTTPError as error:
             self._wire.note(reason_of(error) or "protocol")
             raise
+
+    async def _pieces(self) -> AsyncGenerator[bytes, None]:
+        if self._encoding == "identity":
+            async for piece in self._stream:
+                yield piece
+            return
+        headers = {"content-encoding": self._encoding}
+        packed = httpx2.Response(200, headers=headers, stream=self._stream)
+        async with aclosing(packed.aiter_bytes(LIMITS.piece_bytes)) as decoded:
+            async for piece in decoded:
+                yield piece
+                # One arriving chunk may hold 1,000 pieces; give the loop a turn after each.
+                await anyio.lowlevel.checkpoint()
 
     async def aclose(self) -> None:
         await self._stream.aclose()

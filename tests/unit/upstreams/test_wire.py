@@ -1,0 +1,121 @@
+"""Responses of upstreams are decoded and counted where their bytes are kept."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import AsyncIterator
+
+import anyio
+import anyio.lowlevel
+import httpx2
+import pytest
+
+from widgetd.upstreams.limits import LIMITS
+from widgetd.upstreams.wire import TOO_LARGE, TooLargeError, Wire, client
+
+EXPANDED_BYTES = 512 * 1024 * 1024
+
+
+class Source(httpx2.AsyncBaseTransport):
+    """An upstream that answers every request with these chunks.
+
+    Attributes:
+        sent: How many chunks were taken so far.
+    """
+
+    def __init__(self, chunks: list[bytes], **headers: str) -> None:
+        self.chunks = chunks
+        self.headers = {key.replace("_", "-"): value for key, value in headers.items()}
+        self.sent = 0
+        self.requests: list[httpx2.Request] = []
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        return httpx2.Response(200, headers=self.headers, content=self._body())
+
+    async def _body(self) -> AsyncIterator[bytes]:
+        for chunk in self.chunks:
+            self.sent += 1
+            yield chunk
+
+
+def wired(source: Source) -> tuple[Wire, httpx2.AsyncClient]:
+    line = Wire(private=True, is_mcp=False, _inner=source)  # type: ignore[arg-type]
+    return line, client(line, {})
+
+
+def bomb() -> list[bytes]:
+    """Return `EXPANDED_BYTES` of zeros as gzip, in chunks of 16 KiB."""
+    packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    zeros = bytes(1024 * 1024)
+    packed = b"".join(packer.compress(zeros) for _ in range(EXPANDED_BYTES // len(zeros)))
+    packed += packer.flush()
+    return [packed[at : at + 16384] for at in range(0, len(packed), 16384)]
+
+
+async def test_requests_ask_for_uncompressed_responses() -> None:
+    source = Source([b"{}"], content_type="application/json")
+    async with wired(source)[1] as http:
+        await http.get("http://it.example/")
+
+    assert source.requests[0].headers["accept-encoding"] == "identity"
+
+
+async def test_compressed_response_is_decoded_although_not_asked_for() -> None:
+    source = Source([gzip.compress(b"x" * 200_000)], content_encoding="gzip", content_length="234")
+    async with wired(source)[1] as http:
+        response = await http.get("http://it.example/")
+
+    assert response.content == b"x" * 200_000
+    assert "content-encoding" not in response.headers
+
+
+async def test_compressed_response_stops_at_the_limit_of_decoded_bytes() -> None:
+    chunks = bomb()
+    source = Source(chunks, content_encoding="gzip")
+    line, http = wired(source)
+    async with http:
+        with pytest.raises(TooLargeError):
+            await http.get("http://it.example/")
+
+    assert line.noted is not None
+    assert line.noted.reason == TOO_LARGE
+    assert len(chunks) > 30
+    assert source.sent <= 2
+
+
+async def test_decoding_an_event_stream_leaves_turns_to_others() -> None:
+    source = Source(bomb()[:2], content_encoding="gzip", content_type="text/event-stream")
+    turns = pieces = 0
+    done = anyio.Event()
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    _, http = wired(source)
+    async with anyio.create_task_group() as tasks, http:
+        tasks.start_soon(count_turns)
+        async with http.stream("GET", "http://it.example/") as response:
+            async for piece in response.aiter_bytes():
+                assert len(piece) <= LIMITS.piece_bytes
+                pieces += 1
+        done.set()
+
+    assert pieces > 200
+    assert turns >= pieces
+
+
+async def test_response_with_several_content_codings_is_refused() -> None:
+    source = Source([gzip.compress(gzip.compress(b"{}"))], content_encoding="gzip, gzip")
+    line, http = wired(source)
+    async with http:
+        with pytest.raises(httpx2.DecodingError, match="several content codings"):
+            await http.get("http://it.example/")
+
+    assert line.noted is not None
+    assert line.noted.reason == "protocol"
+    assert source.sent == 0
