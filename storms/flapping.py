@@ -28,6 +28,7 @@ from tests.system.upstreams.servers import (
     upstreams_of,
 )
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
+from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.server import build
 from widgetd.store.contract import Bounds, StoredRender
@@ -165,8 +166,9 @@ async def updated(*, updates: int) -> tuple[int, int, int]:
     """
     now, shown = 1_000_000.0, widget()
     store = local_store(clock=lambda: now)
-    rendering = build(Registry(snapshot_of(shown)), store).rendering
-    first = await rendering.render(shown, {"who": "Ada"}, "", owner=rendering.caller.principal.name)
+    registry = Registry(snapshot_of(shown))
+    rendering, caller = build(registry, store).rendering, Caller(snapshot=registry.current)
+    first = await rendering.render(shown, {"who": "Ada"}, "", owner=caller.principal.name)
     last, seen = first, first.version
     async with anyio.create_task_group() as tasks:
 
@@ -182,7 +184,7 @@ async def updated(*, updates: int) -> tuple[int, int, int]:
             nonlocal now, last
             for _ in range(times):
                 now += 0.06
-                last = await rendering.update(first.id, {"who": f"Ada {last.version}"})
+                last = await rendering.update(first.id, {"who": f"Ada {last.version}"}, caller)
                 await anyio.lowlevel.checkpoint()
             await anyio.wait_all_tasks_blocked()
             return _own().rss_bytes

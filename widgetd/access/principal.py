@@ -258,8 +258,8 @@ class Caller:
     prefix: str = ""
     outer: Caller | None = None
 
-    def refused(self, refusal: CallError | None) -> Caller:
-        """The same, with why their message is not let in."""
+    def with_refusal(self, refusal: CallError | None) -> Caller:
+        """Return this caller with the reason why the message is refused; None: it is admitted."""
         return self if refusal is None else replace(self, refusal=refusal)
 
 
@@ -267,12 +267,16 @@ CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")
 """Set for the time of one request by the server that took it."""
 
 
-def caller_in(registry: Registry) -> Caller | None:
-    """Who is calling now, as the widgets of `registry` see it; None in-process."""
+def current_caller(registry: Registry) -> Caller:
+    """Return the caller of the request at hand as the widgets of `registry` see it.
+
+    For code that a framework calls without its request: FastMCP's provider and the SDK's own
+    handlers. Everything else takes the caller as an argument. In-process, the caller is `LOCAL`.
+    """
     caller = CALLER.get(None)
     while caller is not None and caller.registry is not registry:
         caller = caller.outer
-    return caller
+    return caller or Caller(snapshot=registry.current)
 
 
 def placed(uri: str, prefix: str) -> str:

@@ -106,7 +106,7 @@ async def _wanted(
         raise CallError("W2002", str(error), path="part") from None
     how = {name: arguments[name] for name in ("theme", "width", "format")}
     if render_id:
-        render = await context.rendering.stored(render_id)
+        render = await context.rendering.load(render_id, context.caller)
         widget = widgets.get(render.tool)
         title = widget.definition.title if widget else render.tool
         tree = orjson.loads(render.tree)

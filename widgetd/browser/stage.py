@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from widgetd.access.principal import CALLER, Caller
+from widgetd.access.principal import Caller
 from widgetd.browser.chromium import FONTS, NOW, Theme, new_context
 from widgetd.browser.targets import NOWHERE, Target, found, locators
 from widgetd.errors import CallError
@@ -436,11 +436,7 @@ class Stage:
         # With FastMCP behind it, which commands that serve nobody do without.
         from widgetd.mcp.http_calls import take_action  # noqa: PLC0415
 
-        token = CALLER.set(replace(self.caller, registry=self.server.registry))
-        try:
-            answer = await take_action(self.server, arguments)
-        finally:
-            CALLER.reset(token)
+        answer = await take_action(self.server, arguments, self.caller)
         refused = answer.get("_meta", {}).get("widgetd/error", {})
         said = {"code": refused["code"]} if refused else {}
         payload = arguments.get("payload", {})

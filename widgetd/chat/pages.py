@@ -16,13 +16,13 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from widgetd.access.principal import ADMIN, CHAT, Principal
+from widgetd.access.principal import ADMIN, CHAT, Caller, Principal
 from widgetd.chat.opening import SCRIPTED
 from widgetd.errors import CallError
-from widgetd.mcp.http_calls import keep_shown
+from widgetd.mcp.http_calls import caller_for, store_if_interactive
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
-from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, body_of, routes
+from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, body_of, caller_of, routes
 from widgetd.web.gallery.detail import result_of
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.pages import frame, live, view_response
@@ -62,11 +62,6 @@ class Chat:
             await self._made.wait()
         return self._backend
 
-    @property
-    def owner(self) -> Principal:
-        """Who asks."""
-        return self.server.rendering.caller.principal
-
 
 async def chatkit(chat: Chat, request: Request) -> Response:
     """ChatKit's protocol: a request in JSON; a stream of events, or JSON."""
@@ -79,7 +74,7 @@ async def chatkit(chat: Chat, request: Request) -> Response:
         raise RefusedError(413, {"error": f"expected at most {MOST_BYTES} bytes, got more"})
     backend = await chat.backend()
     try:
-        answer: Any = await backend.process(body, chat.owner)
+        answer: Any = await backend.process(body, caller_of(request).principal)
         if not hasattr(answer, "json_events"):
             return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
         # Most of what is wrong with a request is known before the first event.
@@ -118,13 +113,13 @@ def _problem(error: Exception) -> tuple[int, str]:
     return 501, str(error)
 
 
-async def state(chat: Chat, _request: Request) -> dict[str, Any]:
+async def state(chat: Chat, request: Request) -> dict[str, Any]:
     """Which model is asked, how its servers are, and which views to have ready."""
     backend = await chat.backend()
-    model = backend.model
-    async with backend.connected(chat.owner) as (_servers, states):
+    model, caller = backend.model, caller_of(request)
+    async with backend.connected(caller.principal) as (_servers, states):
         servers = states()
-    widgets = chat.server.rendering.caller.snapshot.widgets
+    widgets = caller.snapshot.widgets
     return {
         "model": model.name,
         "scripted": model.name == SCRIPTED,
@@ -136,19 +131,20 @@ async def state(chat: Chat, _request: Request) -> dict[str, Any]:
 async def widget(chat: Chat, request: Request) -> dict[str, Any]:
     """A widget of a thread as it is drawn now; as it was, where it is served no more."""
     thread, item = request.path_params["thread"], request.path_params["item"]
-    threads, owner = (await chat.backend()).threads, chat.owner
+    threads, caller = (await chat.backend()).threads, caller_of(request)
+    owner = caller.principal
     try:
         shown: Any = await threads.load_item(thread, item, owner)
     except LookupError:
         raise RefusedError(404, {"error": f"there is no {item}"}) from None
     facts = await threads.noted(thread, item, owner)
-    found = await rendered(chat.server, facts)
+    found = await rendered(chat.server, facts, caller)
     if found is None:
         tree = shown.widget.model_dump(exclude_none=True) if shown.type == "widget" else {}
         return {"tool": "", "title": "A widget", "result": {"structuredContent": tree}}
     if found.id != facts.get("render"):
         await threads.note(thread, item, {**facts, "render": found.id}, owner)
-    served = chat.server.rendering.caller.snapshot.widgets[found.tool]
+    served = caller.snapshot.widgets[found.tool]
     return {
         "tool": found.tool,
         "title": served.definition.title,
@@ -157,18 +153,18 @@ async def widget(chat: Chat, request: Request) -> dict[str, Any]:
     }
 
 
-async def rendered(server: Server, facts: Mapping[str, Any]) -> StoredRender | None:
+async def rendered(server: Server, facts: Mapping[str, Any], caller: Caller) -> StoredRender | None:
     """The render that a widget of a thread shows now; None where there is none any more.
 
     What was drawn is kept as long as the widget is the same, so that whoever waits for what is
     done in it goes on waiting.
     """
     rendering, render_id = server.rendering, facts.get("render", "")
-    served = rendering.caller.snapshot.widgets.get(facts.get("tool", ""))
+    served = caller.snapshot.widgets.get(facts.get("tool", ""))
     if served is None:
         return None
     try:
-        kept = await rendering.stored(render_id)
+        kept = await rendering.load(render_id, caller)
     except CallError:
         kept = None
     arguments = facts.get("arguments")
@@ -180,13 +176,13 @@ async def rendered(server: Server, facts: Mapping[str, Any]) -> StoredRender | N
         made = rendering.make(served, arguments, server.registry.current.generation)
     except CallError:
         return kept
-    await keep_shown(server, made)
+    await store_if_interactive(server, made, caller)
     return made
 
 
-async def redrawn(server: Server, _item: str, facts: Mapping[str, Any]) -> Any:
+async def redrawn(server: Server, facts: Mapping[str, Any], owner: Principal) -> Any:
     """The tree that a widget of a thread shows now; None where there is none any more."""
-    render = await rendered(server, facts)
+    render = await rendered(server, facts, caller_for(server, owner))
     return None if render is None else orjson.loads(render.tree)
 
 
@@ -194,7 +190,7 @@ async def seen(chat: Chat, request: Request) -> dict[str, Any]:
     """What the model was told in the last turn of a thread, and what it said."""
     thread, backend = request.path_params["thread"], await chat.backend()
     try:
-        return await backend.threads.noted(thread, "seen", chat.owner)
+        return await backend.threads.noted(thread, "seen", caller_of(request).principal)
     except LookupError:
         raise RefusedError(404, {"error": f"there is no {thread}"}) from None
 

@@ -95,7 +95,7 @@ def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL)
         history=History(),
     )
     files = site.build(shown, folder, f"{base.rstrip('/')}/")
-    print(f"{folder}: {len(shown.snapshot.widgets)} widgets in {files} files")
+    print(f"{folder}: {len(server.registry.current.widgets)} widgets in {files} files")
     return 0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,7 @@ from widgetd.files.hints import Hints
 from widgetd.files.source import read
 from widgetd.limits import Limits
 from widgetd.mcp.builtin.operate import Operations
-from widgetd.mcp.http_calls import take_action
+from widgetd.mcp.http_calls import caller_for, take_action
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.mcp.sessions import SessionBounds
@@ -354,6 +354,9 @@ def chat_of(
         with nullcontext("") if access is None else access.lending(owner) as token:
             yield [OwnTools(url, token), *map(UpstreamTools, enabled)]
 
+    async def act(arguments: Mapping[str, Any], owner: Principal) -> dict[str, Any]:
+        return await take_action(server, arguments, caller_for(server, owner), delegated=True)
+
     def backend() -> ChatServer:
         # Late, because these take longer to import than all others.
         from widgetd.chat.backend.model import chat_model  # noqa: PLC0415
@@ -364,7 +367,7 @@ def chat_of(
             Threads(kept),
             chat_model(settings.chat_model, settings.chat_url, key),
             servers,
-            act=partial(take_action, server, lent=True),
+            act=act,
             redraw=partial(redrawn, server),
             instructions=instructions or INSTRUCTIONS,
         )

@@ -79,8 +79,8 @@ Params = Mapping[str, Any]
 Parts = Sequence[bytes | memoryview]
 """A response, in the pieces that it was made of."""
 
-Answer = Callable[["Server", Caller, Params, bytes], Awaitable[Sent]]
-"""Who asks, for what, and the server's stamp on modern results, to the result as JSON."""
+Answer = Callable[["Server", Params, bytes, Caller], Awaitable[Sent]]
+"""Answers with the result as JSON: what is asked, the stamp on modern results, the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +283,7 @@ class FastPath:
         """The response to a request; from here on it is ours."""
         server, caller, params = self._server, request.caller, request.params
         method, stamp = METHODS[request.method], b"" if request.session else self._stamp
-        answering = partial(method.answer, server, caller, params, stamp)
+        answering = partial(method.answer, server, params, stamp)
         with self._in_use(request):
             try:
                 answer = await let_in(
@@ -365,8 +365,8 @@ def _response(request_id: int | str, kind: bytes, *content: bytes | memoryview) 
     return (head, *content, b"}")
 
 
-async def _call(server: Server, _caller: Caller, params: Params, stamp: bytes) -> Sent:
-    result = await call_tool(server, params["name"], params.get("arguments", {}))
+async def _call(server: Server, params: Params, stamp: bytes, caller: Caller) -> Sent:
+    result = await call_tool(server, params["name"], params.get("arguments", {}), caller)
     return Sent(result.json(stamp), result.is_error, result.code)
 
 
@@ -409,18 +409,18 @@ async def _unless_gone(receive: sdk.Receive, answering: Coroutine[Any, Any, Part
 
 
 def _page_of(name: str) -> Answer:
-    async def page(server: Server, caller: Caller, params: Params, _stamp: bytes) -> Sent:
+    async def page(server: Server, params: Params, _stamp: bytes, caller: Caller) -> Sent:
         pages = await LISTS[name](server, caller)
         return Sent(pages.ready(params.get("cursor", "")))
 
     return page
 
 
-async def _read(server: Server, caller: Caller, params: Params, _stamp: bytes) -> Sent:
+async def _read(server: Server, params: Params, _stamp: bytes, caller: Caller) -> Sent:
     return Sent(orjson.dumps(read_resource(server, caller, params["uri"])))
 
 
-async def _pong(_server: Server, _caller: Caller, _params: Params, _stamp: bytes) -> Sent:
+async def _pong(_server: Server, _params: Params, _stamp: bytes, _caller: Caller) -> Sent:
     return Sent(b"{}")
 
 

@@ -1,7 +1,7 @@
-"""What answers the requests that widgetd answers itself, whichever door they came in by.
+"""Handlers of the requests that widgetd answers itself: calls, lists and resource reads.
 
-The doors are the fast path, and what of ours stands in FastMCP's way: the middleware, and the
-provider. A handler is given who calls, and what for; it refuses nobody.
+The fast path, the middleware and FastMCP's provider all end here. A handler takes the caller
+as an argument; admission has already happened.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ READS = "resources/read"
 _log = get_logger()
 
 
-async def call_tool(server: Server, name: str, arguments: Mapping[str, Any]) -> Result:
-    """The result of a call, errors included; what nobody foresaw says nothing of the inside."""
+async def call_tool(
+    server: Server, name: str, arguments: Mapping[str, Any], caller: Caller
+) -> Result:
+    """Answer a call; an unexpected exception becomes an error result without its details."""
     try:
-        return await server.call(name, arguments)
+        return await server.call(name, arguments, caller)
     except Exception:  # noqa: BLE001 - the boundary of one call: no other may fail with it
         _log.exception("call.crashed", tool=name)
         said = to_json([text_block(f"Error calling tool '{name}'")])
@@ -37,7 +39,7 @@ async def call_tool(server: Server, name: str, arguments: Mapping[str, Any]) -> 
 
 
 def read_resource(server: Server, caller: Caller, uri: str) -> dict[str, Any] | None:
-    """What is read at a URI of one widget; None where that takes long, or nothing is there."""
+    """Read a resource of one widget; None if there is none, or if reading it must wait."""
     if not uri.startswith(("widget://", "ui://")):
         return None
     found = server.resources.find(uri, caller.snapshot, caller.prefix)
@@ -59,4 +61,4 @@ async def _resources(server: Server, caller: Caller) -> Pages:
 LISTS: Mapping[str, Callable[[Server, Caller], Awaitable[Pages]]] = MappingProxyType(
     {"tools/list": _tools, "resources/list": _resources}
 )
-"""What each list is, for whoever asks."""
+"""The list of each method, as its caller sees it."""

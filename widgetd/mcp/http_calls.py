@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 
 from widgetd.access.auth import principal_of
-from widgetd.access.principal import Caller
+from widgetd.access.principal import Caller, Principal
 from widgetd.errors import CallError
-from widgetd.mcp.builtin.updates import updated
+from widgetd.mcp.builtin.updates import replace_render
 from widgetd.mcp.handlers import CALLS
 from widgetd.mcp.middleware import let_in
 from widgetd.mcp.server import Server
@@ -66,9 +66,9 @@ async def update_kept(
     """
     params: dict[str, Any] = {"name": "update_render"}
 
-    async def rendered(_caller: Caller) -> dict[str, Any]:
+    async def rendered(caller: Caller) -> dict[str, Any]:
         params["arguments"] = given = {"render_id": render_id, **await read()}
-        return await updated(server.rendering, given, tool=name)
+        return await replace_render(server.rendering, given, caller, tool=name)
 
     return await _answered(server, user, params, rendered)
 
@@ -80,16 +80,13 @@ async def _answered(
     rendered: Callable[[Caller], Awaitable[dict[str, Any]]],
 ) -> dict[str, Any]:
     """What `rendered` says to whoever is let in, or why it failed."""
-    principal = principal_of(user, server.otherwise)
-    snapshot = server.views.of(server.registry.current, principal.audience)
 
-    async def answer() -> dict[str, Any]:
-        # As a call would be answered, so that whoever observes calls need not know better.
+    async def answer(admitted: Caller) -> dict[str, Any]:
+        # The shape of a tool result, so that observers need to know only one.
         try:
-            caller = server.rendering.caller
-            if caller.refusal is not None:
-                raise caller.refusal
-            return {"structuredContent": await rendered(caller)}
+            if admitted.refusal is not None:
+                raise admitted.refusal
+            return {"structuredContent": await rendered(admitted)}
         except CallError as error:
             said = failure(error).wire()
             return {
@@ -98,36 +95,44 @@ async def _answered(
                 "_meta": {"widgetd/error": said},
             }
 
-    caller = Caller(snapshot=snapshot, principal=principal, registry=server.registry)
+    caller = caller_for(server, principal_of(user, server.otherwise))
     answered = await let_in(server, caller, answer, method=CALLS, params=params)
     content: dict[str, Any] = answered["structuredContent"]
     return content
 
 
-async def keep_shown(server: Server, render: StoredRender) -> bool:
-    """Keep what a page shows where something can be done in it, and say whether it can."""
+async def store_if_interactive(server: Server, render: StoredRender, caller: Caller) -> bool:
+    """Store the render that a page shows if it has actions, and return whether it has."""
     if render.has_actions:
-        owner = server.rendering.caller.principal.name
-        await server.store.renders.put(replace(render, owner=owner))
+        await server.store.renders.put(replace(render, owner=caller.principal.name))
     return render.has_actions
 
 
-async def take_action(
-    server: Server, arguments: Mapping[str, Any], *, lent: bool = False
-) -> dict[str, Any]:
-    """What `widget_action` answers, as it goes to clients, to whoever looks at the page.
+def caller_for(server: Server, principal: Principal) -> Caller:
+    """Return `principal` as a caller, with the part of today's snapshot that they may see."""
+    snapshot = server.views.of(server.registry.current, principal.audience)
+    return Caller(snapshot=snapshot, principal=principal, registry=server.registry)
 
-    A page that is `lent` may press what an agent of its user's may.
+
+async def take_action(
+    server: Server, arguments: Mapping[str, Any], caller: Caller, *, delegated: bool = False
+) -> dict[str, Any]:
+    """Call `widget_action` for the user of a page and return the result as clients get it.
+
+    Args:
+        server: Serves the widget.
+        arguments: Of `widget_action`.
+        caller: The user who looks at the page.
+        delegated: Whether the page has only the rights of an agent that acts for its user.
     """
-    caller = server.rendering.caller
-    principal = caller.principal.lent() if lent else caller.principal
+    principal = caller.principal.lent() if delegated else caller.principal
     caller = replace(caller, principal=principal, registry=server.registry)
     params = {"name": "widget_action", "arguments": arguments}
 
-    async def taken() -> Sent:
-        result = await server.call("widget_action", arguments)
+    async def act(admitted: Caller) -> Sent:
+        result = await server.call("widget_action", arguments, admitted)
         return Sent(result.json(), result.is_error, result.code)
 
-    sent = await let_in(server, caller, taken, method=CALLS, params=params)
+    sent = await let_in(server, caller, act, method=CALLS, params=params)
     answer: dict[str, Any] = orjson.loads(sent.json)
     return answer

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mcp.shared.exceptions import MCPError
@@ -61,19 +62,24 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
         client = sdk.client_info(connection)
         caller = caller_of(server, root, user, client, context.meta or {})
 
-        async def answer() -> Any:
+        async def answer(admitted: Caller) -> Any:
             if not server.standalone or method not in LISTS:
-                return await call_next(context)
+                # FastMCP and the SDK call our handlers without the request.
+                token = CALLER.set(admitted)
+                try:
+                    return await call_next(context)
+                finally:
+                    CALLER.reset(token)
             validate_client_request(method, context.protocol_version, context.params)
-            page = (await LISTS[method](server, caller)).page(params.get("cursor") or "")
+            page = (await LISTS[method](server, admitted)).page(params.get("cursor") or "")
             modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
             return {**page, **sdk.envelope(server.mcp)} if modern else page
 
-        async def joined() -> Any:
-            answered = await answer()
-            # A client that shakes hands is told of nothing before it has its answer.
+        async def joined(admitted: Caller) -> Any:
+            answered = await answer(admitted)
+            # A notification before the answer to its handshake would confuse a client.
             if method != "initialize":
-                root.clients.join(connection)
+                root.clients.join(connection, admitted.principal)
             return answered
 
         # Nobody answers a notification, so it is no call.
@@ -113,16 +119,16 @@ def needs_of(server: Server, method: str, params: Mapping[str, Any]) -> Needs | 
 async def let_in(
     server: Server,
     caller: Caller,
-    answer: Callable[[], Awaitable[T]],
+    answer: Callable[[Caller], Awaitable[T]],
     *,
     method: str,
     params: Mapping[str, Any],
     silent: bool = False,
 ) -> T:
-    """What `answer` says to a message, where its sender may send it; observers hear of a call.
+    """Answer a message if its sender may send it, and tell the observers of a call.
 
-    A call is answered in any case: why it is not let in stands in `CALLER`, with who sent it.
-    Of one that is `silent` no observer hears.
+    A call is answered in any case: `answer` gets a caller whose `refusal` says why it is
+    refused, because a model reads results, not protocol errors.
 
     Raises:
         MCPError: It is no call, and is not let in.
@@ -130,15 +136,16 @@ async def let_in(
     async with _admitted(server, needs_of(server, method, params), caller.principal) as refusal:
         if refusal is not None and method != CALLS:
             raise refused(refusal)
-        token = CALLER.set(caller.refused(refusal))
-        try:
-            if method != CALLS or silent or not server.observers:
-                return await answer()
-            return await observed(
-                answer, params, caller, builtin=server.builtin, observers=server.observers
-            )
-        finally:
-            CALLER.reset(token)
+        admitted = caller.with_refusal(refusal)
+        if method != CALLS or silent or not server.observers:
+            return await answer(admitted)
+        return await observed(
+            partial(answer, admitted),
+            params,
+            caller,
+            builtin=server.builtin,
+            observers=server.observers,
+        )
 
 
 @asynccontextmanager

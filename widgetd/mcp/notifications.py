@@ -224,9 +224,8 @@ class Clients:
                 del self._open[scope]
         return SubscriptionsListenResult(_meta={SUBSCRIPTION_ID_META_KEY: context.request_id})
 
-    def join(self, connection: Connection) -> None:
-        """Tell this legacy client of changes until its connection or its token ends."""
-        principal = CALLER.get().principal
+    def join(self, connection: Connection, principal: Principal) -> None:
+        """Notify this legacy client of changes until its connection or its token ends."""
         if connection in self._legacy:
             self._legacy[connection].principal = principal
             return
@@ -251,7 +250,7 @@ class Clients:
             MCPError: It is told of too many already.
         """
         connection = sdk.connection_of(context.session)
-        self.join(connection)
+        self.join(connection, CALLER.get().principal)
         if client := self._legacy.get(connection):
             if len(client.subscribed) >= MOST_SUBSCRIBED:
                 problem = f"a client subscribes to at most {MOST_SUBSCRIBED} resources"

@@ -36,7 +36,7 @@ from mcp_types import (
 from mcp_types import Tool as McpTool
 from pydantic import PrivateAttr
 
-from widgetd.access.principal import Audience, Caller, placed
+from widgetd.access.principal import Audience, Caller, current_caller, placed
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
@@ -179,7 +179,7 @@ class WidgetProvider(sdk.Reached):
 
     def _tool(self, said: Mapping[str, Any]) -> ServedTool:
         return ServedTool(
-            partial(self._server.call, said["name"]),
+            partial(self._call, said["name"]),
             name=said["name"],
             title=said["title"],
             description=said["description"],
@@ -188,6 +188,9 @@ class WidgetProvider(sdk.Reached):
             icons=said.get("icons") or None,
             meta=said["_meta"],
         )
+
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        return await self._server.call(name, arguments, self._caller)
 
     async def _list_tools(self) -> Sequence[Tool]:
         server, caller = self._server, self._caller
@@ -220,7 +223,7 @@ class WidgetProvider(sdk.Reached):
     async def _get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:  # noqa: ARG002 - resources have one version
         if uri.startswith(RENDERS):
             try:
-                render = await self._server.rendering.stored(uri.removeprefix(RENDERS))
+                render = await self._server.rendering.load(uri.removeprefix(RENDERS), self._caller)
             except CallError:
                 return None
             return render_resource(uri, render)
@@ -247,7 +250,7 @@ class WidgetProvider(sdk.Reached):
 
     @property
     def _caller(self) -> Caller:
-        return self._server.rendering.caller
+        return current_caller(self._server.registry)
 
 
 def _placed(tool: Tool, prefix: str) -> Tool:

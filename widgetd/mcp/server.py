@@ -18,7 +18,7 @@ from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp_types import CallToolRequestParams, CompletionArgument
 
 from widgetd.access.auth import Access, principal_of
-from widgetd.access.principal import LOCAL, Caller, Principal, SnapshotViews
+from widgetd.access.principal import LOCAL, Caller, Principal, SnapshotViews, current_caller
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
@@ -162,9 +162,8 @@ class Server:
         """Who listens to `mcp`."""
         return self.roots[0].clients
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Answer a call of one of our tools, for whoever is calling; errors are results too."""
-        caller = self.rendering.caller
+    async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Result:
+        """Answer a call of a widget or a built-in tool; errors are results too."""
         if caller.refusal is not None:
             return error_result(caller.refusal)
         if name in self.builtin:
@@ -173,7 +172,7 @@ class Server:
         try:
             if widget is None:
                 raise unknown_widget(name, caller.snapshot.widgets)
-            return await self.rendering.call(widget, arguments)
+            return await self.rendering.call(widget, arguments, caller)
         except CallError as error:
             return error_result(error)
 
@@ -182,7 +181,7 @@ class Server:
 
         Of what the result says, the SDK drops what the caller's protocol does not know.
         """
-        arguments, caller = params.arguments or {}, self.rendering.caller
+        arguments, caller = params.arguments or {}, current_caller(self.registry)
         tool = self.builtin.get(params.name)
         if tool is not None and tool.asks and caller.client.asks and caller.refusal is None:
             said, question = sdk.confirmed(params), tool.asks(self.context(caller), arguments)
@@ -191,7 +190,7 @@ class Server:
             if question and not said:
                 refusal = CallError("W3006", "the user did not agree, so nothing was done")
                 return {"resultType": "complete", **error_result(refusal).values()}
-        result = await call_tool(self, params.name, arguments)
+        result = await call_tool(self, params.name, arguments, caller)
         return {"resultType": "complete", **result.values()}
 
     def complete(
@@ -200,7 +199,7 @@ class Server:
         """The tools that begin with what was typed, for `{tool}` in a resource's address."""
         if argument.name != "tool":
             return []
-        widgets = self.rendering.caller.snapshot.widgets
+        widgets = current_caller(self.registry).snapshot.widgets
         return [tool for tool in widgets if tool.startswith(argument.value)]
 
     def header_schema(self, name: str) -> dict[str, Any] | None:

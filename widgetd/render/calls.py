@@ -1,7 +1,7 @@
-"""The path of a call: arguments -> validate -> render -> keep -> result.
+"""The path of a call: arguments -> validate -> render -> store -> result.
 
-Whoever asks for a widget comes through here: its own tool, `render_widget`,
-`show_render`, a backend's POST. Knows nothing of how they ask.
+Every way to ask for a widget ends here: its own tool, `render_widget`, `show_render`
+and a backend's POST. The transport is unknown here; the caller is an argument.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import anyio
 import anyio.to_thread
 import orjson
 
-from widgetd.access.principal import ADMIN, Caller, caller_in, is_elevated
+from widgetd.access.principal import ADMIN, Caller, is_elevated
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
@@ -45,7 +45,7 @@ class Rendering:
         feeds: Fills widgets that have a feed.
 
     Args:
-        registry: Where a call that came without a request finds the snapshot.
+        registry: The snapshot being served, to hide renders of widgets that became invisible.
         clock: Tells the time, in seconds since the epoch.
         new_id: Makes the id of a render; it must not be guessed.
     """
@@ -76,91 +76,87 @@ class Rendering:
             WeakKeyDictionary()
         )
 
-    @property
-    def caller(self) -> Caller:
-        """Who is calling now; in-process, somebody who sees what is being served."""
-        return caller_in(self._registry) or Caller(snapshot=self._registry.current)
-
-    async def call(self, widget: Widget, arguments: Mapping[str, Any]) -> Result:
-        """Render `widget` for whoever is calling.
+    async def call(self, widget: Widget, arguments: Mapping[str, Any], caller: Caller) -> Result:
+        """Render `widget` for `caller` and store the render.
 
         Raises:
             CallError: The client is too old, the arguments do not fit, or the template fails on
                 them.
         """
-        caller = self.caller
-        self._profile(widget)  # so that what is wrong with the call itself renders nothing
+        self._profile(widget, caller)  # before rendering: a refused call costs nothing
         owner = caller.principal.name
         render = await self.render(widget, arguments, caller.snapshot.generation, owner=owner)
-        return self.showing(render)
+        return self.result(render, caller)
 
-    def showing(self, render: StoredRender) -> Result:
-        """What shows `render` to whoever is calling now.
+    def result(self, render: StoredRender, caller: Caller) -> Result:
+        """Return the tool result that shows `render` to `caller`.
 
         Raises:
             CallError: The client is too old.
         """
-        caller = self.caller
-        profile = self._profile(caller.snapshot.widgets.get(render.tool))
+        profile = self._profile(caller.snapshot.widgets.get(render.tool), caller)
         protocol = caller.client.protocol
         return tool_result(
             render, profile, policy=self._policy, protocol=protocol, prefix=caller.prefix
         )
 
-    def _profile(self, widget: Widget | None) -> Literal["chatkit", "split"]:
+    def _profile(self, widget: Widget | None, caller: Caller) -> Literal["chatkit", "split"]:
         if widget is not None:
-            check_client(widget, self.caller)
-        return profile_for(self._policy, widget, self.caller)
+            check_client(widget, caller)
+        return profile_for(self._policy, widget, caller)
 
-    async def stored(self, render_id: str) -> StoredRender:
-        """A render that was made before, of a widget that whoever is calling may see.
+    async def load(self, render_id: str, caller: Caller) -> StoredRender:
+        """Return a stored render of a widget that `caller` may see.
 
         Raises:
-            CallError: It is not kept, or not any more (W2007).
+            CallError: There is none of that id, it expired, or it is hidden (W2007).
         """
         render = await self._store.renders.get(render_id)
-        if render is None or self._is_hidden(render):
+        if render is None or self._is_hidden(render, caller):
             raise _no_render(render_id)
         return render
 
-    async def newer(
-        self, render_id: str, *, after: int, timeout_s: float
+    async def wait_for_newer(
+        self, render_id: str, caller: Caller, *, after: int, timeout_s: float
     ) -> StoredRender | Literal["timeout", "draining", "expired"]:
-        """The newest version of a render once it is a later one than `after`, or why not.
+        """Wait until a render has a later version than `after`; return it, or why there is none.
 
         Raises:
-            CallError: It is not kept, or not any more, or hidden from whoever is calling (W2007).
+            CallError: There is none of that id, it expired, or it is hidden (W2007).
         """
-        await self.stored(render_id)
-        found = await self._store.renders.newer(render_id, after=after, timeout_s=timeout_s)
-        return "expired" if isinstance(found, StoredRender) and self._is_hidden(found) else found
+        await self.load(render_id, caller)
+        newer = await self._store.renders.newer(render_id, after=after, timeout_s=timeout_s)
+        if isinstance(newer, StoredRender) and self._is_hidden(newer, caller):
+            return "expired"
+        return newer
 
     async def update(
         self,
         render_id: str,
         arguments: Mapping[str, Any] | None,
+        caller: Caller,
         *,
         tool: str = "",
         after: int | None = None,
         failed: bool = False,
         note: str = "",
     ) -> StoredRender:
-        """Put another version in a render's place, as whoever made it, or who may do everything.
+        """Replace a render by its next version; only its owner and admins may.
 
         Args:
-            render_id: Of the render.
-            arguments: What it is drawn with now; None leaves the picture as it is.
-            tool: The widget that it must be of; empty for any.
-            after: The version that must be the newest.
-            failed: Whether what the user asked for was not done.
-            note: What the user is told beneath the widget.
+            render_id: The render to replace.
+            arguments: The widget's new arguments; None keeps the tree.
+            caller: The client that replaces it.
+            tool: The widget that the render must be of; empty for any.
+            after: The version that must be the newest one; None for any.
+            failed: Whether the user's action could not be done.
+            note: A sentence for the user, shown beneath the widget.
 
         Raises:
-            CallError: There is no such render for whoever is calling (W2007), the arguments do not
-                fit, another version is the newest (W2406), or too many come too soon (W2201).
+            CallError: The caller has no such render (W2007), the arguments do not fit, another
+                version is the newest (W2406), or updates come too fast (W2201).
         """
-        caller = self.caller
-        standing = await self.stored(render_id)
+        standing = await self.load(render_id, caller)
         principal = caller.principal
         if standing.owner != principal.name and ADMIN not in principal.scopes:
             raise _no_render(render_id)
@@ -190,29 +186,29 @@ class Rendering:
             raise _no_render(render_id)
         return kept
 
-    async def hides_actions(self, render_id: str) -> bool:
-        """Whether actions wait, taken in a render that whoever is calling may not see.
+    async def hides_actions(self, render_id: str, caller: Caller) -> bool:
+        """Return whether actions are queued for a render that `caller` may not see.
 
-        They do so after the render has left.
+        Actions outlive their render, so the queue's own origin decides once the render expired.
         """
         render = await self._store.renders.get(render_id)
         if render is not None:
-            return self._is_hidden(render)
+            return self._is_hidden(render, caller)
         waiting = await self._store.actions.read(render_id, timeout_s=0)
-        audience = self.caller.principal.audience
+        audience = caller.principal.audience
         return not all(
             audience.saw(elevated=one.origin.elevated, marks=set(one.origin.marks))
             for one in waiting.actions
         )
 
-    async def hides_render(self, render_id: str) -> bool:
-        """Whether a render is kept, of a widget that whoever is calling may not see."""
+    async def hides_render(self, render_id: str, caller: Caller) -> bool:
+        """Return whether a stored render exists that `caller` may not see."""
         render = await self._store.renders.get(render_id)
-        return render is not None and self._is_hidden(render)
+        return render is not None and self._is_hidden(render, caller)
 
-    def _is_hidden(self, render: StoredRender) -> bool:
-        caller, tool = self.caller, render.tool
-        # As its widget was then, which may be gone; and as it is now.
+    def _is_hidden(self, render: StoredRender, caller: Caller) -> bool:
+        tool = render.tool
+        # Both the widget at the time of the render, which may be gone, and today's must be visible.
         saw = caller.principal.audience.saw(elevated=render.elevated, marks=set(render.marks))
         served = tool in self._registry.current.widgets
         return not saw or (served and tool not in caller.snapshot.widgets)

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from widgetd.access.principal import Caller
 from widgetd.mcp.login import WELL_KNOWN
 from widgetd.mcp.server import Server
 from widgetd.web.guard import Guard
@@ -114,6 +115,12 @@ def json_response(
     """`value` as JSON, sent as pages are."""
     content = orjson.dumps(value, default=dict)
     return Response(content, status, headers, media_type="application/json")
+
+
+def caller_of(request: Request) -> Caller:
+    """Return the caller that the page's guard authenticated."""
+    caller: Caller = request.state.caller
+    return caller
 
 
 async def body_of(request: Request, most_bytes: int) -> bytes | None:

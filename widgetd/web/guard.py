@@ -17,7 +17,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from widgetd.access.auth import Access, principal_of
-from widgetd.access.principal import CALLER, NOBODY, Caller, Principal
+from widgetd.access.principal import NOBODY, Principal
+from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.login import reason_of
 from widgetd.mcp.server import Server
 
@@ -53,14 +54,8 @@ class Guard:
                 answer = PlainTextResponse(f"this token has no scope {needed}\n", 403)
             else:
                 answer = app
-            views, registry = self._server.views, self._server.registry
-            snapshot = views.of(registry.current, principal.audience)
-            caller = Caller(snapshot=snapshot, principal=principal, registry=registry)
-            token = CALLER.set(caller)
-            try:
-                await self._while_good(principal, answer, scope, receive, send)
-            finally:
-                CALLER.reset(token)
+            scope.setdefault("state", {})["caller"] = caller_for(self._server, principal)
+            await self._while_good(principal, answer, scope, receive, send)
 
         return guarded
 

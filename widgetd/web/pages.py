@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from widgetd.access.auth import Access, Reason, principal_of
-from widgetd.access.principal import ADMIN, METRICS, caller_in
+from widgetd.access.principal import ADMIN, METRICS, Caller
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.updates import LONGEST_NOTE
 from widgetd.mcp.http_calls import keep_render, update_kept
@@ -25,7 +25,7 @@ from widgetd.mcp.server import Server
 from widgetd.observe.status import Vitals, readiness, status
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import kind
-from widgetd.web.app import Page, body_of, routes
+from widgetd.web.app import Page, body_of, caller_of, routes
 from widgetd.web.guard import Guard
 from widgetd.web.metrics import Metrics
 
@@ -71,7 +71,7 @@ async def readyz(daemon: Daemon, _request: Request) -> Response:
 async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, Any]:
     """How widgetd is, fault by fault: HTML for a browser, JSON for everybody else."""
     server = daemon.server
-    facts = status(server.registry, daemon.vitals, server.rendering.caller.snapshot)
+    facts = status(server.registry, daemon.vitals, caller_of(request).snapshot)
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse(facts)
     return {"faults": facts.pop("faults"), "facts": facts, "dress": _dress()}
@@ -87,8 +87,8 @@ def _dress() -> Markup:
 async def metrics_page(daemon: Daemon, request: Request) -> Response:
     """Numbers for Prometheus, in the dialect that the scraper asks for."""
     server = daemon.server
-    # On a port of its own nobody says who asks.
-    caller = caller_in(server.registry)
+    # On a port of its own, metrics have no guard.
+    caller: Caller | None = getattr(request.state, "caller", None)
     audience = (server.otherwise if caller is None else caller.principal).audience
     named = None
     if not audience.sees_everything:

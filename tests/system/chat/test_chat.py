@@ -20,7 +20,7 @@ from tests.serving import PATIENCE_S, serving, widget_file
 from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, problems, said, widgets
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
-from widgetd.access.principal import LOCAL
+from widgetd.access.principal import LOCAL, Principal
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
 from widgetd.chat.backend import threads
@@ -259,10 +259,10 @@ async def test_a_turn_that_takes_too_long_ends_with_a_sentence(
 
 
 def chat_with(*tools: OwnTools) -> servers.ChatServer:
-    async def act(_arguments: Any) -> dict[str, Any]:
+    async def act(_arguments: Any, _owner: Principal) -> dict[str, Any]:
         return {}
 
-    async def redraw(_item: str, _facts: Any) -> None:
+    async def redraw(_facts: Any, _owner: Principal) -> None:
         return None
 
     model = models.chat_model(SCRIPTED, None, None)

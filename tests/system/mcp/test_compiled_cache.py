@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from tests.making import snapshot_of, widget
+from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
 from widgetd.mcp.server import build
 from widgetd.store.factory import local_store
@@ -18,10 +19,11 @@ async def test_a_call_releases_the_widget_that_was_called_longest_ago(
 ) -> None:
     monkeypatch.setattr("widgetd.render.calls.CompiledCache", partial(CompiledCache, most=1))
     first, second = widget("First"), widget("Second")
-    server = build(Registry(snapshot_of(first, second)), local_store())
+    snapshot = snapshot_of(first, second)
+    server = build(Registry(snapshot), local_store())
 
     for called in (first, second):
-        await server.rendering.call(called, {"who": "Ada"})
+        await server.rendering.call(called, {"who": "Ada"}, Caller(snapshot=snapshot))
 
     assert "template" not in vars(first)
     assert "template" in vars(second)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.making import snapshot_of, widget
 from widgetd import load_widget
+from widgetd.access.principal import Caller
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
@@ -32,7 +33,8 @@ def rendering(snapshot: Snapshot, *, most: int = 100, **policy: Any) -> Renderin
 
 async def test_a_full_cache_of_renders_gives_the_collector_nothing_to_visit() -> None:
     widgets, most = discover_widgets(bundled()), 2000
-    calls = rendering(snapshot_of(*widgets), most=most)
+    snapshot = snapshot_of(*widgets)
+    calls = rendering(snapshot, most=most)
 
     async def keep(count: int) -> list[str]:
         renders = [
@@ -50,7 +52,7 @@ async def test_a_full_cache_of_renders_gives_the_collector_nothing_to_visit() ->
     gc.collect()
 
     assert len(gc.get_objects()) - before < most / 100
-    assert (await calls.stored(oldest)).id == oldest
+    assert (await calls.load(oldest, Caller(snapshot=snapshot))).id == oldest
 
 
 @pytest.mark.parametrize("profile", ["chatkit", "split"])
@@ -60,11 +62,10 @@ async def test_a_result_says_the_same_as_json_and_as_values_in_both_eras(
     profile: Any, text: Any, inline_max_bytes: int
 ) -> None:
     flight = load_widget(bundled() / "Flight Tracker.widget")
-    calls = rendering(
-        snapshot_of(flight), profile=profile, text=text, inline_max_bytes=inline_max_bytes
-    )
+    snapshot = snapshot_of(flight)
+    calls = rendering(snapshot, profile=profile, text=text, inline_max_bytes=inline_max_bytes)
 
-    result = await calls.call(flight, flight.example or {})
+    result = await calls.call(flight, flight.example or {}, Caller(snapshot=snapshot))
 
     said = same_in_both_eras(result)
     assert said["isError"] is False
@@ -123,11 +124,12 @@ async def test_facts_that_64_bits_do_not_hold_are_said_to_the_last_digit() -> No
         template='{"type":"Card"}',
         sidecar='[summary_data]\nbelow = "n - 1"\n',
     )
-    calls = rendering(snapshot_of(counted), profile="split")
+    caller = Caller(snapshot=snapshot_of(counted))
+    calls = rendering(caller.snapshot, profile="split")
 
-    result = await calls.call(counted, {"n": -(2**63)})
+    result = await calls.call(counted, {"n": -(2**63)}, caller)
 
     assert json.loads(result.structured)["below"] == -(2**63) - 1
     said = same_in_both_eras(result)
-    render = await calls.stored(said["_meta"]["widgetd/render"]["id"])
-    assert calls.showing(render).values() == said
+    render = await calls.load(said["_meta"]["widgetd/render"]["id"], caller)
+    assert calls.result(render, caller).values() == said

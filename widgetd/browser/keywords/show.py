@@ -32,7 +32,7 @@ async def show_widget(
     if theme:
         await set_theme(stage, theme)
     if render_id:
-        render = await stage.server.rendering.stored(render_id)
+        render = await stage.server.rendering.load(render_id, stage.caller)
         made = stage.caller.snapshot.widgets.get(render.tool)
         await stage.show_render(made, Shown(arguments={}), render)
         await stage.update()  # of what came before it was shown nobody tells it

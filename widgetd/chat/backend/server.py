@@ -80,11 +80,11 @@ _log = get_logger()
 Servers = Callable[[Principal], AbstractContextManager[Sequence[OwnTools | UpstreamTools]]]
 """The MCP servers of one turn, not connected yet, for whoever talks."""
 
-Act = Callable[[Mapping[str, Any]], Any]
-"""Takes the arguments of `widget_action`; answers what a client would get."""
+Act = Callable[[Mapping[str, Any], Principal], Any]
+"""Calls `widget_action` with these arguments for a user; answers what a client would get."""
 
-Redraw = Callable[[str, Mapping[str, Any]], Any]
-"""Draws a widget anew for whoever asks; answers its tree, or None where it cannot be drawn."""
+Redraw = Callable[[Mapping[str, Any], Principal], Any]
+"""Draws a widget of a thread again for a user; answers its tree, or None if it cannot."""
 
 
 class Conversation(ThreadItemConverter):
@@ -323,7 +323,7 @@ class ChatServer(ChatKitServer[Principal]):
             return SyncCustomActionResponse(updated_item=sender)
         await self.store.add_thread_item(thread.id, told, context)
         facts = await self.threads.noted(thread.id, sender.id, context)
-        tree = await self._redraw(sender.id, facts) if facts.get("arguments") is not None else None
+        tree = await self._redraw(facts, context) if facts.get("arguments") is not None else None
         if tree is not None:
             sender = sender.model_copy(update={"widget": to_chatkit(tree)})
             await self.store.save_item(thread.id, sender, context)
@@ -345,7 +345,8 @@ class ChatServer(ChatKitServer[Principal]):
                 "action": action.type,
                 "payload": payload,
                 "idempotency_key": token_hex(8),
-            }
+            },
+            context,
         )
         if answer.get("isError"):
             return answer, None

@@ -40,9 +40,9 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     key = arguments["idempotency_key"]
     remembered = f"widget_action {render_id} {key}"
     answer = await store.idempotency.recall(remembered)
-    if answer is not None and not await context.rendering.hides_render(render_id):
+    if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
         return structured_result(dict(answer))
-    render = await context.rendering.stored(render_id)
+    render = await context.rendering.load(render_id, context.caller)
     offered = _offered(tree_actions(orjson.loads(render.tree)), arguments["action"])
     try:
         payload = offered.accept(arguments["payload"])
@@ -62,7 +62,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         render_id, offered.type, payload, idempotency_key=key, origin=origin
     )
     answer = {"status": accepted.status, "next": accepted.seq}
-    owner = context.rendering.caller.principal.name
+    owner = context.caller.principal.name
     standing = await store.idempotency.remember(remembered, answer, owner=owner)
     return structured_result(dict(standing))
 
@@ -104,7 +104,7 @@ def _offered(known: Mapping[str, TreeAction], action: str) -> TreeAction:
 async def await_widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"actions": [{"seq", "action", "payload", "at"}], "next", "status"}`."""
     render_id, after = arguments["render_id"], arguments["after"]
-    if await context.rendering.hides_actions(render_id):
+    if await context.rendering.hides_actions(render_id, context.caller):
         awaited = Awaited(status="expired", next=after)
     else:
         awaited = await context.store.actions.read(

@@ -107,13 +107,15 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
     name, widgets = arguments["name"], context.caller.snapshot.widgets
     if name not in widgets:
         raise unknown_widget(name, widgets)
-    return await context.rendering.call(widgets[name], arguments.get("arguments", {}))
+    return await context.rendering.call(
+        widgets[name], arguments.get("arguments", {}), context.caller
+    )
 
 
 async def show_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """What the call answered that made the render, in the profile of this one."""
-    render = await context.rendering.stored(arguments["render_id"])
-    return context.rendering.showing(render)
+    render = await context.rendering.load(arguments["render_id"], context.caller)
+    return context.rendering.result(render, context.caller)
 
 
 TOOLS = (

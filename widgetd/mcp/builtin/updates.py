@@ -18,6 +18,7 @@ from widgetd.render.result import Result, structured_result
 from widgetd.store.contract import StoredRender
 
 if TYPE_CHECKING:
+    from widgetd.access.principal import Caller
     from widgetd.render.calls import Rendering
 
 LONGEST_NOTE = 200
@@ -26,22 +27,23 @@ LONGEST_NOTE = 200
 
 async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """`{"renderId", "version", "summary"}`."""
-    return structured_result(await updated(context.rendering, arguments))
+    return structured_result(await replace_render(context.rendering, arguments, context.caller))
 
 
-async def updated(
-    rendering: Rendering, arguments: Mapping[str, Any], *, tool: str = ""
+async def replace_render(
+    rendering: Rendering, arguments: Mapping[str, Any], caller: Caller, *, tool: str = ""
 ) -> dict[str, Any]:
-    """What whoever replaces a render is told.
+    """Replace a render and return `{"renderId", "version", "summary"}`.
 
     Args:
-        rendering: Renders.
-        arguments: What `update_render` takes.
-        tool: The widget that it must be a render of; empty for any.
+        rendering: Renders widgets and stores the renders.
+        arguments: Of `update_render`.
+        caller: The client that replaces it.
+        tool: The widget that the render must be of; empty for any.
 
     Raises:
-        CallError: It neither draws nor says anything, or not why it failed (W2002), or it cannot
-            be done, see `Rendering.update`.
+        CallError: It has neither arguments nor a note, or a failure without a note (W2002); or
+            see `Rendering.update`.
     """
     drawn, failed = arguments.get("arguments"), arguments.get("failed", False)
     note = arguments.get("note", "")
@@ -52,6 +54,7 @@ async def updated(
     render = await rendering.update(
         arguments["render_id"],
         drawn,
+        caller,
         tool=tool,
         after=arguments.get("after"),
         failed=failed,
@@ -62,11 +65,14 @@ async def updated(
 
 async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
     """What shows the version that is newer, or `{"status"}`: timeout, draining, expired."""
-    found = await context.rendering.newer(
-        arguments["render_id"], after=arguments["after"], timeout_s=arguments["timeout_s"]
+    found = await context.rendering.wait_for_newer(
+        arguments["render_id"],
+        context.caller,
+        after=arguments["after"],
+        timeout_s=arguments["timeout_s"],
     )
     if isinstance(found, StoredRender):
-        return context.rendering.showing(found)
+        return context.rendering.result(found, context.caller)
     return structured_result({"status": found})
 
 

@@ -10,16 +10,17 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from widgetd.access.principal import Caller
 from widgetd.catalog.history import changes_between
 from widgetd.errors import CallError, nearest
 from widgetd.limits import Limits
-from widgetd.mcp.http_calls import keep_shown
+from widgetd.mcp.http_calls import store_if_interactive
 from widgetd.mcp.server import Server
 from widgetd.render.result import Policy, failure, tool_result
 from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.schema.json_values import is_json
 from widgetd.store.contract import StoredRender
-from widgetd.web.app import PAGE_HEADERS
+from widgetd.web.app import PAGE_HEADERS, caller_of
 from widgetd.web.gallery.call_snippets import calls
 from widgetd.web.gallery.editing import editable
 from widgetd.web.gallery.gallery import Gallery
@@ -31,8 +32,8 @@ from widgetd.widget.widget import Widget
 TABS = ("arguments", "model", "problems", "actions", "use", "source", "changes")
 
 
-async def preview(gallery: Gallery, widget: Widget, seen: Shown) -> dict[str, Any]:
-    """One call of `widget` as its caller would get it, for somebody who may act in it.
+async def preview(gallery: Gallery, widget: Widget, seen: Shown, caller: Caller) -> dict[str, Any]:
+    """Call `widget` for `caller`, who may act in it.
 
     Returns:
         What the page's script draws from. `result` is `{"content", "structuredContent", "_meta"}`,
@@ -52,7 +53,7 @@ async def preview(gallery: Gallery, widget: Widget, seen: Shown) -> dict[str, An
         "tokens": None,
         "renderId": "",
         "note": "",
-        "generation": gallery.snapshot.generation,
+        "generation": caller.snapshot.generation,
     }
     try:
         render = _make(server, widget, seen)
@@ -62,7 +63,7 @@ async def preview(gallery: Gallery, widget: Widget, seen: Shown) -> dict[str, An
         return {**shown, "arguments": seen.arguments if sayable else {}, "error": _error(error)}
     mark = orjson.loads(render.mark)
     results = {profile: result_of(render, profile) for profile in ("chatkit", "split")}
-    kept = gallery.built is None and await keep_shown(server, render)
+    kept = gallery.built is None and await store_if_interactive(server, render, caller)
     return {
         **shown,
         "result": results["split"],
@@ -86,7 +87,8 @@ def thumbnail(gallery: Gallery, widget: Widget) -> dict[str, Any]:
 
 async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
     """One widget for people; where there is none of that name, the one most likely meant."""
-    snapshot, query, tool = gallery.snapshot, request.query_params, request.path_params["tool"]
+    caller, query, tool = caller_of(request), request.query_params, request.path_params["tool"]
+    snapshot = caller.snapshot
     layout = gallery.layout(request)
     if tool not in snapshot.widgets:
         missing = {**layout, "tool": tool, "match": nearest(tool, tuple(snapshot.widgets))}
@@ -94,14 +96,14 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     widget = snapshot.widgets[tool]
     offered = gallery.states(widget)
     state = _state(offered, query)
-    seen = await preview(gallery, widget, gallery.shown(widget, state.key))
+    seen = await preview(gallery, widget, gallery.shown(widget, state.key), caller)
     earlier, changes = gallery.history.before(widget), None
     if earlier is not None:
         draws = gallery.server.rendering.draws
         with draws.of(earlier.key), draws.of(widget.key):
             changes = changes_between(earlier, widget)
     tools, tab = tuple(snapshot.widgets), query.get("tab")
-    at, sidecar = tools.index(tool), editable(gallery, widget)
+    at, sidecar = tools.index(tool), editable(gallery, widget, caller)
     written = calls(gallery.url, tool, seen["arguments"])
     return {
         **layout,
@@ -130,17 +132,21 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
 
 
 async def widget_json(
-    gallery: Gallery, widget: Widget, query: QueryParams, arguments: Mapping[str, Any] | None = None
+    gallery: Gallery,
+    widget: Widget,
+    query: QueryParams,
+    caller: Caller,
+    arguments: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The same for programs, but for the warnings, which take longer to find.
 
     The address's query names the state, unless there are `arguments` instead.
     """
-    snapshot, definition = gallery.snapshot, widget.definition
+    definition = widget.definition
     given, offered = Shown(arguments=arguments or {}), gallery.states(widget)
     if arguments is None:
         given = gallery.shown(widget, _state(offered, query).key)
-    seen = await preview(gallery, widget, given)
+    seen = await preview(gallery, widget, given, caller)
     return {
         **seen,
         "calls": calls(gallery.url, widget.tool, seen["arguments"]),
@@ -151,11 +157,11 @@ async def widget_json(
         "path": definition.path,
         "tags": definition.tags,
         "digest": widget.key,
-        "sidecar": editable(gallery, widget),
+        "sidecar": editable(gallery, widget, caller),
         "tool": orjson.loads(gallery.server.listings.entry(widget)),
         "toolTokens": tokens_of_tool(widget),
         "states": [{"key": one.key, "label": one.label} for one in offered],
-        "fault": problem_json(gallery.problems.fault(snapshot, definition.path)),
+        "fault": problem_json(gallery.problems.fault(caller.snapshot, definition.path)),
         "view": definition.studio.view if definition.studio else None,
         "problems": f"/w/{widget.tool}/problems.json",
     }

@@ -16,14 +16,14 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
-from widgetd.access.principal import WRITE
+from widgetd.access.principal import WRITE, Caller
 from widgetd.catalog.intake import Intake, Reason, RefusedUploadError, Writer, is_widget_name
 from widgetd.checks import findings
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.render.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_sent
-from widgetd.web.app import RefusedError, body_of, json_response
+from widgetd.web.app import RefusedError, body_of, caller_of, json_response
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.sidecar_text import EDITABLE, Value, with_values
@@ -57,13 +57,14 @@ async def upload(gallery: Gallery, request: Request) -> Response:
     if not given:
         raise RefusedError(400, _NO_OBJECT)
     replace = request.query_params.get("replace") == "1"
-    tool = await _taken(gallery, gallery.intake, given, replace=replace)
+    caller = caller_of(request)
+    tool = await _taken(gallery, gallery.intake, given, caller, replace=replace)
     return json_response({"tool": tool, "page": f"/w/{tool}"}, 201)
 
 
-def editable(gallery: Gallery, widget: Widget) -> dict[str, Value] | None:
-    """What of a widget's sidecar whoever asks may edit on its page, by key; None for nothing."""
-    scopes = gallery.server.rendering.caller.principal.scopes
+def editable(gallery: Gallery, widget: Widget, caller: Caller) -> dict[str, Value] | None:
+    """Return the sidecar's values that `caller` may edit, by key; None if they may edit none."""
+    scopes = caller.principal.scopes
     if not is_widget_name(widget.definition.path) or gallery.intake is None or WRITE not in scopes:
         return None
     sidecar = widget.definition.sidecar
@@ -106,7 +107,7 @@ async def save_sidecar(gallery: Gallery, request: Request) -> Response:
         files = await to_thread.run_sync(_edited, intake, path, sent)
     except RefusedUploadError as error:
         raise _refusal(error) from None
-    tool = await _taken(gallery, intake, files, replaces=known)
+    tool = await _taken(gallery, intake, files, caller_of(request), replaces=known)
     made = gallery.server.registry.current.widgets.get(tool)
     digest = "" if made is None else made.key
     return json_response({"tool": tool, "page": f"/w/{tool}", "digest": digest})
@@ -115,7 +116,7 @@ async def save_sidecar(gallery: Gallery, request: Request) -> Response:
 async def _asked(gallery: Gallery, request: Request) -> tuple[Widget, Intake, dict[str, Any]]:
     demand_own_page(request, "may put files here")
     widget = gallery.widget(request)
-    if gallery.intake is None or editable(gallery, widget) is None:
+    if gallery.intake is None or editable(gallery, widget, caller_of(request)) is None:
         raise RefusedError(404, {"error": "this sidecar cannot be edited here"})
     return widget, gallery.intake, await json_object(request)
 
@@ -140,12 +141,12 @@ async def _taken(
     gallery: Gallery,
     intake: Intake,
     files: Mapping[str, bytes],
+    caller: Caller,
     *,
     replace: bool = False,
     replaces: str | None = None,
 ) -> str:
-    server = gallery.server
-    principal = server.rendering.caller.principal
+    server, principal = gallery.server, caller.principal
     audience = principal.audience
     writer = Writer(
         name=principal.name,

@@ -17,7 +17,7 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
 from widgetd.mcp.server import Server
 from widgetd.search.search import Search
-from widgetd.web.app import RefusedError
+from widgetd.web.app import RefusedError, caller_of
 from widgetd.web.gallery.problems import Problems
 from widgetd.widget import states
 from widgetd.widget.images import image_origins
@@ -54,11 +54,6 @@ class Gallery:
     search: Search = field(default_factory=Search)
     built: str | None = None
 
-    @property
-    def snapshot(self) -> Snapshot:
-        """What is being served, as whoever asks may see it; take it once per request."""
-        return self.server.rendering.caller.snapshot
-
     def shown(self, widget: Widget, key: str) -> Shown:
         """What is to be seen of `widget` in a state; which that is, is found out by drawing."""
         with self.server.rendering.draws.of(widget.key):
@@ -84,13 +79,13 @@ class Gallery:
         return {
             "query": request.query_params,
             "theme": theme if theme in ("light", "dark") else "",
-            "mark": mark_of(self.snapshot),
+            "mark": mark_of(caller_of(request).snapshot),
             "built": self.built,
         }
 
     def widget(self, request: Request) -> Widget:
         """The widget that the address names; refused where there is none."""
-        widgets, tool = self.snapshot.widgets, request.path_params["tool"]
+        widgets, tool = caller_of(request).snapshot.widgets, request.path_params["tool"]
         if tool not in widgets:
             raise RefusedError(404, {"error": f"there is no widget '{tool}'"})
         return widgets[tool]

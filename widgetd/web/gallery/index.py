@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from widgetd.access.principal import WRITE
 from widgetd.catalog.snapshot import Snapshot
+from widgetd.web.app import caller_of
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import VERDICTS, Problem, Verdict, problem_json
 from widgetd.widget.widget import Widget
@@ -48,7 +49,8 @@ class Filters:
 
 async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
     """The index for people."""
-    snapshot, filters = gallery.snapshot, Filters.of(request.query_params)
+    caller, filters = caller_of(request), Filters.of(request.query_params)
+    snapshot = caller.snapshot
     widgets, refused = await _find(gallery, snapshot, filters)
     return {
         **gallery.layout(request),
@@ -57,8 +59,7 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
         "widgets": widgets,
         "refused": refused,
         "tags": sorted({tag for one in snapshot.widgets.values() for tag in one.definition.tags}),
-        "upload": gallery.intake is not None
-        and WRITE in gallery.server.rendering.caller.principal.scopes,
+        "upload": gallery.intake is not None and WRITE in caller.principal.scopes,
         "folder": gallery.folder.name,
         "url": gallery.url,
     }
@@ -66,7 +67,7 @@ async def index_page(gallery: Gallery, request: Request) -> dict[str, Any]:
 
 async def index_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     """The same for programs: `{"generation", "widgets": [{"name", ...}], "refused": [{...}]}`."""
-    snapshot = gallery.snapshot
+    snapshot = caller_of(request).snapshot
     widgets, refused = await _find(gallery, snapshot, Filters.of(request.query_params))
     return {
         "generation": snapshot.generation,

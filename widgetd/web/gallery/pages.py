@@ -16,7 +16,7 @@ from widgetd.errors import CallError
 from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
 from widgetd.render.view import frame_headers, view_html
-from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, routes
+from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, caller_of, routes
 from widgetd.web.gallery.detail import result_of, thumbnail, widget_json, widget_page
 from widgetd.web.gallery.editing import (
     demand_own_page,
@@ -39,13 +39,14 @@ from widgetd.web.templating import html
 async def widget_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     """The same as `widget_page` for programs, or with the arguments that are posted."""
     shown = gallery.widget(request)
-    return await widget_json(gallery, shown, request.query_params, await posted(request))
+    query, caller = request.query_params, caller_of(request)
+    return await widget_json(gallery, shown, query, caller, await posted(request))
 
 
 async def state_as_json(gallery: Gallery, request: Request) -> dict[str, Any]:
     """The same of one state."""
     query = QueryParams({"state": request.path_params["state"]})
-    return await widget_json(gallery, gallery.widget(request), query)
+    return await widget_json(gallery, gallery.widget(request), query, caller_of(request))
 
 
 async def problems(gallery: Gallery, request: Request) -> dict[str, Any]:
@@ -62,7 +63,7 @@ async def action(gallery: Gallery, request: Request) -> dict[str, Any]:
     """What was done in a widget goes the way of every action."""
     gallery.widget(request)
     demand_own_page(request, "may act in a widget")
-    return await take_action(gallery.server, await json_object(request))
+    return await take_action(gallery.server, await json_object(request), caller_of(request))
 
 
 async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
@@ -93,10 +94,10 @@ def view_response(request: Request, images: Iterable[str]) -> Response:
     return cacheable(request, view_html().encode(), "text/html", frame_headers(images))
 
 
-async def live(gallery: Gallery, _request: Request) -> Response:
+async def live(gallery: Gallery, request: Request) -> Response:
     """Which widgets changed, as Server-Sent Events."""
     server = gallery.server
-    principal = server.rendering.caller.principal
+    principal = caller_of(request).principal
     stream = events(
         server.registry,
         lambda now: server.views.of(now, principal.audience),
@@ -112,7 +113,8 @@ async def live(gallery: Gallery, _request: Request) -> Response:
 async def kept(gallery: Gallery, request: Request) -> dict[str, Any]:
     """What shows a render in its newest version."""
     try:
-        render = await gallery.server.rendering.stored(request.path_params["id"])
+        render_id, caller = request.path_params["id"], caller_of(request)
+        render = await gallery.server.rendering.load(render_id, caller)
     except CallError as error:
         raise RefusedError(404, {"error": error.message}) from None
     return {"result": result_of(render, "split"), "summary": render.text}

@@ -17,6 +17,7 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
+from widgetd.access.principal import Caller
 from widgetd.errors import ConfigError
 from widgetd.guide.guide import ORDER
 from widgetd.web.app import routes
@@ -66,11 +67,12 @@ async def _write(gallery: Gallery, folder: Path) -> int:
 
 async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
     """Each file, by its path in the site."""
+    caller = Caller(snapshot=gallery.server.registry.current)
     answers = {route.path: route.endpoint for route in routes(PAGES, gallery)}
 
     async def asked(path: str, **parameters: str) -> Response:
         scope = {"type": "http", "method": "GET", "path": path.format(**parameters)}
-        empty = {"query_string": b"", "headers": []}
+        empty = {"query_string": b"", "headers": [], "state": {"caller": caller}}
         request = Request({**scope, **empty, "path_params": parameters})
         response: Response = await answers[path](request)
         return response
@@ -88,7 +90,7 @@ async def _files(gallery: Gallery) -> AsyncIterator[tuple[str, bytes]]:
     yield await page("/guide")
     for name in ORDER:
         yield await page("/guide/{name}", name=name)
-    for tool, widget in gallery.snapshot.widgets.items():
+    for tool, widget in caller.snapshot.widgets.items():
         yield await page("/w/{tool}", tool=tool)
         yield await page("/gallery/frame/{tool}", tool=tool)
         for path in ("/gallery/tile/{tool}", "/w/{tool}/problems", "/w/{tool}/problems.json"):
