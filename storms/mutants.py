@@ -15,7 +15,7 @@ import orjson
 
 from storms.table import Row, none_of, told
 from widgetd.browser import stage
-from widgetd.browser.stage import Pictures
+from widgetd.browser.baselines import Baselines
 from widgetd.settings import bundled
 from widgetd.testing.runner import FailedStepError, Runner
 from widgetd.testing.suite import cases
@@ -124,12 +124,13 @@ def _failures(runner: Runner, folder: Path, mutant: Mutant) -> Iterator[str]:
     shutil.copytree(bundled(), into, dirs_exist_ok=True)
     _spoil(into / f"{mutant.widget}.widget", {mutant.before: mutant.after} if mutant.before else {})
     suite = into / f"{mutant.widget}.test.yaml"
-    server, kept = server_over(into), into / "pictures" / mutant.widget
+    server = server_over(into)
     with _in_the_view(mutant.view):
         for case in cases(read_suite(suite)):
             try:
-                pictures = Pictures(folder=kept, name=case.picture)
-                runner.run(server, case, pictures=pictures, evidence=None)
+                prefix = f"pictures/{mutant.widget}/{case.picture}"
+                baselines = Baselines(home=into, prefix=prefix)
+                runner.run(server, case, baselines=baselines, evidence=None)
             except FailedStepError as failed:
                 yield f"{suite.name}:{failed.step.place.line} {failed.error.code}"
 

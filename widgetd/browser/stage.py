@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from widgetd.access.principal import Caller
+from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import FONTS, NOW, Theme, new_context
 from widgetd.browser.targets import NOWHERE, Target, found, locators
 from widgetd.errors import CallError
@@ -83,20 +83,6 @@ _HTML = {"content-type": "text/html; charset=utf-8"}
 _POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pictures:
-    """Where what a test compares with is kept.
-
-    Attributes:
-        name: Begins the names of the files.
-        update: Whether what is seen now is right.
-    """
-
-    folder: Path
-    name: str
-    update: bool = False
-
-
 @dataclass(slots=True, kw_only=True)
 class Scene:
     """What is shown.
@@ -148,7 +134,7 @@ class Stage:
         caller: Who shows them, and the snapshot that they are taken from.
         page: The host.
         subject: The widget that is meant where none is named.
-        pictures: Where what is compared with is kept; None where nothing is.
+        baselines: What a test compares with; None outside of tests.
         seen: The last picture that was not as expected.
         deadline: When the step that runs gives up, by the loop's clock.
         scene: What is shown; None before anything is.
@@ -168,7 +154,7 @@ class Stage:
     theme: Theme = "light"
     locale: str = "en-US"
     subject: str = ""
-    pictures: Pictures | None = None
+    baselines: Baselines | None = None
     seen: bytes = b""
     deadline: float = inf
     scene: Scene | None = None
@@ -254,17 +240,16 @@ class Stage:
         )
         return value
 
-    def kept(self, name: str, suffix: str) -> tuple[Path, bool]:
-        """The file that what is seen is compared with; and whether that is right, and to be kept.
+    def demand_baselines(self) -> Baselines:
+        """Return what the running test compares with.
 
         Raises:
-            CallError: None is kept here (W4302).
+            CallError: No test is running (W4302).
         """
-        if self.pictures is None:
+        if self.baselines is None:
             problem = "there is nothing to compare with here; a test file has pictures beside it"
             raise CallError("W4302", problem)
-        stem = f"{self.pictures.name}-{name}" if name else self.pictures.name
-        return self.pictures.folder / f"{stem}{suffix}", self.pictures.update
+        return self.baselines
 
     @property
     def frame(self) -> FrameLocator:

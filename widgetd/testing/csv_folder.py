@@ -10,11 +10,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from widgetd.browser.keywords import keyword
-from widgetd.errors import CallError
+from widgetd.errors import CallError, WidgetError
+from widgetd.files.inside import read_inside
+from widgetd.testing.limits import LIMITS
 from widgetd.testing.suite import Module, Place, Suite, Test, Written, display, wrong
 
 CASES = "test_cases.csv"
@@ -80,19 +83,25 @@ def _step(does: str, params: list[str], modules: set[str], place: Place) -> Writ
 
 
 def _rows(file: Path, columns: tuple[str, ...]) -> Iterator[tuple[Place, dict[str, str]]]:
-    name = display(file)
-    if not file.is_file() and file.name != CASES:
-        return
+    start = Place(display(file), 1, 1)
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines, skipinitialspace=True, strict=True)
-            for column in columns:
-                if column not in (reader.fieldnames or ()):
-                    problem = f"there is no column '{column}'"
-                    raise wrong(Place(name, 1, 1), "W4401", problem, "write it in the first line")
-            for row in reader:
-                cells = {key: (value or "").strip() for key, value in row.items() if key}
-                if any(cells.values()):
-                    yield Place(name, reader.line_num, 1), cells
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise wrong(Place(name, 1, 1), "W4401", f"it cannot be read ({error})", "mend it") from None
+        content = read_inside(file.parent, file.name, limit_bytes=LIMITS.bytes)
+    except FileNotFoundError:
+        if file.name != CASES:
+            return
+        raise wrong(start, "W4401", "there is no such file", f"write {CASES}") from None
+    except WidgetError as error:
+        raise wrong(start, "W4401", error.finding.problem, error.finding.advice) from None
+    try:
+        lines = StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.DictReader(lines, skipinitialspace=True, strict=True)
+        for column in columns:
+            if column not in (reader.fieldnames or ()):
+                problem = f"there is no column '{column}'"
+                raise wrong(start, "W4401", problem, "write it in the first line")
+        for row in reader:
+            cells = {key: (value or "").strip() for key, value in row.items() if key}
+            if any(cells.values()):
+                yield start._replace(line=reader.line_num), cells
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise wrong(start, "W4401", f"it cannot be read ({error})", "mend it") from None

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
+from widgetd.browser.baselines import Baselines
 from widgetd.browser.keywords import keyword
-from widgetd.browser.stage import Pictures, Stage
+from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.testing.csv_folder import CASES, read_folder
@@ -113,16 +114,16 @@ class WidgetItem(pytest.Item):
         if not self.case.widget and not self.traced:
             fault = server.registry.current.faults.get(self.path.name)
             raise NotServedError(str(fault or "it is not served"))
-        pictures = Pictures(
-            folder=self.path.parent / "pictures" / self.path.name.removesuffix(YAML),
-            name=self.case.picture,
+        baselines = Baselines(
+            home=self.path.parent,
+            prefix=f"pictures/{self.path.name.removesuffix(YAML)}/{self.case.picture}",
             update=self.config.getoption("--update-widgets"),
         )
         evidence = None
         if self.traced:
             folder = re.sub(r"[^\w.-]+", "-", self.nodeid).strip("-")
             evidence = self.config.rootpath / RESULTS / folder
-        runner.run(server, self.case, pictures=pictures, evidence=evidence)
+        runner.run(server, self.case, baselines=baselines, evidence=evidence)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where it stands."""

@@ -17,9 +17,10 @@ import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from widgetd.access.principal import Caller
+from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import FLAGS, Chromium
 from widgetd.browser.keywords import keyword
-from widgetd.browser.stage import Pictures, Stage
+from widgetd.browser.stage import Stage
 from widgetd.browser.steps import is_gone, perform
 from widgetd.errors import CallError
 from widgetd.mcp.server import Server
@@ -79,7 +80,9 @@ class Runner:
             self._servers[folder] = server_over(folder)
         return self._servers[folder]
 
-    def run(self, server: Server, case: Case, *, pictures: Pictures, evidence: Path | None) -> None:
+    def run(
+        self, server: Server, case: Case, *, baselines: Baselines, evidence: Path | None
+    ) -> None:
         """Run one case, and put what shows a failure into the folder `evidence`.
 
         Without one it is a case that only looks, and leaves no trace: it shares its page with
@@ -89,13 +92,13 @@ class Runner:
             FailedStepError: A step failed.
             ConfigError: Playwright or a Chromium is missing (W0011).
         """
-        self.portal.call(self._run, server, case, pictures, evidence)
+        self.portal.call(self._run, server, case, baselines, evidence)
 
     async def _run(
-        self, server: Server, case: Case, pictures: Pictures, evidence: Path | None
+        self, server: Server, case: Case, baselines: Baselines, evidence: Path | None
     ) -> None:
         stage = await (self._looking(server) if evidence is None else self.open(server))
-        stage.subject, stage.pictures = case.widget, pictures
+        stage.subject, stage.baselines = case.widget, baselines
         stage.traced = evidence is not None
         try:
             if stage.traced:

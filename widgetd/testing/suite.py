@@ -16,12 +16,7 @@ from widgetd.browser.keywords import Keyword, keyword
 from widgetd.browser.stage import shown_in, widget_of
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, Finding, WidgetError, did_you_mean
-
-DEEPEST = 16
-"""Modules that use modules."""
-
-MOST_STEPS = 1_000
-"""Of one case."""
+from widgetd.testing.limits import LIMITS
 
 _VARIABLE = re.compile(r"\$(\$)?\{\s*([^{}]*?)\s*\}")
 
@@ -129,44 +124,71 @@ def cases(suite: Suite) -> Iterator[Case]:
         WidgetError: A name is unknown (W4101, W4402), arguments do not fit (W4102), or two cases
             would have the same name, and so the same pictures (W4401).
     """
-    had = dict[str, Place]()
+    had, left = dict[str, Place](), LIMITS.file_steps
     for test in suite.tests:
         for row in test.rows:
             known = {**suite.targets, **suite.variables, **row}
             name = test.name
             if len(test.rows) > 1:
-                name += f"[{'-'.join(str(value) for value in row.values())}]"
+                name += f"[{'-'.join(f'{value!s:.60}' for value in row.values())}]"
             picture = re.sub(r"[^\w.-]+", "-", name).strip("-").lower()
             if picture in had:
                 problem = f"'{name:.60}' has the name of the test in line {had[picture].line}"
                 raise wrong(test.place, "W4401", problem, "call it otherwise, for its pictures")
             had[picture] = test.place
+            if len(had) > LIMITS.cases:
+                problem = f"the file has more than {LIMITS.cases:,} tests, rows counted"
+                raise wrong(test.place, "W4401", problem, "make several files of it")
+            granted = min(LIMITS.steps, left)
+            budget = _Budget(granted)
+            steps = tuple(_steps(suite, test.steps, known, budget))
+            left -= granted - budget.left
             yield Case(
                 name=name,
                 picture=picture,
                 tags=test.tags,
                 widget=str(filled(suite.widget, known, test.place)),
-                steps=tuple(_steps(suite, test.steps, known)),
+                steps=steps,
                 place=test.place,
             )
 
 
+@dataclass(slots=True)
+class _Budget:
+    """The steps that one case may still have."""
+
+    left: int
+
+    def spend(self, place: Place) -> None:
+        self.left -= 1
+        if self.left < 0:
+            problem = f"a test may have {LIMITS.steps:,} steps, and all of a file"
+            problem = f"{problem} {LIMITS.file_steps:,}, those of modules included"
+            raise wrong(place, "W4401", problem, "use fewer modules, or make several files of it")
+
+
 def _steps(
-    suite: Suite, steps: tuple[Written, ...], known: Mapping[str, Any], depth: int = 0
+    suite: Suite,
+    steps: tuple[Written, ...],
+    known: Mapping[str, Any],
+    budget: _Budget,
+    depth: int = 0,
 ) -> Iterator[Step]:
     for step in steps:
+        # Also of a step that comes to nothing: modules that use modules multiply.
+        budget.spend(step.place)
         if not _is_due(step, known):
             continue
         if step.is_use:
             module = suite.modules.get(step.does)
             if module is None:
                 raise _unknown(step.place, "module", step.does, suite.modules)
-            if depth == DEEPEST:
-                problem = f"modules use each other more than {DEEPEST} deep"
+            if depth == LIMITS.module_depth:
+                problem = f"modules use each other more than {LIMITS.module_depth} deep"
                 raise wrong(step.place, "W4402", problem, "let none use itself")
             given = filled(step.given or {}, known, step.place)
             inner = {**known, **_bound(step, module, given)}
-            yield from _steps(suite, module.steps, inner, depth + 1)
+            yield from _steps(suite, module.steps, inner, budget, depth + 1)
             continue
         try:
             row = keyword(step.does)

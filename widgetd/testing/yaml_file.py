@@ -8,17 +8,17 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import orjson
 import yaml
 
+from widgetd.errors import WidgetError
+from widgetd.files.inside import read_inside
+from widgetd.testing.limits import LIMITS
 from widgetd.testing.suite import Module, Place, Suite, Test, Written, display, wrong
-
-MOST_BYTES = 1024 * 1024
-MOST_VALUES = 50_000
-"""Of one file, aliases counted as often as they are used."""
 
 _JSON = re.compile(r"null|true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
@@ -36,7 +36,7 @@ class _Reader:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._name = display(file)
-        self._left = MOST_VALUES
+        self._left = LIMITS.values
 
     def _fault(self, mark: Any, problem: str, advice: str) -> Exception:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -64,11 +64,10 @@ class _Reader:
 
     def _compose(self) -> yaml.Node:
         try:
-            content = self._file.read_bytes()
-            if len(content) > MOST_BYTES:
-                problem = f"it is longer than {MOST_BYTES // 1024} KiB"
-                raise self._fault(None, problem, "make several files of it")
+            content = read_inside(self._file.parent, self._file.name, limit_bytes=LIMITS.bytes)
             node = yaml.compose(content.decode("utf-8-sig"), yaml.SafeLoader)
+        except WidgetError as error:
+            raise self._fault(None, error.finding.problem, error.finding.advice) from None
         except OSError as error:
             raise self._fault(None, f"it cannot be read ({error.strerror})", "mend it") from None
         except UnicodeDecodeError:
@@ -118,7 +117,7 @@ class _Reader:
         if id(node) in above:
             raise self._fault(node.start_mark, "an alias leads to itself", "write it out")
         if self._left < 0:
-            problem = f"it holds more than {MOST_VALUES:,} values"
+            problem = f"it holds more than {LIMITS.values:,} values"
             raise self._fault(node.start_mark, problem, "use fewer aliases")
         above = (*above, id(node))
         if isinstance(node, yaml.MappingNode):
@@ -127,8 +126,13 @@ class _Reader:
             return [self._value(one, above) for one in node.value]
         if node.style is None and node.value in ("", "~"):
             return None
-        plain = node.style is None and _JSON.fullmatch(node.value)
-        return orjson.loads(node.value) if plain else node.value
+        if node.style is not None or not _JSON.fullmatch(node.value):
+            return node.value
+        try:
+            return orjson.loads(node.value)
+        except orjson.JSONDecodeError:
+            problem = f"the number {node.value:.60} is too large"
+            raise self._fault(node.start_mark, problem, "write it in quotes, or smaller") from None
 
     def _text(self, node: yaml.Node) -> str:
         if not isinstance(node, yaml.ScalarNode) or not node.value:
@@ -169,12 +173,16 @@ class _Reader:
         )
 
     def _csv(self, node: yaml.Node) -> tuple[Mapping[str, Any], ...]:
-        file = self._file.parent / self._text(node)
+        name = self._text(node)
         try:
-            with file.open(encoding="utf-8-sig", newline="") as lines:
-                return tuple(dict(row) for row in csv.DictReader(lines))
+            content = read_inside(self._file.parent, name, limit_bytes=LIMITS.bytes)
+            lines = StringIO(content.decode("utf-8-sig"), newline="")
+            return tuple(dict(row) for row in csv.DictReader(lines))
+        except WidgetError as error:
+            problem = f"{name:.60}: {error.finding.problem}"
+            raise self._fault(node.start_mark, problem, error.finding.advice) from None
         except (OSError, UnicodeDecodeError, csv.Error) as error:
-            problem = f"{display(file)} cannot be read ({error})"
+            problem = f"{name:.60} cannot be read ({error})"
             raise self._fault(node.start_mark, problem, "name a CSV file beside this one") from None
 
     def _step(self, node: yaml.Node) -> Written:

@@ -10,9 +10,10 @@ import pytest
 
 from tests.field.browser.staging import controls_server, do, staged
 from tests.field.web.browsing import needs_browser
+from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import Chromium
 from widgetd.browser.keywords import KEYWORDS, keyword, table
-from widgetd.browser.stage import Pictures, Stage
+from widgetd.browser.stage import Stage
 from widgetd.errors import CallError, ConfigError
 
 Steps = list[tuple[str, dict[str, Any]]]
@@ -199,9 +200,9 @@ async def test_a_keyword_holds_on_what_is_right(
         async with staged(chromium, controls_server(tmp_path)) as stage:
             await do(stage, "show_widget", widget="controls", arguments={"who": "Ada"})
             if slug == "expect_picture":
-                stage.pictures = Pictures(folder=tmp_path, name="controls", update=True)
+                stage.baselines = Baselines(home=tmp_path, prefix="controls", update=True)
                 await play(stage, steps)
-                stage.pictures = Pictures(folder=tmp_path, name="controls")
+                stage.baselines = Baselines(home=tmp_path, prefix="controls")
             answer = await play(stage, steps)
 
     assert answer if expected is ... else answer == expected
@@ -213,7 +214,7 @@ async def test_a_keyword_says_what_is_wrong(slug: str, chromium: Chromium, tmp_p
     steps, code = FAILS[slug]
     with anyio.fail_after(100):
         async with staged(chromium, controls_server(tmp_path)) as stage:
-            stage.pictures = Pictures(folder=tmp_path, name="controls")
+            stage.baselines = Baselines(home=tmp_path, prefix="controls")
             await do(stage, "show_widget", widget="controls", arguments={"who": "Ada"})
             await play(stage, steps[:-1])
             with pytest.raises(CallError) as raised:

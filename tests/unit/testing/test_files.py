@@ -72,14 +72,19 @@ def test_an_anchor_is_what_it_stands_for(tmp_path: Path) -> None:
         ),
         (f"vars: {{a: 1, a: 2}}\n{HEAD}", "1:14: the key 'a' stands here twice; leave one of them"),
         (f"vars: {{a: &x [*x]}}\n{HEAD}", "1:11: an alias leads to itself; write it out"),
-        ("# " + "x" * 2_000_000, "1:1: it is longer than 1024 KiB; make several files of it"),
+        ("# " + "x" * 2_000_000, "1:1: it is longer than 1,048,576 bytes; leave out what it"),
         (b"\xff", "1:1: it is not UTF-8; save it as UTF-8"),
         ("a: 1", "1:1: a file of tests has no 'a'; it has modules, targets, tests, vars, widget"),
         ("widget: a", "1:1: there are no tests; write `tests:` and a list"),
         ("tests: {}", "1:8: a list is expected here; write `- ` before each"),
         ("tests: [{name: a}]", "1:9: the test has no steps; write it"),
         ("tests:\n- name: a\n  steps: [{a: 1, b: 2}]", "3:11: a step does one thing, and this one"),
-        ("tests:\n- name: a\n  for: x.csv\n  steps: []", "3:8: "),
+        ("vars: {a: 1e999}\ntests: []", "1:11: the number 1e999 is too large; write it in quotes"),
+        ("vars: {a: -1e999}\ntests: []", "1:11: the number -1e999 is too large"),
+        ("tests:\n- name: a\n  for: x.csv\n  steps: []", "3:8: x.csv cannot be read"),
+        ("tests:\n- name: a\n  for: ../x.csv\n  steps: []", "3:8: ../x.csv: it leads out of the"),
+        ("tests:\n- name: a\n  for: /etc/passwd\n  steps: []", "3:8: /etc/passwd: it leads out"),
+        ("tests:\n- name: a\n  for: /dev/zero\n  steps: []", "3:8: /dev/zero: it leads out of"),
         ("vars: &a [1]\ntests: []", "1:7: a mapping is expected here"),
         ("[" * 5_000, "1:"),
     ],
@@ -103,6 +108,41 @@ def test_two_tests_whose_pictures_would_be_the_same_are_refused(tmp_path: Path) 
     said = "A.test.yaml:5:5: 'A!' has the name of the test in line 2; call it otherwise"
     assert said in sentence(raised.value)
     assert raised.value.finding.code == "W4401"
+
+
+@pytest.mark.parametrize("name", ["A.test.yaml", "rows.csv", "test_cases.csv", "modules.csv"])
+def test_a_file_that_is_a_link_out_of_its_folder_is_refused(name: str, tmp_path: Path) -> None:
+    home, secret = tmp_path / "home", tmp_path / "secret"
+    home.mkdir()
+    secret.write_text("a,b\nroot:x,secret\n")
+    (home / name).symlink_to(secret)
+
+    if name == "rows.csv":
+        (home / "A.test.yaml").write_text("tests:\n- name: a\n  for: rows.csv\n  steps: []")
+    is_folder = name in ("test_cases.csv", "modules.csv")
+
+    with pytest.raises(WidgetError) as raised:
+        read_folder(home) if is_folder else read_suite(home / "A.test.yaml")
+    assert raised.value.finding.problem.endswith("it leads out of the folder")
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("leaf", ["[Look]", "[]"])
+def test_modules_that_multiply_are_refused(leaf: str, tmp_path: Path) -> None:
+    uses = "".join(f"  m{n}: [{', '.join([f'{{use: m{n + 1}}}'] * 10)}]\n" for n in range(9))
+    text = f"modules:\n{uses}  m9: {leaf}\ntests: [{{name: a, steps: [{{use: m0}}]}}]\n"
+
+    with pytest.raises(WidgetError, match="a test may have 1,000 steps") as raised:
+        list(cases(suite_of(tmp_path, text)))
+    assert raised.value.finding.code == "W4401"
+
+
+def test_more_tests_than_a_file_may_have_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("n\n" + "\n".join(map(str, range(10_001))))
+    suite = suite_of(tmp_path, "tests:\n- {name: a, for: rows.csv, steps: [Look]}")
+
+    with pytest.raises(WidgetError, match="the file has more than 10,000 tests"):
+        list(cases(suite))
 
 
 def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:

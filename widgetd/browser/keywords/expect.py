@@ -21,6 +21,9 @@ _ACTUAL = re.compile(r"^\s*Actual value: ?(.*)$|^\s*Received: ?(.*)$", re.MULTIL
 
 _MOST_NAMED = 5
 
+FileName = Annotated[str, Field(pattern=r"^[^/\\]*$", max_length=100)]
+"""A part of a file's name, which is no path."""
+
 
 class UnexpectedError(CallError):
     """Something is not as expected (W4301).
@@ -159,16 +162,14 @@ async def expect_aria(stage: Stage, snapshot: str = "", target: Target = NOWHERE
 
     located = await stage.find(target) if target else stage.frame.locator("body")
     if not snapshot:
-        file, updates = stage.kept("", ".aria.yaml")
-        seen = await located.aria_snapshot(timeout=stage.left_ms)
-        if updates:
-            if not file.is_file() or file.read_text(encoding="utf-8") != seen:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(seen, encoding="utf-8")
+        baselines = stage.demand_baselines()
+        before = baselines.read("", ".aria.yaml")
+        after = (await located.aria_snapshot(timeout=stage.left_ms)).encode()
+        if before is None or baselines.update:
+            if before != after:
+                baselines.write("", ".aria.yaml", after)
             return
-        if not file.is_file():
-            raise CallError("W4302", f"there is no {file.name} to compare with; run --update")
-        snapshot = file.read_text(encoding="utf-8")
+        snapshot = before.decode(errors="replace")
     try:
         await expect(located).to_match_aria_snapshot(snapshot, timeout=stage.left_ms)
     except AssertionError:
@@ -176,21 +177,18 @@ async def expect_aria(stage: Stage, snapshot: str = "", target: Target = NOWHERE
         raise UnexpectedError("roles and names", expected=snapshot, got=got) from None
 
 
-async def expect_picture(stage: Stage, name: str = "", target: Target = NOWHERE) -> None:
+async def expect_picture(stage: Stage, name: FileName = "", target: Target = NOWHERE) -> None:
     """Expect that it looks as in the file beside the test, as far as a person would see."""
-    file, updates = stage.kept(name, ".png")
+    baselines = stage.demand_baselines()
+    before = baselines.read(name, ".png")
     after = await stage.picture(target)
-    if not file.is_file() and not updates:
-        raise CallError("W4302", f"there is no {file.name} to compare with; run --update")
-    said = "there is none yet"
-    if file.is_file():
-        said = await difference(stage.context, file.read_bytes(), after)
-    if said and updates:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(after)
-    elif said:
+    differs = "" if before is None else await difference(stage.context, before, after)
+    if baselines.update and (differs or before is None):
+        baselines.write(name, ".png", after)
+    elif differs:
         stage.seen = after
-        raise UnexpectedError("the picture", expected=file.name, got=said)
+        file = baselines.path(name, ".png").rpartition("/")[2]
+        raise UnexpectedError("the picture", expected=file, got=differs)
 
 
 async def expect_accessible(stage: Stage) -> None:

@@ -1,0 +1,81 @@
+"""The limits and timeouts of everything that runs in the browser, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowserLimits:
+    """What pictures and sessions may take, and how long they may keep a caller waiting.
+
+    Attributes:
+        step_s: How long a step waits for what it needs, unless the call says otherwise.
+        step_max_s: The longest time that a call can ask for.
+        steps: Steps in one call.
+        answer_s: How long a page may take to answer one question, beyond the time of the step that
+            asks. A page that takes longer is closed.
+        close_s: How long a page, a browser or its driver may take to close.
+        candidates: Targets of which the first that matches counts.
+        target_chars: Length of one of them.
+        poll_s: Pause before a page is asked again for what is not there yet.
+        event_bytes: Events of one session, as JSON; the oldest are dropped first.
+        events: The same, counted.
+        console_chars: Length of one line of a page's console.
+        sessions: Sessions at the same time.
+        session_idle_s: Time after which an unused session ends.
+        session_hard_s: Time after which every session ends.
+        expire_s: Pause between two looks for sessions that are due to end.
+        trace_bytes: Size of one trace.
+        pictures_at_once: Pictures that are drawn at the same time.
+        draw_s: How long one may take to draw, and how long a caller waits for a place.
+        picture_bytes: Size of one picture.
+        picture_px: Longest side of one picture; browsers draw no more at once.
+        cached_pictures: Pictures that are not drawn again.
+        page_uses: Pictures drawn on one page before a new one replaces it, because what a page
+            retains of each widget adds up.
+        baseline_bytes: Size of a file that a test compares with.
+        sheet_widgets: Widgets on one sheet of pictures.
+        browser_idle_s: Time after which an unused browser is closed.
+        browser_poll_s: Pause between two looks for that.
+        probe_s: How long a running browser may take to say that it is alive.
+    """
+
+    step_s: float = 5
+    step_max_s: float = 30
+    steps: int = 50
+    answer_s: float = 10
+    close_s: float = 10
+    candidates: int = 16
+    target_chars: int = 2_000
+    poll_s: float = 0.03
+    event_bytes: int = 4 * 1024 * 1024
+    events: int = 1_000
+    console_chars: int = 2_000
+    sessions: int = 8
+    session_idle_s: float = 300
+    session_hard_s: float = 3_600
+    expire_s: float = 5
+    trace_bytes: int = 16 * 1024 * 1024
+    pictures_at_once: int = 2
+    draw_s: float = 10
+    picture_bytes: int = 4 * 1024 * 1024
+    picture_px: int = 16_384
+    cached_pictures: int = 64
+    page_uses: int = 200
+    baseline_bytes: int = 16 * 1024 * 1024
+    sheet_widgets: int = 48
+    browser_idle_s: float = 60
+    browser_poll_s: float = 5
+    probe_s: float = 5
+
+    def sessions_of(self, owner: str) -> int:
+        """Return how many sessions `owner` may have at the same time.
+
+        Half of them, so that no token takes all. A caller without a token shares them with nobody.
+        """
+        return (self.sessions + 1) // 2 if owner else self.sessions
+
+
+LIMITS: Final = BrowserLimits()
