@@ -16,8 +16,12 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from mmap import mmap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from widgetd.logs import get_logger
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 _log = get_logger()
 
@@ -25,6 +29,7 @@ _SAFELY = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """To open a pipe would wait for its other end; a link would lead out of the folder."""
 
 _ASIDE = ".new"
+_FILE_MODE, _FOLDER_MODE, _OTHERS = 0o600, 0o700, 0o077
 
 
 class StateFolder:
@@ -73,10 +78,13 @@ class StateFolder:
         path = self._path / name
         aside = path.with_name(path.name.partition("-")[0] + _ASIDE)
         with self._attempting(name):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_folder(path.parent)
             aside.unlink(missing_ok=True)
             try:
-                with aside.open("xb") as file:
+                with (
+                    _opened(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor,
+                    open(descriptor, "wb", closefd=False) as file,
+                ):
                     file.write(content)
                 aside.replace(path)
             except OSError:
@@ -100,10 +108,34 @@ class StateFolder:
                 return mmap(descriptor, most_bytes)
         return None
 
+    def database(self, name: str, script: str) -> Connection | None:
+        """Open the SQLite database `name` and run `script`; None if it cannot be used."""
+        import sqlite3  # noqa: PLC0415 - no command needs it
+
+        path = self._path / name
+        with self._attempting(name):
+            self._make_folder(self._path)
+            if not path.exists():
+                # It stood one folder above before. The database moves last: until then a crash
+                # leaves it where the next start looks for it.
+                for ending in ("-wal", "-shm", ""):
+                    with suppress(FileNotFoundError):
+                        (self._path.parent / (name + ending)).rename(f"{path}{ending}")
+            # SQLite follows links, and gives its journals the mode of the file.
+            with _opened(path, os.O_RDWR | os.O_CREAT):
+                pass
+            try:
+                opened = sqlite3.connect(path, check_same_thread=False)
+                opened.executescript(script)
+            except sqlite3.Error as error:
+                raise OSError(errno.EIO, str(error)) from None
+            return opened
+        return None
+
     def append(self, name: str, line: bytes) -> bool:
         """Add a line, its end included, whole or not at all; whether it was added."""
         with self._attempting(name):
-            self._path.mkdir(parents=True, exist_ok=True)
+            self._make_folder(self._path)
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
             with _opened(self._path / name, flags) as descriptor:
                 size = os.fstat(descriptor).st_size
@@ -125,6 +157,19 @@ class StateFolder:
             (self._path / name).unlink(missing_ok=True)
             return True
         return False
+
+    def _make_folder(self, folder: Path) -> None:
+        """Make `folder`, and keep everyone but its owner out of all that is ours."""
+        if not folder.is_dir():
+            # mkdir(parents=True) would make the parents with the umask's mode.
+            for missing in reversed([each for each in folder.parents if not each.exists()]):
+                missing.mkdir(_FOLDER_MODE, exist_ok=True)
+            folder.mkdir(_FOLDER_MODE, exist_ok=True)
+        # Earlier versions left the mode to the umask. A folder of another user stays as it is: on
+        # a volume that an orchestrator hands over by its group nothing else is possible.
+        if self._path.stat().st_mode & _OTHERS:
+            with suppress(PermissionError):
+                self._path.chmod(_FOLDER_MODE)
 
     def well(self, name: str) -> None:
         """Say that all that is to stand under `name` does."""
@@ -150,10 +195,14 @@ def _part(name: str) -> str:
 
 @contextmanager
 def _opened(path: Path, flags: int) -> Iterator[int]:
-    descriptor = os.open(path, flags | _SAFELY, 0o666)
+    descriptor = os.open(path, flags | _SAFELY, _FILE_MODE)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
             raise OSError(errno.EINVAL, "Not a file")
+        if about.st_mode & _OTHERS:
+            with suppress(PermissionError):
+                os.fchmod(descriptor, _FILE_MODE)
         yield descriptor
     finally:
         os.close(descriptor)

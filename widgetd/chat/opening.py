@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+from widgetd.catalog.state import StateFolder
 from widgetd.errors import ConfigError
 
 SCRIPTED = "scripted"
@@ -52,16 +53,10 @@ def instructions_in(file: Path | None) -> str:
         raise ConfigError("W0006", problem, "name another", exit_code=3) from None
 
 
-def database(file: Path | None = None) -> sqlite3.Connection:
-    """Where threads are kept; without a file they are forgotten with the process.
-
-    Raises:
-        ConfigError: The file is none of ours, or cannot be written (W0006).
-    """
-    try:
-        opened = sqlite3.connect(file or ":memory:", check_same_thread=False)
+def database(state: StateFolder | None = None) -> sqlite3.Connection:
+    """Open the database of threads; in memory without a state folder, or one that fails."""
+    opened = None if state is None else state.database("chat.sqlite3", _TABLES)
+    if opened is None:
+        opened = sqlite3.connect(":memory:", check_same_thread=False)
         opened.executescript(_TABLES)
-    except sqlite3.Error as error:
-        problem = f"the conversations in {file} cannot be used ({error})"
-        raise ConfigError("W0006", problem, "move that file away", exit_code=3) from None
     return opened

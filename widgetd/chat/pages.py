@@ -19,7 +19,12 @@ from starlette.routing import Route
 from widgetd.access.principal import ADMIN, CHAT, Caller, Principal
 from widgetd.chat.opening import SCRIPTED
 from widgetd.errors import CallError
-from widgetd.mcp.http_calls import caller_for, store_if_interactive
+from widgetd.mcp.http_calls import (
+    caller_for,
+    readable_payload,
+    store_if_interactive,
+    take_action,
+)
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
 from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, body_of, caller_of, routes
@@ -186,11 +191,42 @@ async def redrawn(server: Server, facts: Mapping[str, Any], owner: Principal) ->
     return None if render is None else orjson.loads(render.tree)
 
 
+async def take(
+    server: Server, arguments: Mapping[str, Any], owner: Principal
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Take an action that the chat's user did.
+
+    Returns:
+        The answer of `widget_action`, and the payload as the agent may read it: the chat does not
+        await the action, so passwords and sensitive fields are not in it.
+    """
+    caller = caller_for(server, owner)
+    answer = await take_action(server, arguments, caller, delegated=True)
+    refused = answer.get("isError")
+    return answer, {} if refused else await readable_payload(server, arguments, caller)
+
+
+def sensitive_paths(server: Server, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the dotted paths in a call's arguments that the called widget calls sensitive."""
+    # Of the current snapshot: the agent's call may see a widget that its turn began without.
+    widgets = server.registry.current.widgets
+    if tool in widgets:
+        return widgets[tool].definition.sidecar.sensitive
+    if "arguments" not in arguments:
+        return ()
+    # A built-in tool that passes arguments on: to the widget of a name, or that of a render.
+    named = widgets.get(str(arguments.get("name")))
+    called = widgets.values() if named is None else (named,)
+    return tuple(
+        {f"arguments.{path}" for one in called for path in one.definition.sidecar.sensitive}
+    )
+
+
 async def seen(chat: Chat, request: Request) -> dict[str, Any]:
     """What the model was told in the last turn of a thread, and what it said."""
     thread, backend = request.path_params["thread"], await chat.backend()
     try:
-        return await backend.threads.noted(thread, "seen", caller_of(request).principal)
+        return await backend.last_turn(thread, caller_of(request).principal)
     except LookupError:
         raise RefusedError(404, {"error": f"there is no {thread}"}) from None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,6 @@ from widgetd.files.hints import Hints
 from widgetd.files.source import read
 from widgetd.limits import Limits
 from widgetd.mcp.builtin.operate import Operations
-from widgetd.mcp.http_calls import caller_for, take_action
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions, build
 from widgetd.mcp.sessions import SessionBounds
@@ -330,18 +329,17 @@ def chat_of(
     Whoever may call the tools of `upstreams` has an agent that does.
 
     Raises:
-        ConfigError: The model (W0012), or the file of instructions or of conversations (W0006),
-            cannot be used.
+        ConfigError: The model (W0012) or the file of instructions (W0006) cannot be used.
     """
     if not runtime.settings.chat:
         yield None
         return
     # Most daemons have no chat.
     from widgetd.chat.opening import database, demand_address, instructions_in  # noqa: PLC0415
-    from widgetd.chat.pages import Chat, redrawn  # noqa: PLC0415
+    from widgetd.chat.pages import Chat, redrawn, sensitive_paths, take  # noqa: PLC0415
 
     settings, access = runtime.settings, runtime.access_policy.access
-    key, folder = settings.chat_key, settings.state_dir
+    key = settings.chat_key
     demand_address(settings.chat_model, settings.chat_url, has_key=key is not None)
     instructions = instructions_in(settings.chat_instructions)
 
@@ -354,9 +352,6 @@ def chat_of(
         with nullcontext("") if access is None else access.lending(owner) as token:
             yield [OwnTools(url, token), *map(UpstreamTools, enabled)]
 
-    async def act(arguments: Mapping[str, Any], owner: Principal) -> dict[str, Any]:
-        return await take_action(server, arguments, caller_for(server, owner), delegated=True)
-
     def backend() -> ChatServer:
         # Late, because these take longer to import than all others.
         from widgetd.chat.backend.model import chat_model  # noqa: PLC0415
@@ -367,10 +362,11 @@ def chat_of(
             Threads(kept),
             chat_model(settings.chat_model, settings.chat_url, key),
             servers,
-            act=act,
+            act=partial(take, server),
             redraw=partial(redrawn, server),
+            sensitive=partial(sensitive_paths, server),
             instructions=instructions or INSTRUCTIONS,
         )
 
-    with closing(database(None if folder is None else folder / "chat.sqlite3")) as kept:
+    with closing(database(runtime.loading.state)) as kept:
         yield Chat(server, backend, settings.cors_origin)

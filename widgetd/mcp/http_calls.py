@@ -22,6 +22,8 @@ from widgetd.mcp.server import Server
 from widgetd.observe.observer import Sent
 from widgetd.render.result import failure, render_uri, unknown_widget
 from widgetd.store.contract import StoredRender
+from widgetd.widget.actions import tree_actions
+from widgetd.widget.actions.user_input import readable_input
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]
 """Gets the arguments from whoever sends them; raises `CallError` where they are none."""
@@ -136,3 +138,31 @@ async def take_action(
     sent = await let_in(server, caller, act, method=CALLS, params=params)
     answer: dict[str, Any] = orjson.loads(sent.json)
     return answer
+
+
+async def readable_payload(
+    server: Server, arguments: Mapping[str, Any], caller: Caller
+) -> dict[str, Any]:
+    """Return the part of an accepted action's payload that readers besides the awaiting one get.
+
+    Args:
+        server: The server that accepted it.
+        arguments: The arguments of `widget_action`.
+        caller: The user who acted.
+
+    Returns:
+        Empty where the render is gone, or its widget no longer says which fields are sensitive.
+    """
+    try:
+        render = await server.rendering.load(arguments["render_id"], caller)
+        widget = caller.snapshot.widgets.get(render.tool)
+        sensitive = () if widget is None else widget.definition.sidecar.sensitive
+        if render.secret and not sensitive:
+            return {}
+        tree = orjson.loads(render.tree)
+        action = tree_actions(tree)[arguments["action"]]
+        payload = action.accept(arguments["payload"], sensitive)
+    except (CallError, KeyError):
+        # The render was replaced since by a version without this action.
+        return {}
+    return readable_input(tree, action, payload, sensitive)

@@ -17,9 +17,11 @@ import pytest
 
 from tests.process import daemon_process
 from tests.serving import PATIENCE_S, serving, widget_file
+from tests.support.logs import captured_logs
 from tests.system.chat.endpoint import endpoint, says, stays_silent
 from tests.system.chat.talking import Talker, problems, said, widgets
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
+from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.access.principal import LOCAL, Principal
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
@@ -33,7 +35,11 @@ from widgetd.errors import ConfigError
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    served = tmp_path / "served"
+    return served_in(tmp_path)
+
+
+def served_in(parent: Path) -> Path:
+    served = parent / "served"
     served.mkdir()
     (served / "Order.widget").write_text(order_file())
     (served / "Order.widget.toml").write_text(
@@ -122,17 +128,27 @@ async def test_the_oldest_threads_and_items_make_room(monkeypatch: pytest.Monkey
     assert [item.id for item in items.data] == [f"i{number}" for number in range(11, 20)]
 
 
-async def test_conversations_that_cannot_be_read_stop_the_start(
-    folder: Path, tmp_path: Path
+@pytest.mark.parametrize("harm", ["unreadable", "read-only", "a folder"])
+async def test_chat_starts_without_conversations_when_its_file_is_unusable(
+    harm: str,
 ) -> None:
-    (tmp_path / "chat.sqlite3").write_bytes(b"no database at all" * 100)
-    with pytest.raises(BaseExceptionGroup) as refused:
-        async with serving(folder, chat=True, state_dir=tmp_path):
-            pass
-    [error] = refused.value.exceptions
+    with stopped_by_permissions() as home:
+        folder, state = served_in(home), home / "state"
+        state.mkdir()
+        match harm:
+            case "unreadable":
+                (state / "chat.sqlite3").write_bytes(b"no database at all" * 100)
+            case "read-only":
+                state.chmod(0o500)
+            case "a folder":
+                (state / "chat.sqlite3").mkdir()
+        with captured_logs() as events:
+            async with serving(folder, chat=True, state_dir=state) as url:
+                events_of_turn = await Talker(url).say("order")
+        state.chmod(0o700)
 
-    assert isinstance(error, ConfigError)
-    assert (error.code, error.exit_code) == ("W0006", 3)
+    assert len(widgets(events_of_turn)) == 1
+    assert events.names().count("state.failed") == 1
 
 
 def tokens_in(folder: Path) -> Path:
@@ -259,15 +275,20 @@ async def test_a_turn_that_takes_too_long_ends_with_a_sentence(
 
 
 def chat_with(*tools: OwnTools) -> servers.ChatServer:
-    async def act(_arguments: Any, _owner: Principal) -> dict[str, Any]:
-        return {}
+    async def act(_arguments: Any, _owner: Principal) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {}, {}
 
     async def redraw(_facts: Any, _owner: Principal) -> None:
         return None
 
     model = models.chat_model(SCRIPTED, None, None)
     return servers.ChatServer(
-        Threads(database()), model, lambda _owner: nullcontext(list(tools)), act=act, redraw=redraw
+        Threads(database()),
+        model,
+        lambda _owner: nullcontext(list(tools)),
+        act=act,
+        redraw=redraw,
+        sensitive=lambda _tool, _arguments: (),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from secrets import token_hex
@@ -52,7 +52,9 @@ from widgetd.chat.backend.model import ChatModel, demand_answer
 from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools, UpstreamTools, short, text_of
 from widgetd.logs import get_logger
+from widgetd.store.cache import LocalCache
 from widgetd.widget.components import to_chatkit
+from widgetd.widget.summary import without
 
 INSTRUCTIONS = (
     "You help the user by showing widgets. Call the tool that fits what they should see, with the "
@@ -68,6 +70,10 @@ MOST_STEPS = 12
 REMEMBERED = 100
 """The items at the end of a thread that a model is told."""
 
+MOST_LAST_TURNS = 1_000
+LAST_TURN_BYTES, LAST_TURNS_BYTES = 256 * 1024, 16 * 1024 * 1024
+LAST_TURN_S = 3600.0
+
 ACTION = "The user did this in the widget {tool}: {action} {payload}"
 """How the agent is told of what was done in a widget; the payload is JSON."""
 
@@ -80,8 +86,11 @@ _log = get_logger()
 Servers = Callable[[Principal], AbstractContextManager[Sequence[OwnTools | UpstreamTools]]]
 """The MCP servers of one turn, not connected yet, for whoever talks."""
 
-Act = Callable[[Mapping[str, Any], Principal], Any]
-"""Calls `widget_action` with these arguments for a user; answers what a client would get."""
+Act = Callable[[Mapping[str, Any], Principal], Awaitable[tuple[dict[str, Any], dict[str, Any]]]]
+"""Calls `widget_action` for a user; returns its answer and the payload's readable part."""
+
+SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
+"""Returns the dotted paths in the arguments of a tool's call that its widget calls sensitive."""
 
 Redraw = Callable[[Mapping[str, Any], Principal], Any]
 """Draws a widget of a thread again for a user; answers its tree, or None if it cannot."""
@@ -109,7 +118,8 @@ class Conversation(ThreadItemConverter):
 class Rows(RunHooks[AgentContext[Principal]]):
     """Tells the thread of each call of a tool, and puts the widget there that it answered with."""
 
-    def __init__(self) -> None:
+    def __init__(self, sensitive: SensitivePaths) -> None:
+        self._sensitive = sensitive
         self._began: dict[str, float] = {}
         self._answers: dict[str, MCPToolCustomDataContext] = {}
 
@@ -130,9 +140,15 @@ class Rows(RunHooks[AgentContext[Principal]]):
         failed = answer is None or answer.is_error
         # Four letters are a token, more or less.
         facts = "failed" if failed else f"{ms:.0f} ms · {len(text) // 4} tokens"
+        name = tool.name.rpartition("__")[2] if answer is None else answer.tool_name
+        arguments = _object(context.tool_arguments)
+        if isinstance(arguments.get("arguments"), str):
+            arguments["arguments"] = _object(arguments["arguments"])
+        if sensitive := self._sensitive(name, arguments):
+            arguments = dict(without(arguments, sensitive))
         task = CustomTask(
             title=f"{tool.name} · {facts}",
-            content=f"{context.tool_arguments}\n\n{text}",
+            content=f"{orjson.dumps(arguments).decode()}\n\n{text}",
             status_indicator="complete",
         )
         await context.context.add_workflow_task(task)
@@ -148,7 +164,8 @@ class Rows(RunHooks[AgentContext[Principal]]):
         items = await threads.load_thread_items(thread, None, REMEMBERED, "desc", owner)
         for item in items.data:
             facts = await threads.noted(thread, item.id, owner)
-            if facts.get("render") == given["render_id"] and "arguments" in given:
+            is_drawn_anew = facts.get("render") == given["render_id"] and "arguments" in given
+            if is_drawn_anew and not facts.get("private"):
                 facts["arguments"] = _object(given["arguments"])
                 await threads.note(thread, item.id, facts, owner)
 
@@ -177,10 +194,15 @@ class Rows(RunHooks[AgentContext[Principal]]):
         arguments = dict(call.arguments)
         if call.tool_name == "render_widget":
             arguments = _object(arguments.get("arguments"))
+        tool = mark.get("widget", "")
+        # A conversation outlives the process, what a widget calls sensitive does not: it is shown
+        # from the render, for as long as that is kept.
+        private = bool(self._sensitive(tool, {}))
         facts = {
-            "tool": mark.get("widget", ""),
-            "arguments": None if call.tool_name == "show_render" else arguments,
+            "tool": tool,
+            "arguments": None if private or call.tool_name == "show_render" else arguments,
             "render": mark.get("id", ""),
+            "private": private,
         }
         threads: Any = context.store
         await threads.note(context.thread.id, item.id, facts, context.request_context)
@@ -198,9 +220,17 @@ class ChatServer(ChatKitServer[Principal]):
         *,
         act: Act,
         redraw: Redraw,
+        sensitive: SensitivePaths,
         instructions: str = INSTRUCTIONS,
     ) -> None:
         super().__init__(threads)
+        self._sensitive = sensitive
+        self._last_turns = LocalCache(
+            most=MOST_LAST_TURNS,
+            most_bytes=LAST_TURNS_BYTES,
+            ttl_s=LAST_TURN_S,
+            clock=time.monotonic,
+        )
         self.threads = threads
         self.model = model
         self.instructions = instructions
@@ -240,7 +270,7 @@ class ChatServer(ChatKitServer[Principal]):
             thread.title = " ".join(part.text for part in input_user_message.content)[:60]
         items = await self.store.load_thread_items(thread.id, None, REMEMBERED, "desc", context)
         spoken = await Conversation().to_agent_input(items.data[::-1])
-        ends, rows, pending = time.monotonic() + TURN_S, Rows(), Pending()
+        ends, rows, pending = time.monotonic() + TURN_S, Rows(self._sensitive), Pending()
         async with AsyncExitStack() as held:
             try:
                 servers, states = await held.enter_async_context(self.connected(context))
@@ -278,8 +308,30 @@ class ChatServer(ChatKitServer[Principal]):
                 for item_id in pending.names.values():
                     yield ThreadItemRemovedEvent(item_id=item_id)
                 raise self._failure(error) from None
-            seen = {"instructions": self.instructions, "input": run.to_input_list()}
-            await self.threads.note(thread.id, "seen", seen, context)
+            await self._keep_last_turn(thread.id, run.to_input_list(), context)
+
+    async def last_turn(self, thread_id: str, owner: Principal) -> dict[str, Any]:
+        """Return what the model read and said in the last turn of a thread; empty if not kept.
+
+        Raises:
+            MissingError: `owner` has no such thread.
+        """
+        await self.threads.load_thread(thread_id, owner)
+        kept = await self._last_turns.get(thread_id)
+        found: dict[str, Any] = {} if kept is None else orjson.loads(kept)
+        return found
+
+    async def _keep_last_turn(self, thread_id: str, items: list[Any], owner: Principal) -> None:
+        """Keep the end of a turn's input in memory: it repeats the thread, and tools' answers."""
+        shown: dict[str, Any] = {"instructions": self.instructions, "input": items}
+        while len(kept := orjson.dumps(shown, default=dict)) > LAST_TURN_BYTES and items:
+            items = items[len(items) // 2 + 1 :]
+            shown = {"instructions": self.instructions, "omitted": True, "input": items}
+        before = await self._last_turns.get(thread_id)
+        if before is None:
+            await self._last_turns.put(thread_id, kept, owner=owner.name)
+        else:
+            await self._last_turns.replace(thread_id, kept, standing=before, owner=owner.name)
 
     def _failure(self, error: Exception) -> CustomStreamError:
         if isinstance(error, TimeoutError):
@@ -338,12 +390,12 @@ class ChatServer(ChatKitServer[Principal]):
     ) -> tuple[dict[str, Any], HiddenContextItem | None]:
         """What the daemon answers to an action, and what the agent is told if it was taken."""
         facts = {} if sender is None else await self.threads.noted(thread.id, sender.id, context)
-        payload = _object(action.payload)
-        answer: dict[str, Any] = await self._act(
+        # The raw payload goes nowhere else: it may hold a password.
+        answer, readable = await self._act(
             {
                 "render_id": facts.get("render", ""),
                 "action": action.type,
-                "payload": payload,
+                "payload": _object(action.payload),
                 "idempotency_key": token_hex(8),
             },
             context,
@@ -357,7 +409,7 @@ class ChatServer(ChatKitServer[Principal]):
             content=ACTION.format(
                 tool=facts.get("tool", ""),
                 action=action.type,
-                payload=orjson.dumps(payload).decode(),
+                payload=orjson.dumps(readable).decode(),
             ),
         )
         return answer, told

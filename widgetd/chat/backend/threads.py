@@ -14,7 +14,7 @@ import anyio.to_thread
 import orjson
 from anyio import CapacityLimiter
 from chatkit.store import NotFoundError, Store
-from chatkit.types import Attachment, Page, ThreadItem, ThreadMetadata
+from chatkit.types import Attachment, Page, ThreadItem, ThreadMetadata, WidgetItem
 from pydantic import TypeAdapter
 from typing_extensions import override
 
@@ -23,6 +23,14 @@ from widgetd.widget.components import to_chatkit
 
 MOST_THREADS = 500
 MOST_ITEMS = 1_000
+
+PRIVATE_WIDGET = {
+    "type": "Card",
+    "children": [
+        {"type": "Text", "value": "This widget showed private values, which are not kept here."}
+    ],
+}
+"""Kept with a conversation in place of a widget whose sidecar calls arguments sensitive."""
 
 _SAVE_THREAD = """
 INSERT INTO threads (id, owner, body) VALUES (?, ?, ?)
@@ -126,7 +134,9 @@ class Threads(Store[Principal]):
 
     @override
     async def add_thread_item(self, thread_id: str, item: ThreadItem, context: Principal) -> None:
-        await self._demand(thread_id, context)
+        facts = await self.noted(thread_id, item.id, context)
+        if isinstance(item, WidgetItem) and facts.get("private"):
+            item = item.model_copy(update={"widget": to_chatkit(PRIVATE_WIDGET)})
         body = item.model_dump_json(by_alias=True, exclude_none=True)
         await self._rows(
             (_SAVE_ITEM, (thread_id, item.id, body)), (_FORGET_ITEMS, (thread_id, MOST_ITEMS))

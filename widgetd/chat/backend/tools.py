@@ -51,10 +51,13 @@ class OwnTools(MCPServerStreamableHttp):
     @override
     async def list_tools(self, *asked: Any, **more: Any) -> Any:
         try:
-            return await super().list_tools(*asked, **more)
+            tools = await super().list_tools(*asked, **more)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other servers' tools are there
             self.problem = short(error)
             return []
+        # The chat tells its agent of actions by itself, without passwords and sensitive fields;
+        # whoever awaits an action gets all of it.
+        return [tool for tool in tools if tool.name != "await_widget_action"]
 
 
 class UpstreamTools(MCPServer):

@@ -44,13 +44,14 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
         return structured_result(dict(answer))
     render = await context.rendering.load(render_id, context.caller)
     offered = _offered(tree_actions(orjson.loads(render.tree)), arguments["action"])
+    widget = context.caller.snapshot.widgets.get(render.tool)
+    sensitive = () if widget is None else widget.definition.sidecar.sensitive
     try:
-        payload = offered.accept(arguments["payload"])
+        payload = offered.accept(arguments["payload"], sensitive)
     except CallError as error:
         wrong = error.invalid_arguments
         said = ((one.path, f"expected {one.expected}, got {one.got}") for one in wrong)
         return error_result(error, _invalid(said))
-    widget = context.caller.snapshot.widgets.get(render.tool)
     failed = () if widget is None else unmet(widget.checks, offered.type, payload)
     if failed:
         same = len({one.field for one in failed}) == 1

@@ -11,7 +11,7 @@ action raised within the form, and what the payload says wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -38,6 +38,12 @@ _MOST_NESTED = 4
 
 _AN_ACTION = b'ction":{'
 """What the JSON of a tree with actions has in it: `"action":{` or `"onClickAction":{`."""
+
+_OTHER_VALUES = InvalidArgument(
+    path="",
+    expected="values that stand together in the widget",
+    got="another combination of them",
+)
 
 _SUBMITTING = frozenset({"onSubmitAction", "confirm"})
 _NOT_ACTIONS = frozenset({"children", "payload"})
@@ -92,18 +98,20 @@ class Trigger:
             for key, value in self.payload.items()
         )
 
-    def accept(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """What has come back, the author's part as it was sent.
+    def accept(self, payload: Mapping[str, Any], sensitive: Collection[str] = ()) -> dict[str, Any]:
+        """Return what came back, the author's part as it was sent.
 
         Raises:
-            CallError: What the user adds does not fit the fields.
+            CallError: What the user adds does not fit the fields; no value of a password or of a
+                `sensitive` field is in it.
         """
         added = {key: value for key, value in payload.items() if key not in self.payload}
         if self.submits:
             _add_objects(added, self.sent_fields)
         schema = payload_schema({}, self.sent_fields, submitted=self.submits)
-        secret = tuple(field.name for field in self.sent_fields if field.secret)
-        checked = compile_schema(schema, limits=_LIMITS).check(added, sensitive=secret)
+        passwords = (field.name for field in self.sent_fields if field.secret)
+        hidden = (*passwords, *sensitive)
+        checked = compile_schema(schema, limits=_LIMITS).check(added, sensitive=hidden)
         return {**checked.arguments, **self.payload}
 
 
@@ -137,11 +145,12 @@ class TreeAction:
         schemas = {orjson.dumps(one): one for one in (each.schema for each in self.triggers)}
         return next(iter(schemas.values())) if len(schemas) == 1 else {"anyOf": [*schemas.values()]}
 
-    def accept(self, payload: object) -> dict[str, Any]:
-        """The payload as whoever waits for it may trust it.
+    def accept(self, payload: object, sensitive: Collection[str] = ()) -> dict[str, Any]:
+        """Return the payload in the form that a reader may trust.
 
         Args:
             payload: What came; what is no object counts as `{"value": ...}`.
+            sensitive: Dotted paths of fields whose values are in no error.
 
         Raises:
             CallError: The tree does not send it (W2404); the slips are named as the fields are.
@@ -149,11 +158,12 @@ class TreeAction:
         sent = as_object(payload)
         meant = {one.group: one for one in self.triggers if one.is_meant(sent)}
         if not meant:
-            raise _not_offered(self._mismatches(sent))
+            # The expected values are the template's, made of sensitive arguments perhaps.
+            raise _not_offered((_OTHER_VALUES,) if sensitive else self._mismatches(sent))
         refused: list[CallError] = []
         for trigger in islice(meant.values(), _MOST_TRIED):
             try:
-                return trigger.accept(sent)
+                return trigger.accept(sent, sensitive)
             except CallError as error:
                 refused.append(error)
         invalid = refused[0].invalid_arguments
@@ -172,8 +182,7 @@ class TreeAction:
             compile_schema(schema, limits=_LIMITS).check(known, strict=True)
         except CallError as error:
             return error.invalid_arguments
-        expected = "values that stand together in the widget"
-        return (InvalidArgument(path="", expected=expected, got="another combination of them"),)
+        return (_OTHER_VALUES,)
 
 
 def _not_offered(errors: tuple[InvalidArgument, ...]) -> CallError:

@@ -1,0 +1,38 @@
+"""The one exit of what users enter, for every reader but the one that awaits the action.
+
+Whoever awaits an action (`await_widget_action`, the webhook) gets the payload as it was
+accepted: a password is typed for them. A chat's model, its conversation on disk and every
+other reader get what `readable_input` leaves of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from widgetd.widget.actions.tree_actions import TreeAction, triggers
+from widgetd.widget.summary import without
+
+
+def readable_input(
+    tree: Mapping[str, Any],
+    action: TreeAction,
+    payload: Mapping[str, Any],
+    sensitive: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return an accepted payload without passwords and sensitive fields.
+
+    Args:
+        tree: The widget root in which the user acted.
+        action: One of its actions.
+        payload: The payload as `action` accepted it.
+        sensitive: The dotted paths that the widget's sidecar calls sensitive.
+    """
+    # A name that asks for a password anywhere in the tree counts everywhere: two forms may send
+    # the same field, one of them as plain text.
+    passwords = {one.name for trigger in triggers(tree) for one in trigger.fields if one.secret}
+    paths = {*sensitive, *(".".join(name for name in one.split(".") if name) for one in passwords)}
+    if sensitive:
+        # The template wrote these keys from arguments, the sensitive ones perhaps.
+        paths.update(key for trigger in action.triggers for key in trigger.payload)
+    return dict(without(payload, paths))
