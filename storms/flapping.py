@@ -30,7 +30,7 @@ from tests.system.upstreams.servers import (
 from tests.system.upstreams.test_feeds import FEED, SCHEMA, TEMPLATE
 from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
-from widgetd.mcp.server import build
+from widgetd.mcp.assembly import build
 from widgetd.store.contract import Bounds, StoredRender
 from widgetd.store.factory import local_store
 from widgetd.upstreams.feeds import MOST_BYTES, UpstreamFeeds

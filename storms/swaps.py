@@ -29,8 +29,9 @@ from widgetd.catalog.loader import Catalog, Loader
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import reload
 from widgetd.files.hints import Hints
+from widgetd.mcp.assembly import build
 from widgetd.mcp.notifications import notify
-from widgetd.mcp.server import Server, build
+from widgetd.mcp.server import Server
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 

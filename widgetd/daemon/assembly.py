@@ -32,9 +32,10 @@ from widgetd.files.folder import opened
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
 from widgetd.limits import Limits
+from widgetd.mcp.assembly import build
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.mcp.sessions import SessionBounds
 from widgetd.observe.audit import Audit
 from widgetd.observe.blocked_images import BlockedImages

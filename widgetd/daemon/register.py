@@ -16,8 +16,9 @@ from widgetd.catalog.registry import Registry
 from widgetd.daemon.loading import catalog_for
 from widgetd.daemon.reloading import reloading
 from widgetd.files.hints import Hints
+from widgetd.mcp.assembly import attach
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import Server, ServerOptions, attach
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.observe.status import Vitals
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import anyio.lowlevel
 import orjson
@@ -43,13 +43,11 @@ from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
 from widgetd.mcp.middleware import caller_of, let_in
+from widgetd.mcp.server import Server
+from widgetd.mcp.sessions import Sessions
 from widgetd.observe.observer import Sent
 from widgetd.render.result import FIRST_WITH_STRUCTURE
 from widgetd.schema.json_text import NotJsonError, parse_plain
-
-if TYPE_CHECKING:
-    from widgetd.mcp.server import Server
-    from widgetd.mcp.sessions import Sessions
 
 MOST_BYTES = 64 * 1024
 """Of a request that is answered here, for a larger one is looked through beside the loop."""
@@ -79,7 +77,7 @@ Params = Mapping[str, Any]
 Parts = Sequence[bytes | memoryview]
 """A response, in the pieces that it was made of."""
 
-Answer = Callable[["Server", Params, bytes, Caller], Awaitable[Sent]]
+Answer = Callable[[Server, Params, bytes, Caller], Awaitable[Sent]]
 """Answers with the result as JSON: what is asked, the stamp on modern results, the caller."""
 
 

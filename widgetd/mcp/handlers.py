@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from widgetd.access.principal import Caller
 from widgetd.logs import get_logger
 from widgetd.mcp.listing import Pages
 from widgetd.mcp.resources import ServedResource
+from widgetd.mcp.server import Server
 from widgetd.render.result import Result, text_block
 from widgetd.schema.json_values import to_json
-
-if TYPE_CHECKING:
-    from widgetd.mcp.server import Server
 
 CALLS = "tools/call"
 READS = "resources/read"

@@ -11,15 +11,12 @@ basic/authorization, "Protected Resource Metadata Discovery" and "Scope Challeng
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from widgetd.access.auth import USUAL, Login, Reason, principal_of, steps_up
 from widgetd.mcp import sdk
 from widgetd.mcp.middleware import needs_of
+from widgetd.mcp.server import Server
 from widgetd.schema.json_text import NotJsonError, parse_sent
-
-if TYPE_CHECKING:
-    from widgetd.mcp.server import Server
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """Where a resource without a path has its metadata; below it, the others have theirs."""

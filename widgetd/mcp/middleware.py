@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from mcp.shared.exceptions import MCPError
 from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -22,20 +21,14 @@ from widgetd.access.principal import CALL, CALLER, READ, Caller, ClientInfo, Pri
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.handlers import CALLS, LISTS
+from widgetd.mcp.roots import LISTEN, Root
+from widgetd.mcp.server import Server
 from widgetd.observe.observer import observed
 from widgetd.store.contract import Decision
 
-if TYPE_CHECKING:
-    from widgetd.mcp.provider import Root
-    from widgetd.mcp.server import Server
-
 T = TypeVar("T")
 
-REFUSED = -32000
-"""A server's own JSON-RPC error; the message says what to do."""
-
 _FREE = frozenset({"initialize", "server/discover", "ping", "logging/setLevel"})
-LISTEN = "subscriptions/listen"
 
 
 class Needs(NamedTuple):
@@ -135,7 +128,7 @@ async def let_in(
     """
     async with _admitted(server, needs_of(server, method, params), caller.principal) as refusal:
         if refusal is not None and method != CALLS:
-            raise refused(refusal)
+            raise sdk.protocol_error(refusal)
         admitted = caller.with_refusal(refusal)
         if method != CALLS or silent or not server.observers:
             return await answer(admitted)
@@ -166,8 +159,3 @@ async def _admitted(
         except CallError as error:
             refusal = error
         yield refusal
-
-
-def refused(error: CallError) -> MCPError:
-    """`error` as the protocol says it."""
-    return MCPError(REFUSED, f"[{error.code}] {error.message}", {"code": error.code})

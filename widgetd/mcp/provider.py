@@ -1,6 +1,7 @@
-"""The widgets of one moment, as FastMCP asks for tools and resources.
+"""The edge to FastMCP and the SDK: what they call by themselves, without our request.
 
-Every question is answered from the snapshot that the request at hand took when it came.
+Each answer comes from the snapshot that the request at hand took when it arrived; the
+middleware left its caller in a ContextVar, because these signatures are not ours.
 """
 
 from __future__ import annotations
@@ -12,13 +13,11 @@ from contextlib import (
     contextmanager,
     nullcontext,
 )
-from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from anyio.abc import TaskGroup
 from fastmcp import FastMCP
 from fastmcp.prompts import Prompt
 from fastmcp.resources.base import Resource
@@ -27,32 +26,27 @@ from fastmcp.server.providers import Provider
 from fastmcp.tools.base import Tool, ToolResult
 from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import VersionSpec
-from mcp_types import (
-    CallToolResult,
-    SubscribeRequestParams,
-    SubscriptionsListenRequestParams,
-    UnsubscribeRequestParams,
-)
+from mcp.server.auth.middleware.auth_context import auth_context_var
+from mcp_types import CallToolRequestParams, CallToolResult, CompletionArgument
 from mcp_types import Tool as McpTool
 from pydantic import PrivateAttr
 
-from widgetd.access.principal import Audience, Caller, current_caller, placed
+from widgetd.access.auth import principal_of
+from widgetd.access.principal import Caller, current_caller, placed
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
-from widgetd.mcp.middleware import LISTEN, middleware_of
-from widgetd.mcp.notifications import Clients, NoticeFor
+from widgetd.mcp.handlers import call_tool
+from widgetd.mcp.middleware import middleware_of
 from widgetd.mcp.prompts import show_data_prompt
 from widgetd.mcp.resources import read_of_toolset, render_resource, resources_of
-from widgetd.observe.observer import Notice
-from widgetd.render.result import RENDERS, Result
+from widgetd.mcp.roots import Root
+from widgetd.mcp.server import Server
+from widgetd.render.result import RENDERS, Result, error_result
 from widgetd.widget.widget import Widget
 
-if TYPE_CHECKING:
-    from widgetd.mcp.server import Server
-
-Lifespan = Callable[["Server"], AbstractAsyncContextManager[None]]
-"""What runs as long as a server does."""
+Lifespan = Callable[[Server], AbstractAsyncContextManager[None]]
+"""A context that is entered when a server starts and left when it ends."""
 
 Answer = Callable[[dict[str, Any]], Awaitable[Result]]
 """A call's arguments to its result, errors included."""
@@ -81,55 +75,6 @@ class ServedTool(Tool):
         return super().to_mcp_tool(**{"_meta": self.meta or None, **overrides})
 
 
-class Root:
-    """One server through which clients reach the widgets.
-
-    There is the one that they were added to, and each that it is mounted into: its clients see the
-    same widgets, under other names perhaps, and hear of changes.
-
-    Attributes:
-        mcp: The server.
-        clients: Who listens to it; shared with whatever else of ours it serves.
-        middleware: The layer around every message that comes to it.
-        uses: How often it runs with the widgets in it; twice where they are mounted twice.
-    """
-
-    def __init__(self, mcp: FastMCP, provider: Provider, server: Server) -> None:
-        self.mcp = mcp
-        lowlevel = sdk.lowlevel_of(mcp)
-        # Whoever listens to `mcp` already, if they are told already.
-        known = lowlevel.get_request_handler(LISTEN)
-        clients = None if known is None else getattr(known.handler, "__self__", None)
-        if not isinstance(clients, Clients):
-            clients = Clients()
-            answer = lowlevel.add_request_handler
-            # With it the server advertises that its lists change (PrefectHQ/fastmcp issue 4920).
-            if known is None:
-                answer(LISTEN, SubscriptionsListenRequestParams, clients.listen)
-            answer("resources/subscribe", SubscribeRequestParams, clients.subscribe)
-            answer("resources/unsubscribe", UnsubscribeRequestParams, clients.unsubscribe)
-        self.clients = clients
-        self.middleware = cast("Any", middleware_of(server, self))
-        lowlevel.middleware.append(self.middleware)
-        self.uses = 0
-        self._provider = provider
-
-    @cached_property
-    def prefix(self) -> str:
-        """What it puts before the path of the widgets' URIs, as `ui/`; most often nothing."""
-        return sdk.path_prefix(self.mcp, self._provider)
-
-    async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
-        """Tell its clients what they may know of, see `Clients.tell`."""
-
-        def as_named_here(audience: Audience) -> Notice:
-            notice = notice_for(audience)
-            updated = tuple(placed(uri, self.prefix) for uri in notice.updated)
-            return replace(notice, updated=updated)
-
-        return await self.clients.tell(as_named_here, tasks)
-
-
 class WidgetProvider(sdk.Reached):
     """The widgets of the snapshot that the request at hand is answered from."""
 
@@ -151,15 +96,14 @@ class WidgetProvider(sdk.Reached):
         roots = self._server.roots
         entered = next((one for one in roots if one.mcp is root), None)
         if entered is None:
-            entered = Root(root, self, self._server)
-            roots.append(entered)
+            entered = add_root(self._server, root, self)
         entered.uses += 1
         try:
             yield
         finally:
             entered.uses -= 1
             if not entered.uses and entered is not roots[0]:
-                sdk.lowlevel_of(root).middleware.remove(entered.middleware)
+                entered.unwrap()
                 roots.remove(entered)
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
@@ -261,3 +205,52 @@ def _placed(tool: Tool, prefix: str) -> Tool:
         return tool
     there = {**ui, "resourceUri": placed(ui["resourceUri"], prefix)}
     return tool.model_copy(update={"meta": {**meta, "ui": there}})
+
+
+def add_root(server: Server, mcp: FastMCP, provider: Provider) -> Root:
+    """Make `mcp` a server through which clients reach the widgets of `server`."""
+    root = Root(mcp, provider)
+    root.wrap(middleware_of(server, root))
+    server.roots.append(root)
+    return root
+
+
+async def answer_call(server: Server, _context: sdk.Context, params: CallToolRequestParams) -> Any:
+    """Answer `tools/call` before FastMCP looks for a tool of that name.
+
+    The SDK drops from the result what the caller's protocol version does not know.
+    """
+    arguments, caller = params.arguments or {}, current_caller(server.registry)
+    tool = server.builtin.get(params.name)
+    if tool is not None and tool.asks and caller.client.asks and caller.refusal is None:
+        answer, question = sdk.confirmed(params), tool.asks(server.context(caller), arguments)
+        if question and answer is None:
+            return sdk.asked_first(question)
+        if question and not answer:
+            refusal = CallError("W3006", "the user did not agree, so nothing was done")
+            return {"resultType": "complete", **error_result(refusal).values()}
+    result = await call_tool(server, params.name, arguments, caller)
+    return {"resultType": "complete", **result.values()}
+
+
+def complete(
+    server: Server, _reference: object, argument: CompletionArgument, _context: object
+) -> list[str]:
+    """Complete `{tool}` in a resource's address by the names that begin with what was typed."""
+    if argument.name != "tool":
+        return []
+    widgets = current_caller(server.registry).snapshot.widgets
+    return [tool for tool in widgets if tool.startswith(argument.value)]
+
+
+def header_schema(server: Server, name: str) -> dict[str, Any] | None:
+    """Return the schema of a tool that wants arguments repeated in headers; None for others.
+
+    The SDK asks before the middleware runs, so the caller is found here: a schema would tell
+    a stranger that the widget exists.
+    """
+    audience = principal_of(auth_context_var.get(), server.otherwise).audience
+    widget = server.views.of(server.registry.current, audience).widgets.get(name)
+    if widget is None or not server.listings.wants_headers(widget):
+        return None
+    return dict(widget.advertised)

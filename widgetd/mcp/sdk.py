@@ -40,6 +40,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.session import ServerSession
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
@@ -49,7 +50,13 @@ from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 
 from widgetd.access.principal import UI_EXTENSION, ClientInfo
-from widgetd.errors import ConfigError
+from widgetd.errors import CallError, ConfigError
+
+SERVER_ERROR = -32000
+"""JSON-RPC's code for errors that a server defines itself; the message says what to do.
+
+Source: JSON-RPC 2.0, section 5.1.
+"""
 
 Context = ServerRequestContext[Any, Any]
 Next = Callable[[Context], Awaitable[Any]]
@@ -100,6 +107,11 @@ def verify(server: FastMCP) -> None:
                     "install the version that widgetd was tested with: requirements/runtime.txt "
                     "names it",
                 )
+
+
+def protocol_error(error: CallError) -> MCPError:
+    """Return `error` as a JSON-RPC error, for methods whose results cannot carry one."""
+    return MCPError(SERVER_ERROR, f"[{error.code}] {error.message}", {"code": error.code})
 
 
 def lowlevel_of(server: FastMCP) -> Server[Any]:

@@ -1,6 +1,8 @@
-"""A registry becomes an MCP server. Knows nothing of files, ports or signals.
+"""The server: what answers calls and lists of one registry, and the roots that lead to it.
 
-message -> middleware (who calls, which snapshot) -> built-in tool or widget -> result
+    caller, name, arguments -> built-in tool or widget -> result
+
+It knows nothing of files, ports, signals or of how messages arrive; `assembly` connects it.
 """
 
 from __future__ import annotations
@@ -8,33 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
 
 from fastmcp import FastMCP
-from fastmcp.server.auth import AuthProvider
-from mcp.server.auth.middleware.auth_context import auth_context_var
-from mcp_types import CallToolRequestParams, CompletionArgument
 
-from widgetd.access.auth import Access, principal_of
-from widgetd.access.principal import LOCAL, Caller, Principal, SnapshotViews, current_caller
+from widgetd.access.principal import LOCAL, Caller, Principal, SnapshotViews
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import CallError, ConfigError
-from widgetd.mcp import sdk
+from widgetd.errors import CallError
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, BuiltinTools, ToolContext
-from widgetd.mcp.fast_path import FastPath
-from widgetd.mcp.handlers import CALLS, call_tool
+from widgetd.mcp.clients import Clients
 from widgetd.mcp.listing import LIST_TOKENS, Expose, Pages, ResourceListings, ToolListings
-from widgetd.mcp.login import Challenges
-from widgetd.mcp.notifications import Clients
-from widgetd.mcp.provider import Lifespan, Root, WidgetProvider
 from widgetd.mcp.resources import Resources
+from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
-from widgetd.mcp.unambiguous import Unambiguous
 from widgetd.observe.observer import Observer
 from widgetd.render.calls import Rendering
 from widgetd.render.entry import said_of, tool_entry
@@ -42,13 +34,6 @@ from widgetd.render.result import Policy, Result, error_result, unknown_widget
 from widgetd.search.search import Search
 from widgetd.store.contract import Store
 from widgetd.widget.widget import Widget
-
-INSTRUCTIONS = (
-    "Every tool here shows the user a widget. Call the one that fits what they should see, "
-    "with the data it asks for; what it shows need not be repeated in words. Where it has buttons "
-    "or fields, its result ends with a render id: give that to await_widget_action, which waits "
-    "for what the user does. Tools come and go as files change: search_widgets always knows."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,41 +161,6 @@ class Server:
         except CallError as error:
             return error_result(error)
 
-    async def answer_call(self, _context: sdk.Context, params: CallToolRequestParams) -> Any:
-        """Answer a call that the fast path did not, before FastMCP looks for a tool of that name.
-
-        Of what the result says, the SDK drops what the caller's protocol does not know.
-        """
-        arguments, caller = params.arguments or {}, current_caller(self.registry)
-        tool = self.builtin.get(params.name)
-        if tool is not None and tool.asks and caller.client.asks and caller.refusal is None:
-            said, question = sdk.confirmed(params), tool.asks(self.context(caller), arguments)
-            if question and said is None:
-                return sdk.asked_first(question)
-            if question and not said:
-                refusal = CallError("W3006", "the user did not agree, so nothing was done")
-                return {"resultType": "complete", **error_result(refusal).values()}
-        result = await call_tool(self, params.name, arguments, caller)
-        return {"resultType": "complete", **result.values()}
-
-    def complete(
-        self, _reference: object, argument: CompletionArgument, _context: object
-    ) -> list[str]:
-        """The tools that begin with what was typed, for `{tool}` in a resource's address."""
-        if argument.name != "tool":
-            return []
-        widgets = current_caller(self.registry).snapshot.widgets
-        return [tool for tool in widgets if tool.startswith(argument.value)]
-
-    def header_schema(self, name: str) -> dict[str, Any] | None:
-        """The schema of a tool that wants arguments repeated in headers; None for all others."""
-        # Asked before anybody knows the caller; a schema would tell that there is such a widget.
-        audience = principal_of(auth_context_var.get(), self.otherwise).audience
-        widget = self.views.of(self.registry.current, audience).widgets.get(name)
-        if widget is None or not self.listings.wants_headers(widget):
-            return None
-        return dict(widget.advertised)
-
     def context(self, caller: Caller) -> ToolContext:
         """What a handler of a built-in tool may use."""
         return ToolContext(
@@ -245,120 +195,3 @@ class Server:
         Without `apps`, their client shows no MCP Apps views, whose pages have tools of their own.
         """
         return self.listings.of(snapshot, self.builtin.listed_for(principal.scopes, apps=apps))
-
-    def http_app(
-        self,
-        path: str,
-        *,
-        allowed_hosts: Sequence[str],
-        allowed_origins: Sequence[str],
-        middleware: Sequence[Any],
-    ) -> Any:
-        """The server as an ASGI app, with Host and Origin checked before anything else.
-
-        Args:
-            path: Where MCP is served; there is no other route yet.
-            allowed_hosts: Host headers to accept besides loopback.
-            allowed_origins: Browser origins to accept besides loopback.
-            middleware: ASGI layers inside that check.
-        """
-        # Plain JSON answers survive a shutdown and have no size limit, as an event
-        # in a stream has; streams that are asked for are streams all the same.
-        app = self.mcp.http_app(
-            path=path,
-            json_response=True,
-            host_origin_protection=True,
-            allowed_hosts=list(allowed_hosts),
-            allowed_origins=list(allowed_origins),
-            session_idle_timeout=self.session_bounds.idle_s,
-            middleware=list(middleware),
-        )
-        route = sdk.route_of(app, path)
-        sdk.wrap_endpoint(route, Unambiguous)
-        sessions = partial(
-            Sessions,
-            bounds=self.session_bounds,
-            limits=self.store.limits,
-            otherwise=self.otherwise,
-            clients=self.clients,
-        )
-        self.sessions = sdk.wrap_endpoint(route, sessions)
-        if isinstance(self.mcp.auth, Access):
-            route.app = Challenges(route.app, server=self, login=self.mcp.auth.login)
-        if not self.traced:  # spans are made by what the fast path leaves out
-            fast_path = partial(
-                FastPath,
-                server=self,
-                path=path,
-                sessions=self.sessions,
-                host_check=sdk.host_check(app),
-            )
-            sdk.put_before(app, fast_path)
-        return app
-
-
-def build(
-    registry: Registry,
-    store: Store,
-    options: ServerOptions | None = None,
-    *,
-    auth: AuthProvider | None = None,
-) -> Server:
-    """A server whose tools are the registry's widgets, at every moment.
-
-    Raises:
-        ConfigError: The installed fastmcp or mcp is not one that widgetd knows, or two built-in
-            tools have the same name.
-    """
-    mcp = FastMCP(
-        "widgetd",
-        version=version("widgetd"),
-        instructions=INSTRUCTIONS,
-        auth=auth,
-        dereference_schemas=False,
-        mask_error_details=True,
-    )
-    server = attach(mcp, registry, store, options, standalone=True)
-    mcp.completion(server.complete)
-    lowlevel = sdk.lowlevel_of(mcp)
-    # So that a call does not list all tools to find the schema of one.
-    lowlevel.get_tool_input_schema = server.header_schema
-    lowlevel.add_request_handler(CALLS, CallToolRequestParams, server.answer_call)
-    return server
-
-
-def attach(
-    mcp: FastMCP,
-    registry: Registry,
-    store: Store,
-    options: ServerOptions | None = None,
-    *,
-    standalone: bool = False,
-    lifespan: Lifespan | None = None,
-) -> Server:
-    """Add the registry's widgets to a FastMCP server, and tell its clients when they change.
-
-    Args:
-        mcp: Anybody's server; it keeps what else it serves.
-        registry: Where the widgets are.
-        store: What outlives a call.
-        options: How they are served.
-        standalone: Whether nothing else is served.
-        lifespan: Entered when the server starts, with what was attached; left when it ends.
-
-    Raises:
-        ConfigError: The installed fastmcp or mcp is not one that widgetd knows (W0007), or the
-            server has widgets already (W0030).
-    """
-    sdk.verify(mcp)
-    if any(isinstance(provider, WidgetProvider) for provider in mcp.providers):
-        raise ConfigError(
-            "W0030",
-            f"the server '{mcp.name}' has widgets already, from a call of register before this one",
-            "register one folder, once; mount a server of its own for another folder",
-        )
-    server = Server(mcp, registry, store, options or ServerOptions(), standalone=standalone)
-    provider = WidgetProvider(server, lifespan)
-    mcp.add_provider(provider)
-    server.roots.append(Root(mcp, provider, server))
-    return server

@@ -24,8 +24,7 @@ from widgetd.access.auth import principal_of
 from widgetd.access.principal import Principal
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
-from widgetd.mcp.middleware import REFUSED
-from widgetd.mcp.notifications import Clients
+from widgetd.mcp.clients import Clients
 from widgetd.store.contract import Limits
 
 _TOO_MANY = "as many sessions as may be are in use; end one, or try again later"
@@ -192,6 +191,6 @@ def _less(counter: Counter[str], name: str) -> None:
 
 async def _refuse(send: sdk.Send, status: int, error: CallError) -> None:
     """Say so as the protocol says it, before there is a session to say it in."""
-    said = {"code": REFUSED, "message": f"[{error.code}] {error.message}"}
+    said = {"code": sdk.SERVER_ERROR, "message": f"[{error.code}] {error.message}"}
     headers = [(b"retry-after", b"%d" % ceil(error.retry_after_s or 1))]  # whole seconds
     await sdk.respond(send, status, {"jsonrpc": "2.0", "id": None, "error": said}, headers)

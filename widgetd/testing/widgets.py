@@ -8,8 +8,9 @@ from pathlib import Path
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.loading import admit, catalog_for
+from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.render.view import view_html
 from widgetd.settings import Settings
 from widgetd.store.contract import Bounds

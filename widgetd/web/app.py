@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from widgetd.access.principal import Caller
+from widgetd.mcp.assembly import http_app
 from widgetd.mcp.login import WELL_KNOWN
 from widgetd.mcp.server import Server
 from widgetd.web.guard import Guard
@@ -151,7 +152,8 @@ def app(
         allow_headers=["*"],
         expose_headers=["mcp-session-id", "mcp-protocol-version"],
     )
-    served: Starlette = server.http_app(
+    served: Starlette = http_app(
+        server,
         MCP_PATH,
         allowed_hosts=allowed_hosts,
         allowed_origins=cors_origins,

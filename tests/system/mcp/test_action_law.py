@@ -15,7 +15,7 @@ from tests.making import snapshot_of
 from tests.system.mcp.acting import ARGUMENTS, order
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.server import build
+from widgetd.mcp.assembly import build
 from widgetd.store.factory import local_store
 
 PATIENCE_S = 60

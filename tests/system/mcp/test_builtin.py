@@ -19,9 +19,10 @@ from widgetd.catalog.registry import Registry
 from widgetd.daemon.toolsets import ROWS
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.mcp import sdk
+from widgetd.mcp.assembly import build
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.render.result import Result, structured_result
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store

@@ -9,7 +9,7 @@ import pytest
 from tests.making import snapshot_of, widget
 from widgetd.access.principal import Caller
 from widgetd.catalog.registry import Registry
-from widgetd.mcp.server import build
+from widgetd.mcp.assembly import build
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import CompiledCache
 

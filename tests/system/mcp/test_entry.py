@@ -16,10 +16,11 @@ from tests.making import widget
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError
+from widgetd.mcp.assembly import build
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.provider import WidgetProvider
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import ServerOptions, build
+from widgetd.mcp.server import ServerOptions
 from widgetd.render.entry import tool_entry
 from widgetd.settings import bundled
 from widgetd.store.factory import local_store

@@ -19,9 +19,10 @@ from widgetd.access.principal import CALL, OPERATE, READ, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.errors import Finding
 from widgetd.mcp import sdk
+from widgetd.mcp.assembly import build
 from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 from widgetd.mcp.builtin.operate import Operations
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.observe.log_ring import LogRing
 from widgetd.observe.status import Vitals
 from widgetd.store.factory import local_store

@@ -13,7 +13,7 @@ from tests.making import snapshot_of
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.server import build
+from widgetd.mcp.assembly import build
 from widgetd.settings import bundled
 from widgetd.store.factory import local_store
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
+from widgetd.mcp.assembly import build
 from widgetd.mcp.provider import WidgetProvider
-from widgetd.mcp.server import build
 from widgetd.render.entry import tool_entry
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget

@@ -13,8 +13,9 @@ from mcp_types import ResourceTemplateReference, TextResourceContents
 from tests.making import snapshot_of, widget
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
+from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.store.factory import local_store
 
 PICTURE = (

@@ -16,7 +16,8 @@ from tests.making import snapshot_of, widget
 from tests.serving import greeting
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.assembly import build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.render.result import Policy
 from widgetd.store.factory import local_store
 

@@ -15,7 +15,8 @@ from tests.serving import greeting
 from widgetd.catalog.registry import Registry
 from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.mcp import sdk
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.assembly import build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.render.entry import tool_entry
 from widgetd.render.result import Policy
 from widgetd.store.factory import local_store

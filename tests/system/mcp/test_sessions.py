@@ -18,7 +18,7 @@ import pytest
 
 from tests.serving import PATIENCE_S, serving
 from widgetd.access.principal import Principal
-from widgetd.mcp.notifications import Clients
+from widgetd.mcp.clients import Clients
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.store.contract import Bounds
 from widgetd.store.limits import LocalLimits

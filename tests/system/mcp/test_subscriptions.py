@@ -20,8 +20,8 @@ from tests.making import snapshot_of, widget
 from tests.serving import PATIENCE_S, Era, serving, widget_file
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.notifications import MOST_SUBSCRIBED
-from widgetd.mcp.server import build
+from widgetd.mcp.assembly import build
+from widgetd.mcp.clients import MOST_SUBSCRIBED
 from widgetd.store.factory import local_store
 
 LIST = "the list"

@@ -17,7 +17,8 @@ from tests.system.mcp.acting import ARGUMENTS, GIVEN, order
 from widgetd.access.principal import CALL, READ, Principal
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.assembly import build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.store.contract import Bounds, Store
 from widgetd.store.factory import local_store
 

@@ -19,8 +19,9 @@ from tests.system.mcp.acting import order
 from widgetd.access.auth import Access
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
+from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
-from widgetd.mcp.server import Server, ServerOptions, build
+from widgetd.mcp.server import Server, ServerOptions
 from widgetd.observe.observer import Called, Notice
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store

@@ -1,0 +1,158 @@
+"""Build a server from its parts: FastMCP, our handlers in front of it, and the ASGI layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from fastmcp import FastMCP
+from fastmcp.server.auth import AuthProvider
+from mcp_types import CallToolRequestParams
+
+from widgetd.access.auth import Access
+from widgetd.catalog.registry import Registry
+from widgetd.errors import ConfigError
+from widgetd.mcp import sdk
+from widgetd.mcp.fast_path import FastPath
+from widgetd.mcp.handlers import CALLS
+from widgetd.mcp.login import Challenges
+from widgetd.mcp.provider import (
+    Lifespan,
+    WidgetProvider,
+    add_root,
+    answer_call,
+    complete,
+    header_schema,
+)
+from widgetd.mcp.server import Server, ServerOptions
+from widgetd.mcp.sessions import Sessions
+from widgetd.mcp.unambiguous import Unambiguous
+from widgetd.store.contract import Store
+
+INSTRUCTIONS = (
+    "Every tool here shows the user a widget. Call the one that fits what they should see, "
+    "with the data it asks for; what it shows need not be repeated in words. Where it has buttons "
+    "or fields, its result ends with a render id: give that to await_widget_action, which waits "
+    "for what the user does. Tools come and go as files change: search_widgets always knows."
+)
+
+
+def build(
+    registry: Registry,
+    store: Store,
+    options: ServerOptions | None = None,
+    *,
+    auth: AuthProvider | None = None,
+) -> Server:
+    """Return a server whose tools are the registry's widgets at every moment.
+
+    Raises:
+        ConfigError: The installed fastmcp or mcp is not one that widgetd knows, or two built-in
+            tools have the same name.
+    """
+    mcp = FastMCP(
+        "widgetd",
+        version=version("widgetd"),
+        instructions=INSTRUCTIONS,
+        auth=auth,
+        dereference_schemas=False,
+        mask_error_details=True,
+    )
+    server = attach(mcp, registry, store, options, standalone=True)
+    mcp.completion(partial(complete, server))
+    lowlevel = sdk.lowlevel_of(mcp)
+    # The SDK would list all tools to find the schema of one.
+    lowlevel.get_tool_input_schema = partial(header_schema, server)
+    lowlevel.add_request_handler(CALLS, CallToolRequestParams, partial(answer_call, server))
+    return server
+
+
+def attach(
+    mcp: FastMCP,
+    registry: Registry,
+    store: Store,
+    options: ServerOptions | None = None,
+    *,
+    standalone: bool = False,
+    lifespan: Lifespan | None = None,
+) -> Server:
+    """Add the registry's widgets to a FastMCP server and notify its clients of changes.
+
+    Args:
+        mcp: Any server; what else it serves stays.
+        registry: Holds the widgets.
+        store: Holds renders, actions and limits.
+        options: How the widgets are served.
+        standalone: Whether the server serves nothing else.
+        lifespan: A context entered when the server starts and left when it ends.
+
+    Raises:
+        ConfigError: The installed fastmcp or mcp is not one that widgetd knows (W0007), or the
+            server has widgets already (W0030).
+    """
+    sdk.verify(mcp)
+    if any(isinstance(provider, WidgetProvider) for provider in mcp.providers):
+        raise ConfigError(
+            "W0030",
+            f"the server '{mcp.name}' has widgets already, from a call of register before this one",
+            "register one folder, once; mount a server of its own for another folder",
+        )
+    server = Server(mcp, registry, store, options or ServerOptions(), standalone=standalone)
+    provider = WidgetProvider(server, lifespan)
+    mcp.add_provider(provider)
+    add_root(server, mcp, provider)
+    return server
+
+
+def http_app(
+    server: Server,
+    path: str,
+    *,
+    allowed_hosts: Sequence[str],
+    allowed_origins: Sequence[str],
+    middleware: Sequence[Any],
+) -> Any:
+    """Return the server as an ASGI app that checks Host and Origin before anything else.
+
+    Args:
+        server: The server.
+        path: Where MCP is served; the app has no other route yet.
+        allowed_hosts: Host headers to accept besides loopback.
+        allowed_origins: Browser origins to accept besides loopback.
+        middleware: ASGI layers inside that check.
+    """
+    # Plain JSON answers survive a shutdown and have no size limit, as an event
+    # in a stream has; streams that are asked for are streams all the same.
+    app = server.mcp.http_app(
+        path=path,
+        json_response=True,
+        host_origin_protection=True,
+        allowed_hosts=list(allowed_hosts),
+        allowed_origins=list(allowed_origins),
+        session_idle_timeout=server.session_bounds.idle_s,
+        middleware=list(middleware),
+    )
+    route = sdk.route_of(app, path)
+    sdk.wrap_endpoint(route, Unambiguous)
+    sessions = partial(
+        Sessions,
+        bounds=server.session_bounds,
+        limits=server.store.limits,
+        otherwise=server.otherwise,
+        clients=server.clients,
+    )
+    server.sessions = sdk.wrap_endpoint(route, sessions)
+    if isinstance(server.mcp.auth, Access):
+        route.app = Challenges(route.app, server=server, login=server.mcp.auth.login)
+    if not server.traced:  # spans are made by what the fast path leaves out
+        fast_path = partial(
+            FastPath,
+            server=server,
+            path=path,
+            sessions=server.sessions,
+            host_check=sdk.host_check(app),
+        )
+        sdk.put_before(app, fast_path)
+    return app
