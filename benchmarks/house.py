@@ -10,10 +10,12 @@ import ast
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
+
+from benchmarks.language import measure
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "widgetd"
@@ -105,6 +107,45 @@ def upward(found: list[Module]) -> list[str]:
     )
 
 
+def circles(found: list[Module]) -> list[str]:
+    """Return the modules that import each other in a circle, a circle a text."""
+    names = {module.name for module in found}
+    graph = {
+        module.name: {
+            full if (full := f"{node.module}.{alias.name}") in names else node.module
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        }
+        & names - {module.name}
+        for module in found
+    }
+    # Whatever is imported by no module that is left, or imports none, is on no circle.
+    while True:
+        imported = set().union(*graph.values())
+        keep = {name for name, targets in graph.items() if targets and name in imported}
+        if keep == graph.keys():
+            break
+        graph = {name: graph[name] & keep for name in keep}
+    reached = {name: _reachable(graph, name) for name in graph}
+    groups = {
+        " - ".join(sorted(other for other in reached[name] if name in reached[other]))
+        for name in graph
+        if name in reached[name]
+    }
+    return sorted(groups)
+
+
+def _reachable(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    reached: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for target in graph[waiting.pop()] - reached:
+            reached.add(target)
+            waiting.append(target)
+    return reached
+
+
 def undescribed(found: list[Module]) -> list[str]:
     """The folders of the package that have no row in the page on its architecture."""
     page = ROOT / "docs" / "architecture.md"
@@ -126,7 +167,8 @@ def main() -> None:
         rooms[module.room] += module.lines
     room, largest_room = rooms.most_common(1)[0]
     largest = max(found, key=lambda module: module.lines)
-    stray, ahead = undescribed(found), upward(found)
+    stray, ahead, rounds = undescribed(found), upward(found), circles(found)
+    language = measure()
     rows = {
         "modules": f"{len(found)}",
         "lines": f"{sum(module.lines for module in found):,}",
@@ -139,9 +181,14 @@ def main() -> None:
         "largest room": f"{100 * largest_room / sum(rooms.values()):.0f} % ({room})",
         "folders without a row": f"{len(stray)} {' '.join(stray)}".rstrip(),
         "upward imports": f"{len(ahead)} {', '.join(ahead)}".rstrip(),
+        "import circles": f"{len(rounds)} {', '.join(rounds)}".rstrip(),
+        "docstrings that open oddly": f"{language.openings_percent:.1f} %",
+        "docstrings with whoever, ...": f"{language.indefinite_percent:.1f} %",
+        "functions named by participle": f"{len(language.participles)}",
+        "classes whose name is not one": f"{len(language.repeated)}",
     }
     for name, value in rows.items():
-        print(f"{name:29}{value}")
+        print(f"{name:31}{value}")
 
 
 if __name__ == "__main__":
