@@ -26,6 +26,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from widgetd.chat import OPENAI_URL
 from widgetd.errors import ConfigError, nearest
 from widgetd.files.folder import bundled as bundled  # noqa: PLC0414 - offered here, too
 
@@ -191,8 +192,8 @@ class Settings(BaseModel):
     chat_model: str = Field(
         default="scripted", description="the chat's model, by its endpoint's name; scripted: none"
     )
-    chat_url: str | None = Field(
-        default=None, description="the OpenAI-compatible endpoint that has it, ending in /v1"
+    chat_url: str = Field(
+        default=OPENAI_URL, description="the OpenAI-compatible endpoint that has it, ending in /v1"
     )
     chat_key: SecretStr | None = Field(
         default=None, description="the key for it; in the environment or widgetd.toml"

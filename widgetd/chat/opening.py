@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from widgetd.catalog.state import StateFolder
+from widgetd.chat import OPENAI_URL
 from widgetd.errors import ConfigError
 
 SCRIPTED = "scripted"
@@ -29,15 +30,18 @@ CREATE TABLE IF NOT EXISTS notes (
 """
 
 
-def demand_address(name: str, url: str | None, *, has_key: bool) -> None:
-    """Return if the model of that name can be asked.
+def require_key(model: str, url: str, *, has_key: bool) -> None:
+    """Refuse a model of OpenAI's without a key; other endpoints may need none.
 
     Raises:
-        ConfigError: It needs an address or a key that was not given (W0012).
+        ConfigError: There is no key (W0012).
     """
-    if name != SCRIPTED and url is None and not has_key:
-        problem = f"nobody knows where the model {name} is"
-        raise ConfigError("W0012", problem, "name its --chat-url, or set WIDGETD_CHAT_KEY")
+    if model != SCRIPTED and url.rstrip("/") == OPENAI_URL and not has_key:
+        raise ConfigError(
+            "W0012",
+            f"the model {model} at {url} needs a key",
+            "set WIDGETD_CHAT_KEY, or name another --chat-url (OPENAI_* variables are not read)",
+        )
 
 
 def instructions_in(file: Path | None) -> str:

@@ -336,12 +336,12 @@ def chat_of(
         yield None
         return
     # Most daemons have no chat.
-    from widgetd.chat.opening import database, demand_address, instructions_in  # noqa: PLC0415
+    from widgetd.chat.opening import database, instructions_in, require_key  # noqa: PLC0415
     from widgetd.chat.pages import Chat, redrawn, sensitive_paths, take  # noqa: PLC0415
 
     settings, access = runtime.settings, runtime.access_policy.access
     key = settings.chat_key
-    demand_address(settings.chat_model, settings.chat_url, has_key=key is not None)
+    require_key(settings.chat_model, settings.chat_url, has_key=key is not None)
     instructions = instructions_in(settings.chat_instructions)
 
     @contextmanager

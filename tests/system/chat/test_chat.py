@@ -281,7 +281,7 @@ def chat_with(*tools: OwnTools) -> servers.ChatServer:
     async def redraw(_facts: Any, _owner: Principal) -> None:
         return None
 
-    model = models.chat_model(SCRIPTED, None, None)
+    model = models.chat_model(SCRIPTED, "", None)
     return servers.ChatServer(
         Threads(database()),
         model,

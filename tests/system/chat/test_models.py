@@ -31,10 +31,12 @@ from tests.system.chat.endpoint import (
 )
 from tests.system.chat.talking import Talker, problems, said, widgets
 from tests.system.upstreams.servers import until
+from widgetd.chat import OPENAI_URL
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
 from widgetd.chat.backend.script import ScriptedModel
-from widgetd.chat.opening import demand_address
+from widgetd.chat.opening import require_key
+from widgetd.cli import main
 from widgetd.errors import ConfigError
 
 KEY = "sk-q7Zp-Xw3vTn9Lb2RmK8yHd4"
@@ -254,12 +256,38 @@ async def test_an_endpoint_that_is_down_is_one_sentence(folder: Path) -> None:
 
 def test_a_model_without_an_address_or_a_key_is_refused_at_the_start() -> None:
     with pytest.raises(ConfigError) as refused:
-        demand_address("m1", None, has_key=False)
+        require_key("m1", OPENAI_URL, has_key=False)
 
-    assert (refused.value.code, str(refused.value)) == (
-        "W0012",
-        "nobody knows where the model m1 is; name its --chat-url, or set WIDGETD_CHAT_KEY",
+    assert refused.value.code == "W0012"
+    assert str(refused.value) == (
+        "the model m1 at https://api.openai.com/v1 needs a key; set WIDGETD_CHAT_KEY, or name "
+        "another --chat-url (OPENAI_* variables are not read)"
     )
+
+
+async def test_environment_variables_of_other_programs_redirect_neither_key_nor_conversation(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with endpoint(says("Hello.")) as there, endpoint(says("Stolen.")) as elsewhere:
+        for name, value in {
+            "BASE_URL": elsewhere.url,
+            "API_KEY": "MARKER-key",
+            "ADMIN_KEY": "MARKER-admin",
+            "ORG_ID": "MARKER-org",
+            "PROJECT_ID": "MARKER-project",
+            "CUSTOM_HEADERS": "x-other: MARKER-header",
+        }.items():
+            monkeypatch.setenv(f"OPENAI_{name}", value)
+        default = models.chat_model("m1", OPENAI_URL, SecretStr(KEY))
+        assert main(["settings"]) == 0
+        async with serving(folder, **named(there.url)) as url:
+            events = await Talker(url).say("Hello")
+
+    assert default.url == f"{OPENAI_URL}/"
+    assert f'"{OPENAI_URL}"  (default)' in capsys.readouterr().out
+    assert said(events) == ["Hello."]
+    assert elsewhere.asked == []
+    assert "MARKER" not in str([one.headers for one in there.asked])
 
 
 @given(st.text("abcdefghij0123456789-_", min_size=8, max_size=60), st.data())

@@ -48,7 +48,11 @@ def test_what_would_be_served_and_refused_is_said(
         ('host = "0.0.0.0"', 2, "no token is set"),
         ('token_file = "nothing"', 3, "nothing"),
         ('jwt_issuer = "https://a.example"', 2, "belong together"),
-        ('chat = true\nchat_model = "m1"', 2, "nobody knows where the model m1 is"),
+        (
+            'chat = true\nchat_model = "m1"',
+            2,
+            "the model m1 at https://api.openai.com/v1 needs a key",
+        ),
         ('chat = true\nchat_instructions = "nothing"', 3, "the file nothing cannot be read"),
     ],
 )

@@ -91,8 +91,12 @@ def demand_answer(run: RunResultStreaming) -> None:
         raise NoAnswerError
 
 
-def chat_model(name: str, url: str | None, key: SecretStr | None) -> ChatModel:
-    """The model that the settings name."""
+def chat_model(name: str, url: str, key: SecretStr | None) -> ChatModel:
+    """Build the model that the settings name.
+
+    The settings alone decide where conversation and key go: of the `OPENAI_*` variables, which
+    are often set for other programs, none is applied.
+    """
     # Conversations are nobody's but whoever has them.
     set_tracing_disabled(True)
     if name == SCRIPTED:
@@ -105,6 +109,9 @@ def chat_model(name: str, url: str | None, key: SecretStr | None) -> ChatModel:
         timeout=Timeout(SILENCE_S, connect=5.0),
         max_retries=1,
     )
+    # An address and a key that are given win over the variables; these have no such argument.
+    client.organization = client.project = client.admin_api_key = None
+    client._custom_headers = {}  # noqa: SLF001 - OPENAI_CUSTOM_HEADERS
     return ChatModel(
         model=OpenAIChatCompletionsModel(name, client, buffer_streamed_tool_calls=True),
         name=name,
