@@ -36,7 +36,7 @@ WIDTH = {
     "default": USUAL_WIDTH,
 }
 
-COST = 10
+COST = 5
 """Of the caller's rate."""
 
 

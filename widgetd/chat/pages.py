@@ -27,11 +27,12 @@ from widgetd.mcp.http_calls import (
 )
 from widgetd.mcp.server import Server
 from widgetd.store.contract import StoredRender
-from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, body_of, caller_of, routes
-from widgetd.web.gallery.detail import result_of
+from widgetd.web.app import routes
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.pages import frame, live, view_response
+from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
+from widgetd.web.page import PAGE_HEADERS, Page, RefusedError, body_of, caller_of
 from widgetd.web.static_files import cacheable, static_file, static_files
 
 if TYPE_CHECKING:
@@ -247,20 +248,21 @@ async def bare_frame(_gallery: Gallery, request: Request) -> Response:
 
 
 _Page = partial(Page, scopes=frozenset({ADMIN, CHAT}))
+_Free = partial(_Page, cost=0)
 
 PAGES = (
-    _Page(path="/chatkit", view=chatkit, methods=("POST",)),
-    _Page(path="/chat", view=page),
+    _Page(path="/chatkit", view=chatkit, methods=("POST",), waits=True),
+    _Free(path="/chat", view=page),
     _Page(path="/chat/state", view=state),
-    _Page(path="/chat/widgets/{thread}/{item}", view=widget),
+    _Free(path="/chat/widgets/{thread}/{item}", view=widget),
     _Page(path="/chat/seen/{thread}", view=seen),
-    _Page(path="/chat/static/{name}", view=static),
+    _Free(path="/chat/static/{name}", view=static),
 )
 
 GALLERY_PAGES = (
-    _Page(path="/chat/frame", view=bare_frame),
-    _Page(path="/chat/frame/{tool}", view=frame),
-    _Page(path="/chat/live", view=live),
+    _Free(path="/chat/frame", view=bare_frame),
+    _Free(path="/chat/frame/{tool}", view=frame),
+    _Free(path="/chat/live", view=live),
 )
 """What the chat shows as the gallery does, for those who may chat."""
 

@@ -9,7 +9,7 @@ Neither takes more time than it takes to say.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,7 +24,7 @@ from widgetd.mcp.handlers import CALLS, LISTS
 from widgetd.mcp.roots import LISTEN, Root
 from widgetd.mcp.server import Server
 from widgetd.observe.observer import observed
-from widgetd.store.contract import Decision
+from widgetd.store.limits import admission
 
 T = TypeVar("T")
 
@@ -149,13 +149,11 @@ async def _admitted(
     if needs is None:
         yield None
         return
+    try:
+        principal.demand(needs.scope)
+    except CallError as error:
+        yield error
+        return
     limits = server.store.limits
-    async with nullcontext(Decision()) if needs.waits else limits.slot(principal.name) as slot:
-        refusal: CallError | None = None
-        try:
-            principal.demand(needs.scope)
-            slot.check()
-            (await limits.take(principal.name, cost=needs.cost)).check()
-        except CallError as error:
-            refusal = error
-        yield refusal
+    async with admission(limits, principal.name, cost=needs.cost, waits=needs.waits) as decision:
+        yield decision.refusal

@@ -272,15 +272,18 @@ class Decision:
         """Whether the principal may go on."""
         return not self.code
 
-    def check(self) -> None:
-        """Return if the principal may go on.
+    @property
+    def refusal(self) -> CallError | None:
+        """The error that says when to try again; None where the principal may go on."""
+        if not self.code:
+            return None
+        what = "too many calls" if self.code == "W2201" else "too many calls at the same time"
+        return too_soon(self.code, what, self.retry_after_s)
 
-        Raises:
-            CallError: It may not (W2201, W2202); the message says when to try again.
-        """
-        if self.code:
-            what = "too many calls" if self.code == "W2201" else "too many calls at the same time"
-            raise too_soon(self.code, what, self.retry_after_s)
+    def check(self) -> None:
+        """Raise `refusal`, if there is one."""
+        if self.refusal is not None:
+            raise self.refusal
 
 
 def call_again(code: str, problem: str, hint: str, **more: Any) -> CallError:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
-from widgetd.store.contract import Bounds, Clock, Decision
+from widgetd.store.contract import Bounds, Clock, Decision, Limits
 
 PLACE_HINT_S = 1.0
 """When to try again for a place: nobody knows when one is left, and a call takes less than that."""
@@ -16,6 +16,27 @@ TICK_S = 1e-6
 to must not be sent away for the last bit of a float."""
 
 ALLOWED = Decision()
+
+
+@asynccontextmanager
+async def admission(
+    limits: Limits, principal: str, *, cost: float, waits: bool = False
+) -> AsyncIterator[Decision]:
+    """Charge a request and hold one of its principal's slots while the block runs.
+
+    Every entry point charges here: messages, pages, pictures, turns of the chat, uploads.
+
+    Args:
+        limits: Of the store.
+        principal: The name of the caller's principal.
+        cost: In calls; what costs nothing holds no slot either.
+        waits: Hold no slot, because the request waits: for a change, or for its own user's calls.
+    """
+    if not cost:
+        yield ALLOWED
+        return
+    async with nullcontext(ALLOWED) if waits else limits.slot(principal) as slot:
+        yield await limits.take(principal, cost=cost) if slot.allowed else slot
 
 
 class LocalLimits:

@@ -10,6 +10,7 @@ import time
 from base64 import b64decode
 from binascii import Error as Undecodable
 from collections.abc import Collection
+from typing import Any
 
 import anyio
 from starlette.requests import HTTPConnection
@@ -21,6 +22,8 @@ from widgetd.access.principal import NOBODY, Principal
 from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.login import reason_of
 from widgetd.mcp.server import Server
+from widgetd.store.limits import admission
+from widgetd.web.page import Page, refusal
 
 _ASK = {"www-authenticate": 'Basic realm="widgetd", charset="UTF-8", Bearer realm="widgetd"'}
 _NEEDED = PlainTextResponse("a token is needed\n", 401, headers=_ASK)
@@ -39,8 +42,13 @@ class Guard:
         if access is not None:
             access.watch(self._end)
 
-    def around(self, app: ASGIApp, scopes: frozenset[str]) -> ASGIApp:
-        """`app`, which answers 401 to whoever has no token, 403 to whoever has none of `scopes`."""
+    def around(self, app: ASGIApp, page: Page[Any]) -> ASGIApp:
+        """Return `app` behind the page's checks.
+
+        It answers 401 without a token, 403 without one of the page's scopes, and 429 above the
+        principal's rate or number of slots.
+        """
+        scopes = page.scopes or frozenset()
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             principal = await self._principal(scope)
@@ -53,11 +61,22 @@ class Guard:
                 needed = " or ".join(sorted(scopes))
                 answer = PlainTextResponse(f"this token has no scope {needed}\n", 403)
             else:
-                answer = app
+                answer = self._charged(app, page, principal)
             scope.setdefault("state", {})["caller"] = caller_for(self._server, principal)
             await self._while_good(principal, answer, scope, receive, send)
 
         return guarded
+
+    def _charged(self, app: ASGIApp, page: Page[Any], principal: Principal) -> ASGIApp:
+        async def charged(scope: Scope, receive: Receive, send: Send) -> None:
+            limits = self._server.store.limits
+            charge = admission(limits, principal.name, cost=page.cost, waits=page.waits)
+            async with charge as decision:
+                error = decision.refusal
+                answer = app if error is None else refusal(429, error).response()
+                await answer(scope, receive, send)
+
+        return charged
 
     async def _while_good(
         self, principal: Principal, answer: ASGIApp, scope: Scope, receive: Receive, send: Send

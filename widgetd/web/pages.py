@@ -25,9 +25,10 @@ from widgetd.mcp.server import Server
 from widgetd.observe.status import Vitals, readiness, status
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import kind
-from widgetd.web.app import Page, body_of, caller_of, routes
+from widgetd.web.app import routes
 from widgetd.web.guard import Guard
 from widgetd.web.metrics import Metrics
+from widgetd.web.page import Page, body_of, caller_of
 
 MOST_BYTES = 4 * 1024 * 1024
 """Of a body: four times what a widget may come to."""
@@ -198,7 +199,12 @@ PAGES = (
 PROBES = tuple(page.path for page in PAGES if page.view in {livez, readyz})
 """What must be answered when nothing else is."""
 
-METRICS_PAGE = Page(path="/metrics", view=metrics_page, scopes=frozenset({ADMIN, METRICS}))
+METRICS_PAGE = Page(
+    path="/metrics",
+    view=metrics_page,
+    scopes=frozenset({ADMIN, METRICS}),
+    cost=0,  # A scraper without a token shares its rate with every caller that has none.
+)
 
 
 def daemon_routes(daemon: Daemon, guard: Guard, *, metrics: bool) -> list[Route]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 from starlette.datastructures import QueryParams
@@ -15,16 +15,14 @@ from widgetd.catalog.history import changes_between
 from widgetd.errors import CallError, nearest
 from widgetd.limits import Limits
 from widgetd.mcp.http_calls import store_if_interactive
-from widgetd.mcp.server import Server
-from widgetd.render.result import Policy, failure, tool_result
 from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.schema.json_values import is_json
-from widgetd.store.contract import StoredRender
-from widgetd.web.app import PAGE_HEADERS, caller_of
 from widgetd.web.gallery.call_snippets import calls
 from widgetd.web.gallery.editing import editable
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import problem_json
+from widgetd.web.gallery.results import error_json, render_of, result_of
+from widgetd.web.page import PAGE_HEADERS, caller_of
 from widgetd.web.templating import html
 from widgetd.widget.states import SAMPLE, Shown, State
 from widgetd.widget.widget import Widget
@@ -56,11 +54,11 @@ async def preview(gallery: Gallery, widget: Widget, seen: Shown, caller: Caller)
         "generation": caller.snapshot.generation,
     }
     try:
-        render = _make(server, widget, seen)
+        render = render_of(server, widget, seen)
     except CallError as error:
         # The page is JSON itself, and cannot repeat what none can say.
         sayable = is_json(seen.arguments, Limits().json_depth)
-        return {**shown, "arguments": seen.arguments if sayable else {}, "error": _error(error)}
+        return {**shown, "arguments": seen.arguments if sayable else {}, "error": error_json(error)}
     mark = orjson.loads(render.mark)
     results = {profile: result_of(render, profile) for profile in ("chatkit", "split")}
     kept = gallery.built is None and await store_if_interactive(server, render, caller)
@@ -74,15 +72,6 @@ async def preview(gallery: Gallery, widget: Widget, seen: Shown, caller: Caller)
         "renderId": render.id if kept else "",
         "note": seen.note,
     }
-
-
-def thumbnail(gallery: Gallery, widget: Widget) -> dict[str, Any]:
-    """`{"result", "error"}` of the sample, for a small picture that nobody can act in."""
-    try:
-        render = _make(gallery.server, widget, gallery.shown(widget, SAMPLE))
-    except CallError as error:
-        return {"result": None, "error": _error(error)}
-    return {"result": result_of(render, "split"), "error": None}
 
 
 async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Response:
@@ -170,23 +159,3 @@ async def widget_json(
 def _state(offered: Iterable[State], query: QueryParams) -> State:
     states = {state.key: state for state in offered}
     return states.get(query.get("state", ""), states[SAMPLE])
-
-
-def _make(server: Server, widget: Widget, seen: Shown) -> StoredRender:
-    generation = server.registry.current.generation
-    return server.rendering.make(widget, seen.arguments, generation, made=seen.render)
-
-
-def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
-    """What a caller of that profile is sent of `render`, however large it is."""
-    policy = Policy(inline_max_bytes=len(render.tree))
-    return tool_result(render, profile, policy=policy, protocol="").values()
-
-
-def _error(error: CallError) -> dict[str, Any]:
-    return {
-        "code": error.code,
-        "message": error.message,
-        "path": error.path,
-        "slips": failure(error).details or (),
-    }

@@ -23,8 +23,8 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.render.tokens import tokens_of_tool
 from widgetd.schema.json_text import NotJsonError, parse_sent
-from widgetd.web.app import RefusedError, body_of, caller_of, json_response
 from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.page import RefusedError, body_of, caller_of, json_response
 from widgetd.widget.sidecar import SUFFIX
 from widgetd.widget.sidecar_text import EDITABLE, Value, with_values
 from widgetd.widget.widget import Widget

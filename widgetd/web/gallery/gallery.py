@@ -17,8 +17,9 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
 from widgetd.mcp.server import Server
 from widgetd.search.search import Search
-from widgetd.web.app import RefusedError, caller_of
 from widgetd.web.gallery.problems import Problems
+from widgetd.web.gallery.results import Tiles
+from widgetd.web.page import RefusedError, caller_of
 from widgetd.widget import states
 from widgetd.widget.images import image_origins
 from widgetd.widget.states import SAMPLE, Shown, State
@@ -52,6 +53,7 @@ class Gallery:
     history: History
     camera: Camera | None = None
     search: Search = field(default_factory=Search)
+    tiles: Tiles = field(default_factory=Tiles)
     built: str | None = None
 
     def shown(self, widget: Widget, key: str) -> Shown:

@@ -11,9 +11,9 @@ from starlette.requests import Request
 
 from widgetd.access.principal import WRITE
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.web.app import caller_of
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.problems import VERDICTS, Problem, Verdict, problem_json
+from widgetd.web.page import caller_of
 from widgetd.widget.widget import Widget
 
 

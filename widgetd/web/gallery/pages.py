@@ -12,12 +12,13 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from widgetd.access.principal import ADMIN, GALLERY, WRITE
+from widgetd.browser.pictures import COST
 from widgetd.errors import CallError
 from widgetd.guide.guide import blocks, page, pages
 from widgetd.mcp.http_calls import take_action
 from widgetd.render.view import frame_headers, view_html
-from widgetd.web.app import PAGE_HEADERS, Page, RefusedError, caller_of, routes
-from widgetd.web.gallery.detail import result_of, thumbnail, widget_json, widget_page
+from widgetd.web.app import routes
+from widgetd.web.gallery.detail import widget_json, widget_page
 from widgetd.web.gallery.editing import (
     demand_own_page,
     json_object,
@@ -31,7 +32,9 @@ from widgetd.web.gallery.index import index_json, index_page
 from widgetd.web.gallery.live import events
 from widgetd.web.gallery.pictures import accessibility, picture
 from widgetd.web.gallery.problems import problem_json
+from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
+from widgetd.web.page import PAGE_HEADERS, Page, RefusedError, caller_of
 from widgetd.web.static_files import cacheable, static_file
 from widgetd.web.templating import html
 
@@ -79,9 +82,10 @@ async def guide_page(gallery: Gallery, request: Request) -> dict[str, Any] | Res
     return {**shown, "page": found, "blocks": tuple(blocks(found.text)), "problem": ""}
 
 
-async def tile(gallery: Gallery, request: Request) -> dict[str, Any]:
-    """What the index draws of one widget."""
-    return thumbnail(gallery, gallery.widget(request))
+async def tile(gallery: Gallery, request: Request) -> Response:
+    """Answer with what the index draws of one widget."""
+    content = gallery.tiles.tile(gallery.server, gallery.widget(request))
+    return Response(content, headers=PAGE_HEADERS, media_type="application/json")
 
 
 async def frame(gallery: Gallery, request: Request) -> Response:
@@ -126,25 +130,29 @@ async def static(_gallery: Gallery, request: Request) -> Response:
 
 
 _Page = partial(Page, scopes=frozenset({ADMIN, GALLERY}))
+_Free = partial(_Page, cost=0)
+_Drawn = partial(_Page, methods=("GET", "POST"), cost=COST)
 
 PAGES = (
     _Page(path="/", view=index_page, template="index.html"),
     _Page(path="/index.json", view=index_json),
     _Page(path="/w/{tool}.json", view=widget_as_json, methods=("GET", "POST")),
     _Page(path="/w/{tool}/states/{state}.json", view=state_as_json),
-    _Page(path="/w/{tool}/problems.json", view=problems_as_json),
-    _Page(path="/w/{tool}/problems", view=problems, template="problems.html"),
-    _Page(path="/w/{tool}/picture.png", view=picture, methods=("GET", "POST")),
-    _Page(path="/w/{tool}/accessibility.json", view=accessibility, methods=("GET", "POST")),
+    # Worked out once for each version of a widget, as tiles are.
+    _Free(path="/w/{tool}/problems.json", view=problems_as_json),
+    _Free(path="/w/{tool}/problems", view=problems, template="problems.html"),
+    _Drawn(path="/w/{tool}/picture.png", view=picture),
+    _Drawn(path="/w/{tool}/accessibility.json", view=accessibility),
     _Page(path="/w/{tool}", view=widget_page, template="widget.html"),
-    _Page(path="/w/{tool}/action", view=action, methods=("POST",)),
+    # Charged as the call that it is.
+    _Free(path="/w/{tool}/action", view=action, methods=("POST",)),
     _Page(path="/guide", view=guide_page, template="guide.html"),
     _Page(path="/guide/{name}", view=guide_page, template="guide.html"),
-    _Page(path="/gallery/tile/{tool}", view=tile),
-    _Page(path="/gallery/frame/{tool}", view=frame),
-    _Page(path="/gallery/live", view=live),
-    _Page(path="/gallery/render/{id}", view=kept),
-    _Page(path="/gallery/static/{name}", view=static),
+    _Free(path="/gallery/tile/{tool}", view=tile),
+    _Free(path="/gallery/frame/{tool}", view=frame),
+    _Free(path="/gallery/live", view=live),
+    _Free(path="/gallery/render/{id}", view=kept),
+    _Free(path="/gallery/static/{name}", view=static),
 )
 
 _Editing = partial(Page, methods=("POST",), scopes=frozenset({WRITE}))

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from widgetd.browser.pictures import LEAST_WIDTH, MOST_WIDTH, USUAL_WIDTH
 from widgetd.errors import CallError
-from widgetd.web.app import PAGE_HEADERS, RefusedError
 from widgetd.web.gallery.editing import posted
 from widgetd.web.gallery.gallery import Gallery
+from widgetd.web.page import PAGE_HEADERS, RefusedError
 from widgetd.widget.states import SAMPLE, Shown
 
 if TYPE_CHECKING:

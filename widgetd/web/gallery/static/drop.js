@@ -1,6 +1,6 @@
 /** Takes files that are dropped onto the page into the folder: each widget with its sidecar. */
 
-import { make, toast } from "./ui.js";
+import { make, request, toast } from "./ui.js";
 
 const SIDECAR = ".toml";
 
@@ -57,7 +57,7 @@ function base64(file) {
 
 async function send(name, files, replace) {
   const address = `/gallery/files${replace ? "?replace=1" : ""}`;
-  const response = await fetch(address, { method: "POST", body: JSON.stringify(files) });
+  const response = await request(address, { method: "POST", body: JSON.stringify(files) });
   const told = await response.json().catch(() => ({ error: `the answer was ${response.status}` }));
   if (response.ok) toast(`${Object.keys(files).join(" and ")}: served as ${told.tool}.`);
   else if (told.replaceable) {

@@ -3,7 +3,7 @@
 import { acceptFiles } from "./drop.js";
 import { Frame } from "./host.js";
 import { onChange } from "./live.js";
-import { at, carry, dress, fetchPage, isBuilt, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
+import { at, carry, dress, fetchPage, isBuilt, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
 
 const SCALE = 0.68;
 const EDGE = 36;
@@ -44,7 +44,7 @@ function fit(stage, { element }, height) {
 }
 
 async function draw(tool) {
-  const response = await fetch(at(`/gallery/tile/${tool}`));
+  const response = await request(at(`/gallery/tile/${tool}`));
   if (!response.ok) return;
   const { result, error } = await response.json();
   const frame = frames.get(tool);
@@ -127,7 +127,7 @@ function watch() {
 
 /** Says how many warnings a widget has; they take longer to find than its picture. */
 async function warn(tool) {
-  const response = await fetch(at(`/w/${tool}/problems.json`));
+  const response = await request(at(`/w/${tool}/problems.json`));
   const badge = document.querySelector(`[data-warnings="${tool}"]`);
   if (!response.ok || !badge) return;
   const { length } = await response.json();

@@ -1,6 +1,6 @@
 /** Hands over what the daemon's own browser sees of a widget: its picture, and what axe has against it. */
 
-import { make, toast } from "./ui.js";
+import { make, request, toast } from "./ui.js";
 
 /**
  * Wires the buttons.
@@ -31,7 +31,7 @@ async function busy(button, act) {
 async function ask(path, { state, width, edited }, theme, scale) {
   const query = new URLSearchParams({ state, width, theme, scale });
   const asking = edited === undefined ? {} : { method: "POST", body: JSON.stringify(edited) };
-  const response = await fetch(`${path}?${query}`, asking);
+  const response = await request(`${path}?${query}`, asking);
   if (response.ok) return response;
   const { error } = await response.json().catch(() => ({ error: "this takes a daemon, and none answers here" }));
   throw new Error(`${error.charAt(0).toUpperCase()}${error.slice(1)}.`);

@@ -1,10 +1,10 @@
 /** Fetches what can be said against a widget, and shows it under its tab. */
 
 import { count } from "./tabs.js";
-import { at } from "./ui.js";
+import { at, request } from "./ui.js";
 
 export async function showProblems(tool) {
-  const response = await fetch(at(`/w/${tool}/problems`));
+  const response = await request(at(`/w/${tool}/problems`));
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   document.getElementById("found-problems").replaceChildren(...page.body.childNodes);

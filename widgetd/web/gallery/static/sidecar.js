@@ -1,5 +1,7 @@
 /** The tab in which a sidecar is edited: what a model would read is told while it is typed. */
 
+import { request } from "./ui.js";
+
 const PAUSE_MS = 250;
 const LISTS = new Set(["tags", "keywords"]);
 
@@ -86,7 +88,7 @@ export class Sidecar {
 
   async #send(path, more) {
     const body = JSON.stringify({ ...this.#values(), ...more });
-    const response = await fetch(`/w/${this.#tool}/sidecar${path}`, { method: "POST", body });
+    const response = await request(`/w/${this.#tool}/sidecar${path}`, { method: "POST", body });
     return response.json().catch(() => ({ error: `the answer was ${response.status}` }));
   }
 

@@ -64,9 +64,22 @@ export function carry(name, value) {
   }
 }
 
+/** The longest wait for the rate limit before its answer is shown instead. */
+const MAX_WAIT_S = 10;
+
+/** Fetches like `fetch`; above the rate limit, waits as long as the answer says and tries again. */
+export async function request(address, options) {
+  for (;;) {
+    const response = await fetch(address, options);
+    const wait_s = Number(response.headers.get("retry-after"));
+    if (response.status !== 429 || !wait_s || wait_s > MAX_WAIT_S) return response;
+    await new Promise((resolve) => setTimeout(resolve, wait_s * 1000));
+  }
+}
+
 /** Returns the page at the present address as the server would send it now. */
 export async function fetchPage() {
-  const response = await fetch(location.pathname + location.search);
+  const response = await request(location.pathname + location.search);
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 

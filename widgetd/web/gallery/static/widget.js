@@ -9,7 +9,7 @@ import { startPictures } from "./pictures.js";
 import { showProblems } from "./problems.js";
 import { Sidecar } from "./sidecar.js";
 import { startTabs } from "./tabs.js";
-import { at, carry, copy, dress, fetchPage, isBuilt, onChoice, onKeys, onSystemTheme, remember, remembered, systemTheme } from "./ui.js";
+import { at, carry, copy, dress, fetchPage, isBuilt, onChoice, onKeys, onSystemTheme, remember, remembered, request, systemTheme } from "./ui.js";
 
 const ARGUMENTS = "#args=";
 const PAUSE_MS = 40;
@@ -88,7 +88,7 @@ async function act(taken) {
     log({ kind: "action", ...taken, problem });
     return { isError: true, content: [{ type: "text", text: problem }] };
   }
-  const response = await fetch(`/w/${tool}/action`, { method: "POST", body: JSON.stringify(taken) });
+  const response = await request(`/w/${tool}/action`, { method: "POST", body: JSON.stringify(taken) });
   const result = await response.json();
   if (!response.ok) throw new Error(result.error);
   const test = asTest(tool, shown, taken);
@@ -112,7 +112,7 @@ async function load() {
   const key = state.value === "edited" ? "sample" : state.value;
   const asking = sent === undefined ? {} : { method: "POST", body: JSON.stringify(sent) };
   const address = sent === undefined ? `/w/${tool}/states/${encodeURIComponent(key)}.json` : `/w/${tool}.json`;
-  const response = await fetch(at(address), asking);
+  const response = await request(at(address), asking);
   // What was typed meanwhile is on its way, and newer.
   if (!response.ok || sent !== edited) return;
   take(await response.json());
@@ -234,7 +234,7 @@ onChange((told) => {
 /** An agent or a backend drew it anew. */
 onRender(async (id) => {
   if (id !== shown.renderId) return;
-  const response = await fetch(`/gallery/render/${id}`);
+  const response = await request(`/gallery/render/${id}`);
   if (!response.ok || id !== shown.renderId) return;
   const { result, summary } = await response.json();
   shown = { ...shown, result, summary };

@@ -1,0 +1,73 @@
+"""Results of widgets as pages draw them: with any arguments, and the tiles of the index."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import orjson
+
+from widgetd.errors import CallError
+from widgetd.mcp.server import Server
+from widgetd.render.result import Policy, failure, tool_result
+from widgetd.store.contract import StoredRender
+from widgetd.widget.states import SAMPLE, Shown, shown
+from widgetd.widget.widget import Widget
+
+MAX_BYTES = 32 * 1024 * 1024
+"""Of tiles; once more were drawn, all are dropped, and drawn again when they are requested."""
+
+
+class Tiles:
+    """`{"result", "error"}` of each widget's sample as JSON, drawn once for each of its versions.
+
+    Requests for tiles are free, so that an index with any number of them costs as much as any
+    other page; therefore none is drawn twice.
+    """
+
+    def __init__(self) -> None:
+        self._tiles: WeakKeyDictionary[Widget, bytes] = WeakKeyDictionary()
+        self._bytes = 0
+
+    def tile(self, server: Server, widget: Widget) -> bytes:
+        """Return the tile of `widget`; one of them is `null`."""
+        if widget not in self._tiles:
+            tile = orjson.dumps(_draw(server, widget), default=dict)
+            self._bytes += len(tile)
+            if self._bytes > MAX_BYTES:
+                self._tiles.clear()
+                self._bytes = len(tile)
+            self._tiles[widget] = tile
+        return self._tiles[widget]
+
+
+def _draw(server: Server, widget: Widget) -> dict[str, object]:
+    try:
+        with server.rendering.draws.of(widget.key):
+            sample = shown(widget, SAMPLE)
+        render = render_of(server, widget, sample)
+    except CallError as error:
+        return {"result": None, "error": error_json(error)}
+    return {"result": result_of(render, "split"), "error": None}
+
+
+def render_of(server: Server, widget: Widget, seen: Shown) -> StoredRender:
+    """Render `widget` with the arguments of `seen`, without keeping the render."""
+    generation = server.registry.current.generation
+    return server.rendering.make(widget, seen.arguments, generation, made=seen.render)
+
+
+def result_of(render: StoredRender, profile: Literal["chatkit", "split"]) -> dict[str, Any]:
+    """What a caller of that profile is sent of `render`, however large it is."""
+    policy = Policy(inline_max_bytes=len(render.tree))
+    return tool_result(render, profile, policy=policy, protocol="").values()
+
+
+def error_json(error: CallError) -> dict[str, Any]:
+    """Return `{"code", "message", "path", "slips"}`."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "path": error.path,
+        "slips": failure(error).details or (),
+    }

@@ -1,0 +1,116 @@
+"""A page: its row in a table, and the responses that every page makes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, Generic, TypeVar
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from widgetd.access.principal import Caller
+from widgetd.errors import CallError
+
+PAGE_HEADERS = {
+    "content-security-policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self' data:",
+            "connect-src 'self'",
+            "frame-src 'self'",
+            "form-action 'self'",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""A page runs only our own files, talks only to us, and cannot be framed."""
+
+Shown = TypeVar("Shown")
+
+
+class RefusedError(Exception):
+    """A request that is answered with `status` and a JSON `body` that says why."""
+
+    def __init__(
+        self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(status, body)
+        self.status = status
+        self.body = body
+        self.headers = headers or {}
+
+    def response(self, headers: Mapping[str, str] = PAGE_HEADERS) -> Response:
+        """Return it as a response, with a page's `headers`."""
+        return json_response(self.body, self.status, {**headers, **self.headers})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Generic[Shown]):
+    """One page, or what a page fetches.
+
+    Attributes:
+        path: Where it is, as Starlette writes paths.
+        view: Answers a request: with a response, with what fills the template in, or, where there
+            is none, with what is sent as JSON.
+        scopes: Whoever has one of them sees the page; None where everybody does.
+        cost: In calls, of a request that `scopes` admit: 5 for one that draws in the browser, 0 for
+            what costs no more to answer than to refuse. `docs/operations.md` lists the free pages.
+        waits: Whether a request holds no slot, because it waits for calls of its own user.
+        template: A file of `templates/`.
+        methods: The HTTP methods; whoever may GET may HEAD.
+        headers: Of responses that the view does not make itself.
+    """
+
+    path: str
+    view: Callable[[Shown, Request], Awaitable[Any]]
+    scopes: frozenset[str] | None
+    cost: float = 1.0
+    waits: bool = False
+    template: str = ""
+    methods: tuple[str, ...] = ("GET",)
+    headers: Mapping[str, str] = field(default_factory=lambda: PAGE_HEADERS)
+
+
+def refusal(status: int, error: CallError) -> RefusedError:
+    """Return the answer to a request that fails with `error`, and when to repeat it."""
+    body = {"error": error.message, "code": error.code, "retryAfterS": error.retry_after_s}
+    headers: dict[str, str] = {}
+    if error.retry_after_s is not None:
+        headers["retry-after"] = str(ceil(error.retry_after_s))  # whole seconds
+    return RefusedError(status, body, headers)
+
+
+def json_response(
+    value: Mapping[str, Any] | list[Any],
+    status: int = 200,
+    headers: Mapping[str, str] = PAGE_HEADERS,
+) -> Response:
+    """`value` as JSON, sent as pages are."""
+    content = orjson.dumps(value, default=dict)
+    return Response(content, status, headers, media_type="application/json")
+
+
+def caller_of(request: Request) -> Caller:
+    """Return the caller that the page's guard authenticated."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+async def body_of(request: Request, most_bytes: int) -> bytes | None:
+    """The body of a request; None where it is longer than that."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > most_bytes:
+            return None
+    return bytes(body)
