@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from widgetd.catalog.deletion import GRACE_S, MissingFiles
 from widgetd.catalog.draws import Draws
@@ -34,7 +34,7 @@ from widgetd.logs import get_logger
 from widgetd.widget.definition import define, digest, redefine
 from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX
-from widgetd.widget.widget import Proof, Widget, compile_widget
+from widgetd.widget.widget import CheckJsx, Proof, Widget, compile_widget
 
 if TYPE_CHECKING:
     from widgetd.catalog.last_good import LastGood
@@ -58,6 +58,16 @@ Changes = Mapping[str, Entry | None]
 """What files came to that came to something else before, by path; None for a file that is gone."""
 
 
+class Precheck(Protocol):
+    """Parses content within limits before this process does; raises `WidgetError` (W1013)."""
+
+    def check_jsx(self, text: str) -> None:
+        """Return if `text` is safe to parse as JSX."""
+
+    def check_file(self, source: Source, sidecar: Source | None) -> None:
+        """Return if a file and its sidecar are safe to prove."""
+
+
 class Loader:
     """Makes the widget of a file and its sidecar, proven and admitted.
 
@@ -67,6 +77,7 @@ class Loader:
         strict: Refuse a template that reads what its schema does not declare.
         proofs: What was proven before; None to prove everything.
         draws: What is being drawn, and what must not be drawn again.
+        precheck: Parses unproven JSX, and files of untrusted writers, before this process does.
         keeps_parts: Whether a widget that was proven just now keeps the parts that it was proven
             with, for somebody who looks at it at once; a served one makes them at its first call.
     """
@@ -79,6 +90,7 @@ class Loader:
         strict: bool = False,
         proofs: ProofCache | None = None,
         draws: Draws | None = None,
+        precheck: Precheck | None = None,
         keeps_parts: bool = False,
     ) -> None:
         self.limits = limits or Limits()
@@ -86,6 +98,7 @@ class Loader:
         self._strict = strict
         self._proofs = proofs
         self._draws = draws or Draws()
+        self._precheck = precheck
         self._keeps_parts = keeps_parts
         self._lookup: ProofLookup | None = None
 
@@ -94,11 +107,21 @@ class Loader:
         """How many files were proven before and not asked for yet."""
         return 0 if self._proofs is None else len(self._proofs)
 
-    def load(self, source: Source, sidecar: Source | None) -> Widget:
-        """The widget that a file and its sidecar make.
+    def load_untrusted(self, source: Source, sidecar: Source | None) -> Widget:
+        """Return the widget of a file that somebody sent, as `load` does.
 
         Raises:
-            WidgetError: There is none that could be served.
+            WidgetError: It cannot be served.
+        """
+        if self._precheck is not None:
+            self._precheck.check_file(source, sidecar)
+        return self.load(source, sidecar)
+
+    def load(self, source: Source, sidecar: Source | None) -> Widget:
+        """Return the widget of a file and its sidecar.
+
+        Raises:
+            WidgetError: It cannot be served.
         """
         path, content, proofs = source.path, digest(source, sidecar), self._proofs
         if content in self._draws.refused:
@@ -117,8 +140,10 @@ class Loader:
         if proof is not None:
             widget = self._proven(source, sidecar, proof)
         else:
+            if self._precheck is not None and path.endswith(JSX_SUFFIX):
+                self._precheck.check_jsx(source.content.decode(errors="replace"))
             with self._draws.of(content):
-                widget = self._prove(source, sidecar)
+                widget = self._prove(source, sidecar, self._precheck)
         if proofs is not None:
             proofs.add(path, content, widget.prove())
         if not self._keeps_parts:
@@ -127,18 +152,22 @@ class Loader:
 
     def _proven(self, source: Source, sidecar: Source | None, proof: Proof) -> Widget:
         definition = redefine(source, sidecar, proof.names)
-        return Widget(definition, limits=self.limits, proof=proof)
+        return Widget(
+            definition, limits=self.limits, proof=proof, check_jsx=_check_jsx(self._precheck)
+        )
 
     def prove(self, source: Source, sidecar: Source | None) -> Proof:
-        """What is known of a widget once everything was done with it that can fail.
+        """Return the proof of a widget; for a process that has limits of its own.
 
         Raises:
             WidgetError: It failed.
         """
         return self._prove(source, sidecar).prove()
 
-    def _prove(self, source: Source, sidecar: Source | None) -> Widget:
-        widget = load(source, sidecar, limits=self.limits)
+    def _prove(
+        self, source: Source, sidecar: Source | None, precheck: Precheck | None = None
+    ) -> Widget:
+        widget = load(source, sidecar, limits=self.limits, check_jsx=_check_jsx(precheck))
         widget.admitted(self._admit(widget))
         if finding := undrawable(widget):
             raise WidgetError(finding).of(source.path)
@@ -383,13 +412,24 @@ def read_pair(folder: Folder, path: str, *, limit_bytes: int) -> tuple[Source, S
         return source, None
 
 
-def load(source: Source, sidecar: Source | None = None, *, limits: Limits) -> Widget:
-    """The widget that a file and its sidecar make, whether or not it can be listed.
+def load(
+    source: Source,
+    sidecar: Source | None = None,
+    *,
+    limits: Limits,
+    check_jsx: CheckJsx | None = None,
+) -> Widget:
+    """Return the widget of a file and its sidecar, whether or not it can be listed.
 
     Raises:
         WidgetError: They make none.
     """
-    return compile_widget(define(source, sidecar, limits=limits), limits=limits)
+    definition = define(source, sidecar, limits=limits)
+    return compile_widget(definition, limits=limits, check_jsx=check_jsx)
+
+
+def _check_jsx(precheck: Precheck | None) -> CheckJsx | None:
+    return None if precheck is None else precheck.check_jsx
 
 
 def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Widget:

@@ -225,7 +225,7 @@ def intake_of(runtime: Runtime) -> Intake | None:
 
     return Intake(
         folder=runtime.folder,
-        load=runtime.loading.loader.load,
+        load=runtime.loading.loader.load_untrusted,
         registry=runtime.registry,
         hints=runtime.hints,
         allowance=allowance,
@@ -248,7 +248,12 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
         return ""
 
     return Authoring(
-        drafts=Drafts(server.admit, draws=runtime.loading.draws, strict=runtime.settings.strict),
+        drafts=Drafts(
+            server.admit,
+            draws=runtime.loading.draws,
+            precheck=runtime.loading.parser,
+            strict=runtime.settings.strict,
+        ),
         reference=Reference(descriptions()),
         examples=PerAudience(lambda: Examples(runtime.loading.draws)),
         text_of=text_of,

@@ -18,6 +18,7 @@ from widgetd.catalog.proof_cache import ProofCache
 from widgetd.catalog.snapshot import Selection
 from widgetd.catalog.state import StateFolder
 from widgetd.daemon.parallel_proof import ParallelProofs
+from widgetd.daemon.parser_process import ParserProcess
 from widgetd.daemon.toolsets import NAMES
 from widgetd.files.stamp import QUIET_MS
 from widgetd.render.entry import tool_entry
@@ -37,6 +38,7 @@ class Loading:
     Attributes:
         state: What is known of the folder from earlier processes; None where nothing is kept.
         last_good: What was served before; None where nothing is kept.
+        parser: The process that parses first what nobody has proven; closed by `serve`.
         proofs: What other processes are proving for the first scan; None without any.
     """
 
@@ -44,6 +46,7 @@ class Loading:
     state: StateFolder | None
     draws: Draws
     last_good: LastGood | None
+    parser: ParserProcess
     proofs: ParallelProofs | None = None
 
 
@@ -58,8 +61,9 @@ def loading_of(settings: Settings, folder: Path) -> Loading:
     draws = Draws(state, version_now)
     # A daemon has the page that draws results.
     listed = partial(admit, has_view=True, formats=not settings.hide_formats)
-    loader = Loader(listed, strict=settings.strict, proofs=proofs, draws=draws)
-    return Loading(loader=loader, state=state, draws=draws, last_good=last_good)
+    parser = ParserProcess()
+    loader = Loader(listed, strict=settings.strict, proofs=proofs, draws=draws, precheck=parser)
+    return Loading(loader=loader, state=state, draws=draws, last_good=last_good, parser=parser)
 
 
 def catalog_for(

@@ -22,6 +22,7 @@ from typing import NoReturn
 
 from widgetd.catalog.loader import WIDGET_SUFFIXES, read_pair
 from widgetd.catalog.proof_cache import Proven, line, read
+from widgetd.daemon.parser_process import limit_resources
 from widgetd.daemon.startup import collecting_seldom
 from widgetd.errors import WidgetError
 from widgetd.files.folder import opened
@@ -149,6 +150,7 @@ def _run(
                     break
                 if renew is not None:
                     renew()
+                limit_resources()
                 with suppress(WidgetError, Unsettled, FileNotFoundError):
                     source, sidecar = read_pair(folder, path, limit_bytes=Limits().file_bytes)
                     proof, content = prove(source, sidecar), digest(source, sidecar)

@@ -109,6 +109,7 @@ async def serve(
     log = LogRing() if log is None else log
     runtime = prepare(settings, folder, loading, stop or anyio.Event(), log)
     async with AsyncExitStack() as held:
+        held.callback(loading.parser.close)
         held.enter_context(tracing(os.environ))
         # Whatever may be refused is refused before anything runs.
         store = await held.enter_async_context(store_of(settings))
@@ -139,8 +140,7 @@ async def serve(
             )
         loading.draws.open()
         if watched:
-            held.enter_context(watchdog.armed())
-            _log.info("watchdog.armed", remembers=loading.state is not None)
+            _arm_watchdog(held, loading)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, runtime, feeding)
             tasks.start_soon(feeding.run)
@@ -181,6 +181,11 @@ async def serve(
                     await forwarding.finish()
             tasks.cancel_scope.cancel()
     _log.info("daemon.stopped")
+
+
+def _arm_watchdog(held: AsyncExitStack, loading: Loading) -> None:
+    held.enter_context(watchdog.armed())
+    _log.info("watchdog.armed", remembers=loading.state is not None)
 
 
 def _provide(

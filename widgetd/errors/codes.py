@@ -55,6 +55,7 @@ WIDGETS = (
     Code("W1010", "fault", "an upload would touch, or make, what its token does not see"),
     Code("W1011", "fault", "the folder holds as many widgets as uploads may bring it to"),
     Code("W1012", "fault", "widgetd was ended twice in a row while it drew this content"),
+    Code("W1013", "fault", "a file takes too much processor time or memory to parse"),
     # W11xx: the .widget document
     Code("W1101", "fault", "the file is not JSON"),
     Code("W1102", "fault", "a key stands twice in one object"),

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from widgetd.catalog.draws import Draws
-from widgetd.catalog.loader import Loader
+from widgetd.catalog.loader import Loader, Precheck
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
 from widgetd.checks.report import Locations
@@ -78,12 +78,25 @@ class Draft:
 
 
 class Drafts:
-    """Tries drafts, one after the other; `admit` makes a widget's entry in a list of tools."""
+    """Tries drafts, one after the other.
+
+    Args:
+        admit: Makes a widget's entry in a list of tools.
+        draws: What is being drawn.
+        precheck: Proves each draft within limits before this process does.
+    """
 
     def __init__(
-        self, admit: Callable[[Widget], bytes], *, draws: Draws | None = None, strict: bool = False
+        self,
+        admit: Callable[[Widget], bytes],
+        *,
+        draws: Draws | None = None,
+        precheck: Precheck | None = None,
+        strict: bool = False,
     ) -> None:
-        self._loader = Loader(admit, strict=strict, draws=draws, keeps_parts=True)
+        self._loader = Loader(
+            admit, strict=strict, draws=draws, precheck=precheck, keeps_parts=True
+        )
         self._strict = strict
         self._draws = draws or Draws()
 
@@ -105,7 +118,7 @@ class Drafts:
                 return Draft(findings=(fault,))
         beside = Source.of(DRAFT + SUFFIX, sidecar.encode()) if sidecar.strip() else None
         try:
-            made = self._loader.load(Source.of(DRAFT, content), beside)
+            made = self._loader.load_untrusted(Source.of(DRAFT, content), beside)
         except WidgetError as error:
             fault = replace(error.finding, path=error.finding.path or DRAFT)
             return Draft(findings=(fault,), texts=texts)

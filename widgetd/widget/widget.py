@@ -44,6 +44,9 @@ MOST_COMPILED = 1024
 
 _BEGINNING = re.compile(r'\s*\{\s*"type"\s*:\s*"([^"{\\]*)"')
 
+CheckJsx = Callable[[str], None]
+"""Raises `WidgetError` if parsing that JSX takes too much; blocks."""
+
 if TYPE_CHECKING:
     from chatkit.widgets import DynamicWidgetRoot
 
@@ -93,14 +96,24 @@ class Widget:
 
     Attributes:
         definition: What the file and its sidecar say.
+
+    Args:
+        proof: What is known of it, if it was proven before.
+        check_jsx: Called before unproven JSX is parsed in this process; None if nothing is to be.
     """
 
     def __init__(
-        self, definition: Definition, *, limits: Limits, proof: Proof | None = None
+        self,
+        definition: Definition,
+        *,
+        limits: Limits,
+        proof: Proof | None = None,
+        check_jsx: CheckJsx | None = None,
     ) -> None:
         self.definition = definition
         self._limits = limits
         self._proof = proof
+        self._check_jsx = check_jsx
 
     @cached_property
     def choice(self) -> Choice:
@@ -139,7 +152,12 @@ class Widget:
         """The file's JSX, compiled."""
         from widgetd.template.jsx import compile_view  # noqa: PLC0415 - few files need it
 
+        # The proof of a template says nothing of the JSX beside it.
+        is_proven = self._proof is not None and self._proof.source == "view"
         with self._errors_within(self.definition.view_at):
+            # A file that is nothing but JSX was checked before it was read.
+            if not (self._check_jsx is None or is_proven or self.definition.is_jsx):
+                self._check_jsx(self.definition.view)
             return compile_view(self.definition.view, limits=self._limits)
 
     @cached_property
@@ -415,13 +433,15 @@ class Widget:
         return call
 
 
-def compile_widget(definition: Definition, *, limits: Limits | None = None) -> Widget:
-    """Prove that a definition can be served, and make it ready.
+def compile_widget(
+    definition: Definition, *, limits: Limits | None = None, check_jsx: CheckJsx | None = None
+) -> Widget:
+    """Prove that a definition can be served, and return its widget with all parts compiled.
 
     Raises:
         WidgetError: It cannot; the finding says where in the file and why.
     """
-    widget = Widget(definition, limits=limits or Limits())
+    widget = Widget(definition, limits=limits or Limits(), check_jsx=check_jsx)
     widget.prove()
     return widget
 
