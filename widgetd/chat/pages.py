@@ -14,7 +14,6 @@ import orjson
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
 from widgetd.access.principal import ADMIN, CHAT, Caller, Principal
 from widgetd.chat.opening import SCRIPTED
@@ -32,7 +31,7 @@ from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.pages import frame, live, view_response
 from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
-from widgetd.web.page import PAGE_HEADERS, Page, RefusedError, body_of, caller_of
+from widgetd.web.page import PAGE_HEADERS, Page, PageRoute, RefusedError, body_of, caller_of
 from widgetd.web.static_files import cacheable, static_file, static_files
 
 if TYPE_CHECKING:
@@ -252,7 +251,7 @@ _Free = partial(_Page, cost=0)
 
 PAGES = (
     _Page(path="/chatkit", view=chatkit, methods=("POST",), waits=True),
-    _Free(path="/chat", view=page),
+    _Free(path="/chat", view=page, cross_site="navigate"),
     _Page(path="/chat/state", view=state),
     _Free(path="/chat/widgets/{thread}/{item}", view=widget),
     _Page(path="/chat/seen/{thread}", view=seen),
@@ -267,6 +266,6 @@ GALLERY_PAGES = (
 """What the chat shows as the gallery does, for those who may chat."""
 
 
-def chat_routes(chat: Chat, gallery: Gallery, guard: Guard) -> list[Route]:
+def chat_routes(chat: Chat, gallery: Gallery, guard: Guard) -> list[PageRoute]:
     """The chat's routes."""
     return routes(PAGES, chat, guard) + routes(GALLERY_PAGES, gallery, guard)

@@ -6,6 +6,7 @@ Pages stand in tables: a new one is a view, its row, and its template.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -14,20 +15,24 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from widgetd.mcp import sdk
 from widgetd.mcp.assembly import http_app
 from widgetd.mcp.login import WELL_KNOWN
 from widgetd.mcp.server import Server
+from widgetd.web.cross_site import CrossSiteGuard
 from widgetd.web.guard import Guard
-from widgetd.web.page import Page, RefusedError, Shown, json_response
+from widgetd.web.page import Page, PageRoute, RefusedError, Shown, json_response
 from widgetd.web.templating import html
 
 MCP_PATH = "/mcp"
 
 
-def routes(pages: Iterable[Page[Shown]], shown: Shown, guard: Guard | None = None) -> list[Route]:
+def routes(
+    pages: Iterable[Page[Shown]], shown: Shown, guard: Guard | None = None
+) -> list[PageRoute]:
     """A route for each of `pages`, whose views show `shown`; without a guard, for everybody."""
 
-    def route(page: Page[Shown]) -> Route:
+    def route(page: Page[Shown]) -> PageRoute:
         async def answer(request: Request) -> Response:
             try:
                 found = await page.view(shown, request)
@@ -39,7 +44,7 @@ def routes(pages: Iterable[Page[Shown]], shown: Shown, guard: Guard | None = Non
                 return HTMLResponse(html(page.template, found), headers=page.headers)
             return json_response(found, headers=page.headers)
 
-        made = Route(page.path, answer, methods=page.methods)
+        made = PageRoute(page, answer)
         if guard is not None and page.scopes is not None:
             made.app = guard.around(made.app, page)
         return made
@@ -54,7 +59,7 @@ def app(
     allowed_hosts: Sequence[str] = (),
     cors_origins: Sequence[str] = (),
 ) -> Starlette:
-    """One app on one port, with Host and Origin checked before anything else.
+    """Build the app of one port, which checks Host, Origin and site before anything else.
 
     Loopback is allowed as a host in any case; `cors_origins` may call from a page.
     """
@@ -77,4 +82,6 @@ def app(
         if isinstance(route, Route) and route.path.startswith(f"{WELL_KNOWN}/"):
             # Hosts that were told of no metadata look there, too.
             served.router.routes.append(Route(WELL_KNOWN, route.endpoint, methods=route.methods))
+    pages = [route for route in served.routes if isinstance(route, PageRoute)]
+    sdk.put_before(served, partial(CrossSiteGuard, routes=pages, origins=cors_origins))
     return served

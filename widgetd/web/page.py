@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from widgetd.access.principal import Caller
 from widgetd.errors import CallError
@@ -66,6 +67,8 @@ class Page(Generic[Shown]):
         cost: In calls, of a request that `scopes` admit: 5 for one that draws in the browser, 0 for
             what costs no more to answer than to refuse. `docs/operations.md` lists the free pages.
         waits: Whether a request holds no slot, because it waits for calls of its own user.
+        cross_site: The answer to browsers whose user is on another site's page: none, one to those
+            that follow a link, or one to all. Only pages that start no work may be linked to.
         template: A file of `templates/`.
         methods: The HTTP methods; whoever may GET may HEAD.
         headers: Of responses that the view does not make itself.
@@ -76,9 +79,18 @@ class Page(Generic[Shown]):
     scopes: frozenset[str] | None
     cost: float = 1.0
     waits: bool = False
+    cross_site: Literal["refuse", "navigate", "allow"] = "refuse"
     template: str = ""
     methods: tuple[str, ...] = ("GET",)
     headers: Mapping[str, str] = field(default_factory=lambda: PAGE_HEADERS)
+
+
+class PageRoute(Route):
+    """The route of a page."""
+
+    def __init__(self, page: Page[Any], answer: Callable[[Request], Awaitable[Response]]) -> None:
+        super().__init__(page.path, answer, methods=page.methods)
+        self.page = page
 
 
 def refusal(status: int, error: CallError) -> RefusedError:

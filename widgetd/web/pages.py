@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from math import ceil
 from typing import Any
 
 from markupsafe import Markup
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from widgetd.access.auth import Access, Reason, principal_of
 from widgetd.access.principal import ADMIN, METRICS, Caller
@@ -26,9 +26,10 @@ from widgetd.observe.status import Vitals, readiness, status
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import kind
 from widgetd.web.app import routes
+from widgetd.web.cross_site import CrossSiteGuard
 from widgetd.web.guard import Guard
 from widgetd.web.metrics import Metrics
-from widgetd.web.page import Page, body_of, caller_of
+from widgetd.web.page import Page, PageRoute, body_of, caller_of
 
 MOST_BYTES = 4 * 1024 * 1024
 """Of a body: four times what a widget may come to."""
@@ -176,10 +177,12 @@ def _rendered(daemon: Daemon, request: Request, answer: dict[str, Any], done: in
     return JSONResponse(answer, status_code=http_status, headers=headers)
 
 
+_Probe = partial(Page, scopes=None, cross_site="allow")
+
 PAGES = (
-    Page(path="/livez", view=livez, scopes=None),
-    Page(path="/healthz", view=livez, scopes=None),  # as many platforms call it
-    Page(path="/readyz", view=readyz, scopes=None),
+    _Probe(path="/livez", view=livez),
+    _Probe(path="/healthz", view=livez),  # as many platforms call it
+    _Probe(path="/readyz", view=readyz),
     # Whoever lacks the scope of a call is told so the way a call tells.
     Page(path="/render/{name}", view=render, scopes=None, methods=("POST",)),
     Page(path="/render/{name}/{id}", view=update, scopes=None, methods=("POST",)),
@@ -187,6 +190,7 @@ PAGES = (
         path="/status",
         view=status_page,
         scopes=frozenset({ADMIN}),
+        cross_site="navigate",
         template="status.html",
         headers={
             "content-security-policy": (
@@ -207,11 +211,12 @@ METRICS_PAGE = Page(
 )
 
 
-def daemon_routes(daemon: Daemon, guard: Guard, *, metrics: bool) -> list[Route]:
+def daemon_routes(daemon: Daemon, guard: Guard, *, metrics: bool) -> list[PageRoute]:
     """The routes beside MCP, with or without `/metrics`."""
     return routes((*PAGES, METRICS_PAGE) if metrics else PAGES, daemon, guard)
 
 
 def metrics_app(daemon: Daemon) -> Starlette:
     """`/metrics` and nothing else, for whoever reaches a port of its own."""
-    return Starlette(routes=routes([METRICS_PAGE], daemon))
+    pages = routes([METRICS_PAGE], daemon)
+    return Starlette(routes=pages, middleware=[Middleware(CrossSiteGuard, routes=pages)])

@@ -9,7 +9,6 @@ from typing import Any
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from widgetd.access.principal import ADMIN, GALLERY, WRITE
 from widgetd.browser.pictures import COST
@@ -34,7 +33,7 @@ from widgetd.web.gallery.pictures import accessibility, picture
 from widgetd.web.gallery.problems import problem_json
 from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
-from widgetd.web.page import PAGE_HEADERS, Page, RefusedError, caller_of
+from widgetd.web.page import PAGE_HEADERS, Page, PageRoute, RefusedError, caller_of
 from widgetd.web.static_files import cacheable, static_file
 from widgetd.web.templating import html
 
@@ -131,10 +130,11 @@ async def static(_gallery: Gallery, request: Request) -> Response:
 
 _Page = partial(Page, scopes=frozenset({ADMIN, GALLERY}))
 _Free = partial(_Page, cost=0)
+_Linked = partial(_Page, cross_site="navigate")
 _Drawn = partial(_Page, methods=("GET", "POST"), cost=COST)
 
 PAGES = (
-    _Page(path="/", view=index_page, template="index.html"),
+    _Linked(path="/", view=index_page, template="index.html"),
     _Page(path="/index.json", view=index_json),
     _Page(path="/w/{tool}.json", view=widget_as_json, methods=("GET", "POST")),
     _Page(path="/w/{tool}/states/{state}.json", view=state_as_json),
@@ -143,11 +143,11 @@ PAGES = (
     _Free(path="/w/{tool}/problems", view=problems, template="problems.html"),
     _Drawn(path="/w/{tool}/picture.png", view=picture),
     _Drawn(path="/w/{tool}/accessibility.json", view=accessibility),
-    _Page(path="/w/{tool}", view=widget_page, template="widget.html"),
+    _Linked(path="/w/{tool}", view=widget_page, template="widget.html"),
     # Charged as the call that it is.
     _Free(path="/w/{tool}/action", view=action, methods=("POST",)),
-    _Page(path="/guide", view=guide_page, template="guide.html"),
-    _Page(path="/guide/{name}", view=guide_page, template="guide.html"),
+    _Linked(path="/guide", view=guide_page, template="guide.html"),
+    _Linked(path="/guide/{name}", view=guide_page, template="guide.html"),
     _Free(path="/gallery/tile/{tool}", view=tile),
     _Free(path="/gallery/frame/{tool}", view=frame),
     _Free(path="/gallery/live", view=live),
@@ -164,6 +164,6 @@ EDITING = (
 )
 
 
-def gallery_routes(gallery: Gallery, guard: Guard) -> list[Route]:
+def gallery_routes(gallery: Gallery, guard: Guard) -> list[PageRoute]:
     """The gallery's routes; files are taken only where they may be put into the folder."""
     return routes((*PAGES, *EDITING) if gallery.intake else PAGES, gallery, guard)

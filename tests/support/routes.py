@@ -1,0 +1,118 @@
+"""Requests to every route that a daemon has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from tests.serving import PATIENCE_S, serving, widget_file
+from widgetd.access.principal import SCOPES
+from widgetd.web.app import app
+
+OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
+
+
+def documented_routes(sentence: str) -> set[str]:
+    """Return the routes in the paragraph of docs/operations.md that begins with `sentence`."""
+    paragraph = OPERATIONS.read_text(encoding="utf-8").partition(f"\n{sentence}")[2]
+    return set(re.findall(r"`(/[^`]*)`", paragraph.partition("\n\n")[0]))
+
+
+CALL: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {
+        "name": "greeting",
+        "arguments": {"who": "Ada"},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    },
+}
+ACTION = {"render_id": "r_none", "action": "a", "payload": {}, "idempotency_key": "k"}
+BODIES = {
+    "/mcp": CALL,
+    "/w/{tool}/action": ACTION,
+    "/chatkit": {"type": "threads.list", "params": {}},
+}
+STREAMS = {"/gallery/live", "/chat/live"}
+
+
+def record_routes(monkeypatch: pytest.MonkeyPatch) -> list[Route]:
+    """Return a list that will hold the routes of the daemon that a test serves."""
+    found: list[Route] = []
+
+    def recording_app(*arguments: Any, **options: Any) -> Starlette:
+        made = app(*arguments, **options)
+        found.extend(route for route in made.routes if isinstance(route, Route))
+        return made
+
+    monkeypatch.setattr("widgetd.daemon.serve.app", recording_app)
+    return found
+
+
+@asynccontextmanager
+async def every_page(
+    tmp_path: Path, tokens: int, **settings: Any
+) -> AsyncIterator[httpx2.AsyncClient]:
+    """Serve every page to that many tokens of all scopes; yield a client."""
+    folder, file = tmp_path / "widgets", tmp_path / "tokens"
+    folder.mkdir()
+    (folder / "Greeting.widget").write_text(widget_file())
+    scopes = " ".join(sorted(SCOPES))
+    file.write_text("".join(f"u{n} {token(n)} {scopes}\n" for n in range(tokens)))
+    pages = {
+        "gallery": True,
+        "chat": True,
+        "allow_upload": True,
+        "jwt_jwks": "http://127.0.0.1:1/keys",
+        "jwt_issuer": "http://issuer.test",
+        "jwt_audience": "widgetd",
+    }
+    with anyio.fail_after(6 * PATIENCE_S):
+        async with serving(folder, token_file=file, **pages, **settings) as url:
+            site = url.removesuffix("/mcp")
+            headers = {"origin": site, "accept": "application/json, text/event-stream"}
+            async with httpx2.AsyncClient(
+                base_url=site, headers=headers, timeout=PATIENCE_S
+            ) as client:
+                yield client
+
+
+def token(number: int) -> str:
+    """Return the token of user `number`."""
+    return f"token-of-user-number-{number:04}"
+
+
+async def ask(
+    client: httpx2.AsyncClient, route: Route, number: int, **more: str
+) -> tuple[int, str]:
+    """Request `route` as user `number`; return the status and the body, empty for a stream."""
+    path = route.path.format(
+        tool="greeting", name="greeting", state="sample", id="a", thread="t", item="i"
+    )
+    method = "POST" if "POST" in (route.methods or ()) else "GET"
+    headers = {"authorization": f"Bearer {token(number)}", **more}
+    if route.path == "/mcp":
+        headers |= {
+            "mcp-protocol-version": "2026-07-28",
+            "mcp-method": "tools/call",
+            "mcp-name": "greeting",
+        }
+    body = BODIES.get(route.path, {"who": "Ada"}) if method == "POST" else None
+    async with client.stream(method, path, headers=headers, json=body) as answer:
+        if route.path in STREAMS:
+            return answer.status_code, ""
+        return answer.status_code, (await answer.aread()).decode(errors="replace")
