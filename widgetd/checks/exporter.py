@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from widgetd.checks.renders import Outcome, told
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.validator import Schema
-from widgetd.template.dialect import LEXEME, WRAPPED
+from widgetd.template.dialect.exporter import LEXEME, WRAPPED
 from widgetd.widget.components import tree
 from widgetd.widget.export import MOST_DIFFERENCES, Comparison, differing
 from widgetd.widget.widget import Widget

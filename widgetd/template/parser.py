@@ -19,7 +19,7 @@ from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser
 
 from widgetd.errors import Finding, WidgetError
-from widgetd.template import dialect
+from widgetd.template.dialect import exporter
 from widgetd.template.lexer import Lines, tokens, tokens_by_jinja
 from widgetd.template.values import MAX_INTEGER
 
@@ -31,6 +31,7 @@ Tree = TypeVar("Tree", bound=nodes.Node)
 __all__ = [
     "Fault",
     "Parsed",
+    "assigned",
     "children",
     "every",
     "height",
@@ -38,6 +39,7 @@ __all__ = [
     "parse",
     "parse_expression",
     "start",
+    "targets",
 ]
 
 # Jinja's parser takes 13 frames of Python's stack for a bracket and 4 for a block.
@@ -106,7 +108,7 @@ def _guarded(stream: Iterable[Token]) -> Iterator[Token]:
                 blocks += (word in _BLOCKS) - (word.startswith("end") and word != "endset")
             elif kind == "integer" and int(token.value) >= MAX_INTEGER:
                 raise Fault("W1302", token.lineno, "a number is too large", "write it as text")
-            elif kind == "assign" and previous in dialect.STRICT_OPERATORS:
+            elif kind == "assign" and previous in exporter.STRICT_OPERATORS:
                 previous = ""
                 continue
             if brackets > MAX_NESTING or blocks > MAX_NESTING:
@@ -128,7 +130,7 @@ def strict_operators(text: str) -> list[int]:
     return [
         before.lineno
         for before, after in pairwise(found)
-        if after.type == "assign" and before.type in dialect.STRICT_OPERATORS
+        if after.type == "assign" and before.type in exporter.STRICT_OPERATORS
     ]
 
 
@@ -157,10 +159,10 @@ def parse(text: str, limits: Limits, *, exported: bool = False) -> Parsed:
     """
     _check_size(text, limits)
     if exported:
-        text = dialect.unwrapped(text)
+        text = exporter.unwrapped(text)
     # `parser.parse()` would go through the tree once more, to tell each node its environment.
     tree = _parsed(text, None, lambda parser: nodes.Template(parser.subparse(), lineno=0))
-    converted = dialect.converted(text) if exported else frozenset()
+    converted = exporter.converted(text) if exported else frozenset()
     return Parsed(tree, _checked(tree, limits), converted)
 
 
@@ -184,7 +186,7 @@ def _parsed(text: str, state: str | None, run: Callable[[Parser], Tree]) -> Tree
         return run(Parser(_ENVIRONMENT, text, state=state))
     except TemplateSyntaxError as error:
         problem = re.sub(r"' at \d+$", "'", str(error.message).rstrip("."))
-        raise Fault("W1301", error.lineno, problem, dialect.advice(problem)) from None
+        raise Fault("W1301", error.lineno, problem, exporter.advice(problem)) from None
     except RecursionError:
         raise _too_deep(None) from None
     except ValueError:  # a number of more digits than Python reads
@@ -262,3 +264,25 @@ def start(node: nodes.Node) -> int:
     """The offset of the first token of `node`, which may itself stand behind an operand."""
     # Jinja gives some nodes that it makes itself no place; no expression begins a template.
     return min(filter(None, (each.lineno for each in every(node))), default=0)
+
+
+def assigned(body: list[nodes.Node]) -> set[str]:
+    """Return the names that statements of a block bind in that block itself."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, nodes.Assign | nodes.AssignBlock):
+            found.update(targets(node.target))
+        elif isinstance(node, nodes.Macro):
+            found.add(node.name)
+        elif isinstance(node, nodes.If):
+            found |= assigned([*node.body, *node.elif_, *node.else_])
+    return found
+
+
+def targets(node: nodes.Node) -> list[str]:
+    """Return the names that an assignment to `node` binds."""
+    if isinstance(node, nodes.Name):
+        return [node.name]
+    if isinstance(node, nodes.Tuple):
+        return [name for item in node.items for name in targets(item)]
+    return []

@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from jinja2.visitor import NodeVisitor
 
-from widgetd.template import dialect
-from widgetd.template.builtins.functions import FUNCTIONS
+from widgetd.template.dialect.exporter import INDEX_NAMES, NOTHING_NAMES
 from widgetd.template.lexer import Lines
-from widgetd.template.parser import children, nodes, start
-from widgetd.template.scope import assigned, targets
+from widgetd.template.parser import assigned, children, nodes, start, targets
+from widgetd.template.vocabulary import FUNCTIONS
 
 Names = Mapping[str, str | None]
 """What each bound name stands for: a path, or None where that is not certain."""
@@ -133,9 +132,9 @@ class _Reader(NodeVisitor):
 
     def read(self, node: nodes.Expr, read: str, context: _Context) -> None:
         name = node.name if isinstance(node, nodes.Name) else ""
-        if read in dialect.NOTHING_NAMES:
+        if read in NOTHING_NAMES:
             return
-        unbound = context.in_loop and name in dialect.INDEX_NAMES and name == read
+        unbound = context.in_loop and name in INDEX_NAMES and name == read
         guarded = context.tested or read in context.known or unbound
         line, column = self.lines.location(start(node))
         self.found.append(

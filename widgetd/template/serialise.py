@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from widgetd.template.budget import Failure
-from widgetd.template.dialect import is_json
+from widgetd.template.dialect.commas import is_json
 from widgetd.template.values import ABSENT, RuntimeObject, Value, kind, measured, weight
 
 if TYPE_CHECKING:

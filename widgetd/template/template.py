@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from widgetd.errors import CallError, Finding
-from widgetd.template import dialect
 from widgetd.template.budget import Budget, Failure
-from widgetd.template.expressions import expression
-from widgetd.template.json_context import JsonContext, json_context
+from widgetd.template.closures import compile_body, compile_value
+from widgetd.template.closures.output import Piece
+from widgetd.template.dialect.commas import is_json, mend
+from widgetd.template.dialect.json_context import JsonContext, json_context
+from widgetd.template.ir import Program
+from widgetd.template.jinja import build_expression, build_template
 from widgetd.template.lexer import Lines
-from widgetd.template.output import Piece
 from widgetd.template.parser import (
     Fault,
     Parsed,
@@ -26,9 +28,8 @@ from widgetd.template.parser import (
     strict_operators,
 )
 from widgetd.template.references import Read, names, reads
-from widgetd.template.scope import BUDGET, Execute, Frame, Layout, Scope, assigned
+from widgetd.template.scope import BUDGET, Frame
 from widgetd.template.serialise import plain
-from widgetd.template.statements import block
 from widgetd.template.values import ABSENT, Value
 
 if TYPE_CHECKING:
@@ -73,14 +74,17 @@ class Template:
         self._text, self._limits = text, limits
         self._writes_json, self._is_export = writes_json, is_export
         try:
-            parsed = self._parsed()
-            context = self._context(parsed)
-            layout = Layout(context)
-            self._body = _compiled(parsed.tree.body, layout)
+            program = self.program()
         except Fault as fault:
             raise fault.of(text) from None
-        self._slots, self._size = tuple(layout.arguments.items()), layout.size
-        self._loose = context.loose
+        self._body = compile_body(program)
+        self._slots, self._size = program.arguments, program.size
+        self._may_need_commas = program.may_need_commas
+
+    def program(self, *, traced: bool = False) -> Program:
+        """Build the program that the template is; it is not kept."""
+        parsed = self._parsed()
+        return build_template(parsed, self._context(parsed), traced=traced)
 
     def _parsed(self) -> Parsed:
         return parse(self._text, self._limits, exported=self._is_export)
@@ -137,8 +141,8 @@ class Template:
         guarded(self._text, lambda: self._body(frame, out))
         text, budget = "".join(out), frame[BUDGET]
         steps = budget.limits.steps - budget.steps
-        if self._loose and not dialect.is_json(text):
-            mended = dialect.mend(text)
+        if self._may_need_commas and not is_json(text):
+            mended = mend(text)
             if mended is not None:
                 return Rendering(mended, mended=True, steps=steps)
         return Rendering(text, mended=False, steps=steps)
@@ -179,10 +183,8 @@ class Template:
 
     def _write_pieces(self, arguments: Mapping[str, Value], out: list[str]) -> None:
         """Write what is made of `arguments`, in pieces that know where they come from."""
-        parsed = self._parsed()
-        layout = Layout(self._context(parsed), traced=True)
-        body = _compiled(parsed.tree.body, layout)
-        frame = frame_of(tuple(layout.arguments.items()), layout.size, arguments, self._limits)
+        body = compile_body(self.program(traced=True), traced=True)
+        frame = frame_of(self._slots, self._size, arguments, self._limits)
         guarded(self._text, lambda: body(frame, out))
 
 
@@ -224,13 +226,13 @@ class Expression:
     __slots__ = ("_limits", "_size", "_slots", "_text", "_value", "reads")
 
     def __init__(self, text: str, limits: Limits) -> None:
-        layout = Layout(JsonContext())
         try:
             tree = parse_expression(text, limits)
-            self._value = expression(tree, Scope(layout))
+            program = build_expression(tree)
         except Fault as fault:
             raise fault.of(text) from None
-        self._slots, self._size = tuple(layout.arguments.items()), layout.size
+        self._value = compile_value(program)
+        self._slots, self._size = program.arguments, program.size
         self._text, self._limits = text, limits
         self.reads = reads(tree, Lines(text))
 
@@ -271,13 +273,6 @@ def frame_of(slots: Slots, size: int, arguments: Mapping[str, Value], limits: Li
     for name, slot in slots:
         frame[slot] = arguments.get(name, ABSENT)
     return frame
-
-
-def _compiled(body: list[nodes.Node], layout: Layout) -> Execute:
-    scope = Scope(layout)
-    for name in sorted(assigned(body)):
-        scope.bind(name)
-    return block(body, scope)
 
 
 def guarded(text: str, run: Callable[[], _Result]) -> _Result:

@@ -25,7 +25,7 @@ from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.json_values import pointer
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.template import compile_template
-from widgetd.template.dialect import WRAPPED, converted
+from widgetd.template.dialect.exporter import WRAPPED, converted
 from widgetd.widget.components import tree
 
 if TYPE_CHECKING:

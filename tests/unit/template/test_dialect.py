@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from widgetd.errors import WidgetError
 from widgetd.limits import Limits
-from widgetd.template import Expression, compile_template, compile_text, dialect
+from widgetd.template import Expression, compile_template, compile_text
+from widgetd.template.dialect import commas
 
 NASTY = [
     'say "hi"',
@@ -265,7 +266,7 @@ def test_a_name_that_is_also_read_elsewhere_keeps_its_comma() -> None:
     ],
 )
 def test_mending_touches_commas_and_nothing_else(broken: str, mended: str | None) -> None:
-    assert dialect.mend(broken) == mended
+    assert commas.mend(broken) == mended
 
 
 JSON = st.recursive(
@@ -281,7 +282,7 @@ JSON = st.recursive(
 def test_mending_keeps_every_value(value: object, *, doubled: bool) -> None:
     shown = json.dumps([value, value], separators=(",,", ":") if doubled else (",", ":"))
 
-    assert json.loads(dialect.mend(shown) or "") == [value, value]
+    assert json.loads(commas.mend(shown) or "") == [value, value]
 
 
 @given(text=st.text(), other=st.text())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.template import Template, compile_template
-from widgetd.template.dialect import converted, unwrapped
+from widgetd.template.dialect.exporter import converted, unwrapped
 
 ARGUMENTS = {
     "n": 3,

@@ -11,7 +11,8 @@ from jinja2 import Environment
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.template import compile_text
-from widgetd.template.builtins import FILTERS, REFUSED_FILTERS
+from widgetd.template.builtins import FILTERS
+from widgetd.template.vocabulary import REFUSED_FILTERS
 
 JINJA = Environment()
 

@@ -35,8 +35,8 @@ from widgetd.template.builtins import (
     TEXT_METHODS,
 )
 from widgetd.template.builtins.functions import CYCLER_METHODS, FUNCTIONS
+from widgetd.template.builtins.loop import LOOP_METHODS
 from widgetd.template.builtins.operators import BINARY, COMPARISONS
-from widgetd.template.loops import LOOP_METHODS
 from widgetd.template.parser import every, parse
 from widgetd.template.scope import BUDGET
 from widgetd.template.template import Template, frame_of
@@ -229,21 +229,21 @@ OTHER_TEXTS = {
     ("budget", "out_of_text"),
     ("builtins.text", "_converted"),
     ("builtins.text", "urlencode"),
-    ("calls", "_named"),
-    ("calls", "known"),
-    ("expressions", "_arguments"),
-    ("expressions", "applied"),
-    *(("jsx.evaluate", name) for name in ("binary", "body", "call", "children", "expression")),
-    *(("jsx.evaluate", name) for name in ("", "function", "unary")),
+    ("closures.expressions", ""),
+    ("closures.expressions", "unfit"),
+    ("closures.javascript", ""),
+    ("jinja", "arguments"),
+    *(("jsx.build", name) for name in ("", "binary", "body", "call", "children", "expression")),
+    *(("jsx.build", name) for name in ("function", "operator", "unary")),
+    *(("vocabulary", name) for name in ("_signature", "bind", "require")),
     *(("jsx.syntax", name) for name in ("_bound", "_number", "entries_of", "only")),
-    *(("jsx.parse", name) for name in ("_syntax_fault", "_size_fault", "parse", "start", "text")),
+    *(("jsx.parse", name) for name in ("_syntax_fault", "_size_fault", "parse", "text")),
     *(("jsx.references", name) for name in ("call", "path", "_bound")),
     ("jsx.view", "root"),
     ("lexer", "_pattern"),
     ("lexer", "_known_escape"),
     ("lexer", "_unescaped"),
-    ("expressions", "unfit"),
-    ("dialect", ""),
+    ("dialect.exporter", ""),
     ("parser", ""),
     ("parser", "_check_size"),
     ("parser", "_parsed"),

@@ -1,8 +1,8 @@
-"""Every builtin of the template language: its name, its price, and its body.
+"""The bodies of filters, tests and methods, behind their prices in the vocabulary.
 
-A body is reached through its price only, which sees every argument. It may read
-what was paid for, and pays itself for what it makes, before it makes it. Filters
-and tests are Jinja's own, as far as they stay within the data.
+A body is reached only through its price, which sees every argument. It may read what was
+paid for, and pays for what it makes before it makes it. Filters and tests are Jinja's own,
+as far as they stay within the data.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from widgetd.template.budget import Failure
 from widgetd.template.builtins import lists, operators, text
+from widgetd.template.builtins.functions import CYCLER_METHODS, Cycler
+from widgetd.template.builtins.loop import LOOP_METHODS, Loop
 from widgetd.template.values import (
     ABSENT,
     Absent,
@@ -29,27 +31,33 @@ from widgetd.template.values import (
     picked,
     weigh,
 )
+from widgetd.template.vocabulary import VOCABULARY
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
 
 Function = Callable[..., Any]
 Price = Callable[["Budget", Value], None] | None
-"""What the subject costs; with a price, every other argument costs its weight."""
+"""The price of the subject; with a price, every other argument costs its weight."""
 
-FREE: Final[Price] = None
-"""It asks for kinds, lengths and single elements only, or calls what is priced elsewhere."""
+_PRICES: Final[Mapping[str, Price]] = MappingProxyType(
+    {
+        # It asks for kinds, lengths and single elements only, or calls what is priced elsewhere.
+        "free": None,
+        # It reads all that the subject reaches.
+        "read": weigh,
+        # It goes through the subject's elements, and pays for what it reads in each.
+        "each": count,
+    }
+)
 
-READ: Final[Price] = weigh
-"""It reads all that the subject reaches."""
 
-EACH: Final[Price] = count
-"""It runs through the subject's elements, and pays for what it reads in each."""
-
-
-def _priced(rows: Mapping[str, tuple[Price, Function]]) -> Mapping[str, Function]:
-    """The functions of `rows`, each paid for before it begins."""
-    return MappingProxyType({name: _paid(price, body) for name, (price, body) in rows.items()})
+def _priced(sort: str, bodies: Mapping[str, Function]) -> Mapping[str, Function]:
+    """Return functions that pay the price of the vocabulary before they begin."""
+    rows = VOCABULARY[sort]
+    return MappingProxyType(
+        {name: _paid(_PRICES[rows[name]["price"]], body) for name, body in bodies.items()}
+    )
 
 
 def _paid(price: Price, body: Function) -> Function:
@@ -105,167 +113,151 @@ def _divisible(budget: Budget, value: Value, num: Value) -> bool:
 
 
 TESTS: Final[Mapping[str, Function]] = _priced(
+    "tests",
     {
-        "odd": (FREE, lambda budget, value: operators.remainder(budget, value, 2) == 1),
-        "even": (FREE, lambda budget, value: _divisible(budget, value, 2)),
-        "divisibleby": (FREE, _divisible),
-        "defined": (FREE, lambda _budget, value: value is not ABSENT),
-        "undefined": (FREE, lambda _budget, value: value is ABSENT),
-        "none": (FREE, lambda _budget, value: is_nothing(value)),
-        "boolean": (FREE, lambda _budget, value: isinstance(value, bool)),
-        "false": (FREE, lambda _budget, value: value is False),
-        "true": (FREE, lambda _budget, value: value is True),
-        "integer": (FREE, lambda _budget, value: type(value) is int),
-        "float": (FREE, lambda _budget, value: isinstance(value, float)),
-        "number": (FREE, lambda _budget, value: is_number(value)),
-        "lower": (READ, lambda budget, value: text.string(budget, value).islower()),
-        "upper": (READ, lambda budget, value: text.string(budget, value).isupper()),
-        "string": (FREE, lambda _budget, value: isinstance(value, str)),
-        "mapping": (FREE, lambda _budget, value: isinstance(value, dict)),
-        "sequence": (FREE, lambda _budget, value: isinstance(value, list | tuple | str | dict)),
-        "iterable": (
-            FREE,
-            lambda _budget, value: isinstance(value, list | tuple | str | dict | Absent),
+        "odd": lambda budget, value: operators.remainder(budget, value, 2) == 1,
+        "even": lambda budget, value: _divisible(budget, value, 2),
+        "divisibleby": _divisible,
+        "defined": lambda _budget, value: value is not ABSENT,
+        "undefined": lambda _budget, value: value is ABSENT,
+        "none": lambda _budget, value: is_nothing(value),
+        "boolean": lambda _budget, value: isinstance(value, bool),
+        "false": lambda _budget, value: value is False,
+        "true": lambda _budget, value: value is True,
+        "integer": lambda _budget, value: type(value) is int,
+        "float": lambda _budget, value: isinstance(value, float),
+        "number": lambda _budget, value: is_number(value),
+        "lower": lambda budget, value: text.string(budget, value).islower(),
+        "upper": lambda budget, value: text.string(budget, value).isupper(),
+        "string": lambda _budget, value: isinstance(value, str),
+        "mapping": lambda _budget, value: isinstance(value, dict),
+        "sequence": lambda _budget, value: isinstance(value, list | tuple | str | dict),
+        "iterable": lambda _budget, value: isinstance(value, list | tuple | str | dict | Absent),
+        "callable": lambda _budget, value: isinstance(value, RuntimeObject),
+        "sameas": lambda _budget, value, other: (
+            value is other or (is_nothing(value) and is_nothing(other))
         ),
-        "callable": (FREE, lambda _budget, value: isinstance(value, RuntimeObject)),
-        "sameas": (
-            FREE,
-            lambda _budget, value, other: (
-                value is other or (is_nothing(value) and is_nothing(other))
-            ),
-        ),
-        "escaped": (FREE, lambda _budget, _value: False),  # nothing ever is
-        "filter": (READ, lambda _budget, value: isinstance(value, str) and value in FILTERS),
-        "test": (READ, lambda _budget, value: isinstance(value, str) and value in TESTS),
-        "in": (FREE, operators.contains),
-        **dict.fromkeys(("==", "eq", "equalto"), (FREE, operators.COMPARISONS["eq"])),
-        **dict.fromkeys(("!=", "ne"), (FREE, operators.COMPARISONS["ne"])),
-        **dict.fromkeys((">", "gt", "greaterthan"), (FREE, operators.COMPARISONS["gt"])),
-        **dict.fromkeys((">=", "ge"), (FREE, operators.COMPARISONS["gteq"])),
-        **dict.fromkeys(("<", "lt", "lessthan"), (FREE, operators.COMPARISONS["lt"])),
-        **dict.fromkeys(("<=", "le"), (FREE, operators.COMPARISONS["lteq"])),
-    }
+        "escaped": lambda _budget, _value: False,  # nothing ever is
+        "filter": lambda _budget, value: isinstance(value, str) and value in FILTERS,
+        "test": lambda _budget, value: isinstance(value, str) and value in TESTS,
+        "in": operators.contains,
+        **dict.fromkeys(("==", "eq", "equalto"), operators.COMPARISONS["eq"]),
+        **dict.fromkeys(("!=", "ne"), operators.COMPARISONS["ne"]),
+        **dict.fromkeys((">", "gt", "greaterthan"), operators.COMPARISONS["gt"]),
+        **dict.fromkeys((">=", "ge"), operators.COMPARISONS["gteq"]),
+        **dict.fromkeys(("<", "lt", "lessthan"), operators.COMPARISONS["lt"]),
+        **dict.fromkeys(("<=", "le"), operators.COMPARISONS["lteq"]),
+    },
 )
 
 
 FILTERS: Final[Mapping[str, Function]] = _priced(
+    "filters",
     {
-        "abs": (READ, operators.absolute),
-        "batch": (EACH, lists.batch),
-        "capitalize": (READ, text.capitalize),
-        "center": (READ, text.center),
-        **dict.fromkeys(("count", "length"), (FREE, lambda _budget, value: length(value))),
-        **dict.fromkeys(("d", "default"), (FREE, lists.default)),
-        "dictsort": (EACH, lists.dictsort),
-        **dict.fromkeys(("e", "escape", "forceescape"), (READ, text.escape)),
-        "filesizeformat": (READ, operators.filesizeformat),
-        "first": (FREE, lists.first),
-        "float": (READ, operators.floating),
-        "format": (READ, text.format_filter),
-        "groupby": (EACH, lists.groupby),
-        "indent": (READ, text.indent),
-        "int": (READ, operators.integer),
-        "items": (EACH, lists.items),
-        "join": (FREE, lists.join),
-        "last": (FREE, lists.last),
-        "list": (EACH, lists.copied),
-        "lower": (READ, text.lower),
-        "map": (EACH, _map),
-        "max": (EACH, lists.largest),
-        "min": (EACH, lists.smallest),
-        "reject": (EACH, _chooser(keep=False, by_attribute=False)),
-        "rejectattr": (EACH, _chooser(keep=False, by_attribute=True)),
-        "replace": (READ, text.replace),
-        "reverse": (FREE, lists.reverse),
-        "round": (READ, operators.rounded),
-        "safe": (FREE, lambda _budget, value: value),  # nothing is escaped
-        "select": (EACH, _chooser(keep=True, by_attribute=False)),
-        "selectattr": (EACH, _chooser(keep=True, by_attribute=True)),
-        "slice": (EACH, lists.slices),
-        "sort": (EACH, lists.sort),
-        "string": (FREE, text.string),
-        "striptags": (READ, text.striptags),
-        "sum": (EACH, lists.total),
-        "title": (READ, text.title),
-        "tojson": (FREE, text.tojson_filter),
-        "trim": (READ, text.trim),
-        "truncate": (READ, text.truncate),
-        "unique": (EACH, lists.unique),
-        "upper": (READ, text.upper),
-        "urlencode": (READ, text.urlencode),
-        "wordcount": (READ, text.wordcount),
-        "wordwrap": (READ, text.wordwrap),
-    }
+        "abs": operators.absolute,
+        "batch": lists.batch,
+        "capitalize": text.capitalize,
+        "center": text.center,
+        **dict.fromkeys(("count", "length"), lambda _budget, value: length(value)),
+        **dict.fromkeys(("d", "default"), lists.default),
+        "dictsort": lists.dictsort,
+        **dict.fromkeys(("e", "escape", "forceescape"), text.escape),
+        "filesizeformat": operators.filesizeformat,
+        "first": lists.first,
+        "float": operators.floating,
+        "format": text.format_filter,
+        "groupby": lists.groupby,
+        "indent": text.indent,
+        "int": operators.integer,
+        "items": lists.items,
+        "join": lists.join,
+        "last": lists.last,
+        "list": lists.copied,
+        "lower": text.lower,
+        "map": _map,
+        "max": lists.largest,
+        "min": lists.smallest,
+        "reject": _chooser(keep=False, by_attribute=False),
+        "rejectattr": _chooser(keep=False, by_attribute=True),
+        "replace": text.replace,
+        "reverse": lists.reverse,
+        "round": operators.rounded,
+        "safe": lambda _budget, value: value,  # nothing is escaped
+        "select": _chooser(keep=True, by_attribute=False),
+        "selectattr": _chooser(keep=True, by_attribute=True),
+        "slice": lists.slices,
+        "sort": lists.sort,
+        "string": text.string,
+        "striptags": text.striptags,
+        "sum": lists.total,
+        "title": text.title,
+        "tojson": text.tojson_filter,
+        "trim": text.trim,
+        "truncate": text.truncate,
+        "unique": lists.unique,
+        "upper": text.upper,
+        "urlencode": text.urlencode,
+        "wordcount": text.wordcount,
+        "wordwrap": text.wordwrap,
+    },
 )
 
 LIST_METHODS: Final[Mapping[str, Function]] = _priced(
+    "list methods",
     {
-        "append": (FREE, lists.append),
-        "copy": (EACH, lists.copied),
-        "count": (EACH, lists.count),
-        "extend": (FREE, lists.extend),
-        "index": (EACH, lists.index),
-        "insert": (EACH, lists.insert),
-        "pop": (EACH, lists.pop),
-    }
+        "append": lists.append,
+        "copy": lists.copied,
+        "count": lists.count,
+        "extend": lists.extend,
+        "index": lists.index,
+        "insert": lists.insert,
+        "pop": lists.pop,
+    },
 )
 
 DICT_METHODS: Final[Mapping[str, Function]] = _priced(
+    "object methods",
     {
-        "copy": (EACH, made_dict),
-        "get": (FREE, lists.get),
-        "items": (EACH, lists.items),
-        "keys": (EACH, lists.copied),
-        "update": (FREE, lists.update),
-        "values": (EACH, lambda budget, subject: picked(budget, subject.values())),
-    }
+        "copy": made_dict,
+        "get": lists.get,
+        "items": lists.items,
+        "keys": lists.copied,
+        "update": lists.update,
+        "values": lambda budget, subject: picked(budget, subject.values()),
+    },
 )
 
 TEXT_METHODS: Final[Mapping[str, Function]] = _priced(
+    "text methods",
     {
-        "capitalize": (READ, text.capitalize),
-        "center": (READ, text.center),
-        "count": (READ, text.count),
-        "endswith": (
-            READ,
-            lambda budget, subject, part: subject.endswith(text.string(budget, part)),
-        ),
-        "find": (READ, text.find),
-        "isdigit": (READ, lambda _budget, subject: subject.isdigit()),
-        "join": (READ, text.join_with),
-        "ljust": (READ, text.ljust),
-        "lower": (READ, text.lower),
-        "lstrip": (READ, text.lstrip),
-        "replace": (READ, text.replace),
-        "rjust": (READ, text.rjust),
-        "rstrip": (READ, text.rstrip),
-        "split": (READ, text.split),
-        "splitlines": (READ, text.splitlines),
-        "startswith": (
-            READ,
-            lambda budget, subject, part: subject.startswith(text.string(budget, part)),
-        ),
-        "strip": (READ, text.trim),
-        "title": (READ, text.str_title),
-        "upper": (READ, text.upper),
-        "zfill": (READ, text.zfill),
-    }
+        "capitalize": text.capitalize,
+        "center": text.center,
+        "count": text.count,
+        "endswith": lambda budget, subject, part: subject.endswith(text.string(budget, part)),
+        "find": text.find,
+        "isdigit": lambda _budget, subject: subject.isdigit(),
+        "join": text.join_with,
+        "ljust": text.ljust,
+        "lower": text.lower,
+        "lstrip": text.lstrip,
+        "replace": text.replace,
+        "rjust": text.rjust,
+        "rstrip": text.rstrip,
+        "split": text.split,
+        "splitlines": text.splitlines,
+        "startswith": lambda budget, subject, part: subject.startswith(text.string(budget, part)),
+        "strip": text.trim,
+        "title": text.str_title,
+        "upper": text.upper,
+        "zfill": text.zfill,
+    },
 )
 
-REFUSED_FILTERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "attr": "write value.key or value['key']",
-        "pprint": "use tojson(indent=2)",
-        "random": "the same call shows the same widget; pass what is random as an argument",
-        "urlize": "use a Markdown component, or a Button with an action",
-        "xmlattr": "a widget is JSON; write its properties with tojson",
-    }
+METHODS: Final[tuple[tuple[type | tuple[type, ...], Mapping[str, Function]], ...]] = (
+    (str, TEXT_METHODS),
+    ((list, tuple), LIST_METHODS),
+    (dict, DICT_METHODS),
+    (Loop, LOOP_METHODS),
+    (Cycler, CYCLER_METHODS),
 )
-
-REFUSED_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "lipsum": "write the text out",
-        "super": "templates do not inherit; write the text out",
-        "_": "translations are not available; pass the text as an argument",
-    }
-)
+"""The methods of each type of value."""

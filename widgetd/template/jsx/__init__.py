@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from widgetd.template.jsx.twin import Twin
+from widgetd.template.jsx.twin import ExporterCompiler
 from widgetd.template.jsx.view import View, constants
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["View", "compile_twin", "compile_view", "constants"]
 
-_TWIN: Final = Twin()
+_EXPORTER: Final = ExporterCompiler()
 
 
 def compile_view(text: str, *, limits: Limits) -> View:
@@ -31,4 +31,4 @@ def compile_view(text: str, *, limits: Limits) -> View:
 
 def compile_twin(text: str, *, limits: Limits) -> View:
     """The view as Studio's exporter would have transcribed it."""
-    return View(text, limits, compiler=_TWIN)
+    return View(text, limits, builder=_EXPORTER)

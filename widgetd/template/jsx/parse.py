@@ -7,8 +7,10 @@ parse one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from widgetd.template.lexer import normalised
@@ -63,20 +65,17 @@ class Node:
         kind: Its type in the grammar: `jsx_element`, `ternary_expression`.
         children: Named nodes directly below it, in the order of the text, without comments.
         fields: Nodes directly below it, operators included, by the grammar's field name.
+        start: The offset of its first character in the text.
     """
 
-    __slots__ = ("_end", "_source", "_start", "children", "fields", "kind")
+    __slots__ = ("_end", "_source", "_start", "children", "fields", "kind", "start")
 
-    def __init__(self, kind: str, source: bytes, start: int, end: int) -> None:
+    def __init__(self, kind: str, source: bytes, start: int, end: int, offset: int) -> None:
         self.kind = kind
         self.children: list[Node] = []
         self.fields: dict[str, Node] = {}
+        self.start = offset
         self._source, self._start, self._end = source, start, end
-
-    @property
-    def start(self) -> int:
-        """Return the offset of its first character in the text."""
-        return len(self._source[: self._start].decode(errors="replace"))
 
     @property
     def text(self) -> str:
@@ -173,18 +172,29 @@ def _syntax_fault(root: tree_sitter.Node, source: bytes) -> Fault:
     else:
         at, problem = root.end_byte, "the JSX ends before it is whole"
     advice = "write one element, as Studio's editor shows it"
-    return Node("", source, at, at).fault(problem, advice)
+    offset = len(source[:at].decode(errors="replace"))
+    return Node("", source, at, at, offset).fault(problem, advice)
+
+
+def _offsets(source: bytes) -> Callable[[int], int]:
+    """Return the function from a byte's position to its character's."""
+    if source.isascii():
+        return int
+    starts = [0, *accumulate((byte & 0xC0) != 0x80 for byte in source)]
+    return starts.__getitem__
 
 
 def _copy_tree(root: tree_sitter.Node, source: bytes, limits: Limits) -> Node:
-    top = Node(root.type, source, root.start_byte, root.end_byte)
+    offset_of = _offsets(source)
+    top = Node(root.type, source, root.start_byte, root.end_byte, offset_of(root.start_byte))
     path, cursor, count = [top], root.walk(), 1
     down = cursor.goto_first_child()
     while down or _advance(cursor, path):
         at = cursor.node
         assert at is not None  # noqa: S101 - the cursor stands on one
         field = cursor.field_name
-        node = Node(at.type, source, at.start_byte, at.end_byte)
+        begins = at.start_byte
+        node = Node(at.type, source, begins, at.end_byte, offset_of(begins))
         around = path[-1]
         if at.is_named and node.kind not in _SKIPPED:
             around.children.append(node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from widgetd.template.jsx.javascript import FUNCTIONS, LOOPS, METHODS
+from widgetd.template.builtins.javascript import FUNCTIONS, LOOPS, METHODS
 from widgetd.template.jsx.syntax import parameters
 from widgetd.template.references import Names, Read
 

@@ -21,7 +21,7 @@ LITERALS: Final = ELEMENTS | {"object", "array"}
 _EXECUTES: Final = "dangerouslySetInnerHTML"
 
 
-def bare(node: Node) -> Node:
+def unwrap(node: Node) -> Node:
     """What stands in the brackets, where `node` is that."""
     while node.kind in WRAPPING:
         node = only(node)
@@ -35,23 +35,9 @@ def only(node: Node) -> Node:
     return node.children[0]
 
 
-def spread(node: Node) -> Node:
-    """What is spread, where `node` spreads something; else `node`."""
-    return only(node) if node.kind == "spread_element" else node
-
-
 def is_fragment(node: Node) -> bool:
     """Whether `node` is `<>…</>`."""
     return node.kind == "jsx_element" and "name" not in node.fields["open_tag"].fields
-
-
-def takes_over(node: Node) -> bool:
-    """Whether a literal takes over what others hold, or computes its keys."""
-    if node.kind == "array":
-        return any(each.kind == "spread_element" for each in node.children)
-    if is_fragment(node):
-        return True
-    return any(not isinstance(key, str) for key, _ in entries_of(node))
 
 
 Entry = tuple["str | Node | None", "Node | str | bool"]
@@ -77,12 +63,16 @@ def entries_of(node: Node) -> Iterator[Entry]:
     yield "type", opening.fields["name"].text
     for each in opening.children[1:]:
         if each.kind != "jsx_attribute":
-            yield None, spread(only(each))
+            yield None, _spread_value(only(each))
             continue
         name, *value = each.children
         if name.text == _EXECUTES:
             raise each.fault(f"{_EXECUTES} is not available", "use a Markdown component")
         yield name.text, value[0] if value else True
+
+
+def _spread_value(node: Node) -> Node:
+    return only(node) if node.kind == "spread_element" else node
 
 
 _LAST: Final = 0x10FFFF

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.template.json_context import JsonContext
-from widgetd.template.jsx.evaluate import Compiler
+from widgetd.template.closures import compile_value
+from widgetd.template.ir import Program
+from widgetd.template.jsx.build import Builder
 from widgetd.template.jsx.parse import CODE, Node, parse
 from widgetd.template.jsx.references import reads
 from widgetd.template.lexer import Lines
@@ -21,7 +22,7 @@ from widgetd.template.values import Value
 if TYPE_CHECKING:
     from widgetd.limits import Limits
 
-_COMPILER: Final = Compiler()
+_BUILDER: Final = Builder()
 
 
 class View:
@@ -30,15 +31,26 @@ class View:
     warnings: tuple[Finding, ...] = ()
     """There is nothing to say of it before anyone calls it."""
 
-    def __init__(self, text: str, limits: Limits, *, compiler: Compiler = _COMPILER) -> None:
-        self._text, self._limits = text, limits
+    def __init__(self, text: str, limits: Limits, *, builder: Builder = _BUILDER) -> None:
+        self._text, self._limits, self._builder = text, limits, builder
         self._reads: tuple[Read, ...] | None = None
-        layout = Layout(JsonContext())
+        program = self.program()
+        self._value = compile_value(program)
+        self._slots, self._size = program.arguments, program.size
+
+    def program(self) -> Program:
+        """Build the program that the view is; it is not kept.
+
+        Raises:
+            WidgetError: `W1327`, with the line and column of the text.
+        """
+        layout = Layout()
         try:
-            self._value = compiler.expression(root(parse(text, limits)), Scope(layout))
+            tree = root(parse(self._text, self._limits))
+            value = self._builder.expression(tree, Scope(layout))
         except Fault as fault:
-            raise fault.of(text) from None
-        self._slots, self._size = tuple(layout.arguments.items()), layout.size
+            raise fault.of(self._text) from None
+        return Program(size=layout.size, arguments=tuple(layout.arguments.items()), root=value)
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -83,17 +95,21 @@ def constants(text: str, *, limits: Limits) -> dict[str, Value]:
     Raises:
         WidgetError: `W1327`, with the line and column of `text`.
     """
-    layout = Layout(JsonContext())
+    layout = Layout()
     scope = Scope(layout)
     try:
         declared = [each for node in parse(text, limits).children for each in _constants(node)]
-        values = {
-            each.fields["name"].text: _COMPILER.expression(each.fields["value"], scope)
+        built = {
+            each.fields["name"].text: _BUILDER.expression(each.fields["value"], scope)
             for each in declared
         }
     except Fault as fault:
         raise fault.of(text) from None
     frame = frame_of((), layout.size, {}, limits)
+    values = {
+        name: compile_value(Program(size=layout.size, arguments=(), root=each))
+        for name, each in built.items()
+    }
     budget = frame[BUDGET]
 
     def said() -> dict[str, Value]:

@@ -18,7 +18,6 @@ from itertools import pairwise, takewhile
 from types import MappingProxyType
 from typing import Final
 
-import orjson
 from jinja2.lexer import Token
 
 from widgetd.limits import AT_WORK
@@ -158,51 +157,3 @@ def _blanks(text: str) -> Iterator[tuple[int, int]]:
             if begun:
                 yield begun
                 yield at, at + 1
-
-
-# --- commas ---
-
-# The last alternative keeps a quotation mark that nothing closes, so that it cannot vanish.
-_PIECE: Final = re.compile(r'[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{},:]++|"', re.DOTALL)
-
-
-def mend(text: str) -> str | None:
-    """`text` as valid JSON, with commas set right between its values; None where that fails.
-
-    A loop without a separator, or with one too many, is what it takes to get
-    here. Nothing inside a string is touched.
-    """
-    if sum(map(text.count, _MARKS)) > MAX_MARKS:
-        return None
-    out: list[str] = []
-    before = ""
-    for piece in _PIECE.findall(text):
-        if piece == "," and before in _BEFORE_VALUE:
-            continue
-        if before == ",":
-            if piece in _CLOSING:
-                out.pop()
-        elif before not in _BEFORE_VALUE and piece not in _AFTER_VALUE:
-            out.append(",")
-        out.append(piece)
-        before = piece
-    mended = "".join(out)
-    return mended if is_json(mended) else None
-
-
-# Reading this many brackets, commas and colons takes about a tenth of a second.
-MAX_MARKS: Final = 100_000
-
-_MARKS: Final = "[]{},:"
-_CLOSING: Final = frozenset("]}")
-_AFTER_VALUE: Final = frozenset("]},:")
-_BEFORE_VALUE: Final = frozenset({"", "[", "{", ",", ":"})
-
-
-def is_json(text: str) -> bool:
-    """Whether `text` is one JSON value."""
-    try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    return True

@@ -10,8 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from widgetd.template.parser import every, nodes
-from widgetd.template.scope import targets
+from widgetd.template.parser import every, nodes, targets
 
 
 @lru_cache(maxsize=64)

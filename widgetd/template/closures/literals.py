@@ -1,7 +1,7 @@
-"""Lists and objects as they are written: built as a whole, paid for and weighed once.
+"""The closures of lists and objects: built as a whole, paid for and sized once.
 
-Each evaluation builds a new one. What is constant in it is copied, and a literal inside
-a literal is built with it, so that nothing is weighed twice.
+Each evaluation builds a new one. Constants in it are copied, and a literal inside a literal
+is built with it, so that nothing is sized twice.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from widgetd.template.closures.compiler import Compiler, constant
+from widgetd.template.ir import Op, constant_of, is_constant
 from widgetd.template.scope import BUDGET, Evaluate, Frame
 from widgetd.template.values import (
     ABSENT,
@@ -23,23 +25,48 @@ from widgetd.template.values import (
 )
 
 Build = Callable[[Frame], tuple[Value, int, int]]
-"""Builds a list or object; what it weighs, and how deep it nests."""
+"""Builds a list or object and returns it with its size and height."""
 
 VALUE, BUILD, CONSTANT = range(3)
 
 Part = tuple[int, Any]
-"""What a value in a literal is made by: a closure, a `Build` where it is one too, or itself."""
+"""How a value in a literal is made: `VALUE` and a closure, `BUILD` and a `Build`, `CONSTANT`."""
 
 CHILDREN: Final = "children"
 
+_LISTS: Final[Mapping[str, type[Made | MadeTuple]]] = {"[,]": Made, "(,)": MadeTuple}
 
-def constant(value: Value) -> Evaluate:
-    """The closure of what stands there as it is."""
-    return lambda _frame: value
+
+def is_built(op: Op) -> bool:
+    """Return whether a template's literal is built as a whole: an object's keys are constant."""
+    return op.name in _LISTS or (op.name == "{}" and all(map(is_constant, op.operands[::2])))
+
+
+def element_count(op: Op) -> int:
+    """Return how many elements a literal has, with those of the literals built with it."""
+    values = op.operands if op.name in _LISTS else op.operands[1::2]
+    inside = [each for each in values if type(each) is Op and is_built(each)]
+    return len(values) + sum(map(element_count, inside))
+
+
+def build(compiler: Compiler, op: Op) -> Build:
+    """Return what builds a template's literal."""
+    if op.name in _LISTS:
+        return list_of([_part(compiler, each) for each in op.operands], _LISTS[op.name])
+    pairs = zip(op.operands[::2], op.operands[1::2], strict=True)
+    return object_of({constant_of(key): _part(compiler, value) for key, value in pairs})
+
+
+def _part(compiler: Compiler, expr: Any) -> Part:
+    if is_constant(expr):
+        return CONSTANT, constant_of(expr)
+    if type(expr) is Op and is_built(expr):
+        return BUILD, build(compiler, expr)
+    return VALUE, compiler.expression(expr)
 
 
 def literal(build: Build, cost: int) -> Evaluate:
-    """The closure of a list or object that stands in no other; `cost` is in steps."""
+    """Return the closure of a literal that stands in no other, for `cost` steps."""
 
     def make(frame: Frame) -> Value:
         budget = frame[BUDGET]
@@ -51,7 +78,7 @@ def literal(build: Build, cost: int) -> Evaluate:
 
 
 def list_of(parts: Sequence[Part], of: type[Made | MadeTuple] = Made) -> Build:
-    """What builds a list."""
+    """Return what builds a list."""
     values = [
         (how == BUILD, constant(evaluate) if how == CONSTANT else evaluate)
         for how, evaluate in parts
@@ -83,14 +110,14 @@ def list_of(parts: Sequence[Part], of: type[Made | MadeTuple] = Made) -> Build:
 
 
 def object_of(
-    entries: Mapping[Value, Part], *, children: Build | None = None, omits_absent: bool = False
+    entries: Mapping[Value, Part], *, children: Build | None = None, drop_undefined: bool = False
 ) -> Build:
-    """What builds an object, with what `children` builds, if that is anything.
+    """Return what builds an object, with the list of `children` unless it is empty.
 
     Args:
-        entries: What the value of each key is made by.
+        entries: How the value of each key is made.
         children: Builds the list under `children`.
-        omits_absent: Whether a key is left out whose value is absent.
+        drop_undefined: Leave out keys whose values are absent.
     """
     constants = {key: value if how == CONSTANT else None for key, (how, value) in entries.items()}
     computed = [
@@ -112,7 +139,7 @@ def object_of(
             elif type(value) in HOLDERS:
                 more, tall = placed(frame[BUDGET], value)
             else:
-                if value is ABSENT and omits_absent:
+                if value is ABSENT and drop_undefined:
                     del new[key]
                 else:
                     new[key] = value

@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from jinja2.visitor import NodeVisitor
 
-from widgetd.template.parser import Parsed, nodes, start
-from widgetd.template.patterns import (
+from widgetd.template.dialect.patterns import (
     captured,
     decided,
     escapes_itself,
@@ -25,7 +24,7 @@ from widgetd.template.patterns import (
     starts_json,
     stripping,
 )
-from widgetd.template.scope import targets
+from widgetd.template.parser import Parsed, nodes, start, targets
 
 ANY: Final = 0
 """Something unknown stands before: whatever comes next is right."""
@@ -75,7 +74,8 @@ class JsonContext:
         stripped: The expressions that only write such a set-block.
         converted: Where the filters stand whose values the JSX made a text of.
         commas: What is wrong with commas between values, whatever the arguments' conditions say.
-        loose: Whether the commas cannot all be vouched for, so the output must be looked at.
+        may_need_commas: Whether the output may have commas missing or one too many.
+        values: The expressions and conditions that stand where JSON wants a value.
     """
 
     in_strings: frozenset[int] = frozenset()
@@ -85,7 +85,8 @@ class JsonContext:
     stripped: frozenset[int] = frozenset()
     converted: frozenset[int] = frozenset()
     commas: tuple[Comma, ...] = ()
-    loose: bool = False
+    may_need_commas: bool = False
+    values: frozenset[int] = frozenset()
 
 
 def json_context(parsed: Parsed) -> JsonContext:
@@ -110,10 +111,11 @@ class _Walk(NodeVisitor):
         self.quoted = quoted(parsed.nodes)
         self.converted = parsed.converted
         self.seen: dict[int, tuple[nodes.Node, set[int]]] = {}
+        self.before: dict[int, set[int]] = {}
         self.memo: dict[tuple[int, States, Turn | None], States] = {}
         self.texts: dict[tuple[str, int], tuple[int, list[Comma]]] = {}
         self.commas: dict[Comma, None] = {}
-        self.loose = False
+        self.may_need_commas = False
 
     def context(self) -> JsonContext:
         within = {each: node for each, (node, states) in self.seen.items() if states == {IN_STRING}}
@@ -130,7 +132,8 @@ class _Walk(NodeVisitor):
             stripped=self.stripped,
             converted=self.converted,
             commas=tuple(self.commas),
-            loose=self.loose,
+            may_need_commas=self.may_need_commas,
+            values=frozenset(each for each, states in self.before.items() if states == {COLON}),
         )
 
     def body(self, body: Iterable[nodes.Node], states: States, turn: Turn | None) -> States:
@@ -173,7 +176,11 @@ class _Walk(NodeVisitor):
         return frozenset(self.unknown(point) for point in states)
 
     def see(self, node: nodes.Node, states: States) -> None:
+        self.stands(node, states)
         self.seen.setdefault(id(node), (node, set()))[1].update(point.state for point in states)
+
+    def stands(self, node: nodes.Node, states: States) -> None:
+        self.before.setdefault(id(node), set()).update(point.state for point in states)
 
     def unknown(self, point: Point) -> Point:
         """What stands behind a text of which nothing is known."""
@@ -181,7 +188,7 @@ class _Walk(NodeVisitor):
             return point
         if point.state == COLON:
             return Point(VALUE, point.sure)
-        self.loose = True
+        self.may_need_commas = True
         return Point(ANY, point.sure)
 
     def text(self, text: str, node: nodes.Node, states: States) -> States:
@@ -192,13 +199,14 @@ class _Walk(NodeVisitor):
                 self.texts[text, state] = _after(text, state)
             found, mistakes = self.texts[text, state]
             behind.add(Point(found, sure))
-            self.loose |= bool(mistakes)
+            self.may_need_commas |= bool(mistakes)
             for mistake in mistakes if sure else ():
                 within = mistake.place + isinstance(node, nodes.Const)  # behind its quote
                 self.commas[Comma(start(node) + within, mistake.missing)] = None
         return frozenset(behind)
 
     def visit_If(self, node: nodes.If, states: States, turn: Turn | None) -> States:
+        self.stands(node, states)
         behind = []
         for branch in (node, *node.elif_):
             taken = decided(branch.test, turn)

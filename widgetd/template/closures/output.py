@@ -1,23 +1,22 @@
-"""Write what stands between the tags, and the values of `{{ … }}`, as the place asks for them.
+"""The closures of outputs: constant text, and the values of `{{ ... }}` as their places need them.
 
-In running JSON a value is written as it prints, or by `tojson`. Inside a JSON
-string both are escaped, so no argument can break out of it.
+In running JSON a value is written as it prints, or by `tojson`. Inside a JSON string both are
+escaped, so that no argument can break out of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from widgetd.template.budget import Failure
-from widgetd.template.expressions import expression
-from widgetd.template.parser import nodes, start
-from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame, Scope
+from widgetd.template.ir import Op
+from widgetd.template.scope import BUDGET, Evaluate, Execute, Frame
 from widgetd.template.serialise import (
     bare,
     half_escaped,
     inside,
-    javascript_text,
     json_inside,
     quote,
     text,
@@ -26,45 +25,45 @@ from widgetd.template.serialise import (
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
+    from widgetd.template.closures.compiler import Compiler
     from widgetd.template.values import Value
 
 Write = Callable[["Budget", "Value"], str]
+
+WRITERS: Final[Mapping[str, Write]] = MappingProxyType(
+    {
+        "json": tojson,
+        "json_inside": json_inside,
+        "text": text,
+        "value": text,
+        "inside": inside,
+        "escaped": half_escaped,
+        "bare": bare,
+    }
+)
+
 Part = tuple[str, Evaluate, Write, int]
-"""The constant before a value, the value, how it is written, and where it stands."""
+"""The constant before a value, the value, how it is written, and its place."""
 
 
-def output(node: nodes.Output, scope: Scope) -> Execute:
-    """The closure that writes the parts of one output."""
-    if scope.layout.traced:
-        return _traced(node, scope)
+def output(compiler: Compiler, op: Op) -> Execute:
+    """Return the closure that writes the parts of one output."""
+    if compiler.traced:
+        return _traced(compiler, op)
     parts: list[Part] = []
     data = ""
-    for each in node.nodes:
-        if isinstance(each, nodes.TemplateData):
-            data += each.data
-        elif id(each) not in scope.layout.context.stripped:
-            parts.append((data, *_written(each, scope), each.lineno))
+    for each in op.operands:
+        if each.name == "data":
+            data += each.operands[0]
+        else:
+            value = compiler.expression(each.operands[0])
+            parts.append((data, value, WRITERS[each.name], each.place))
             data = ""
     if not parts:
-        return _data(data, node.lineno)
+        return _data(data, op.place)
     if all(write is tojson for _, _, write, _ in parts):
-        return _values(parts, data, node.lineno)
+        return _values(parts, data, op.place)
     return _mixed(parts, data)
-
-
-def _written(node: nodes.Expr, scope: Scope) -> tuple[Evaluate, Write]:
-    context = scope.layout.context
-    within = id(node) in context.in_strings
-    if isinstance(node, nodes.Filter) and node.name == "tojson" and not (node.args or node.kwargs):
-        assert node.node is not None  # noqa: S101 - only a filter block's filter has no subject
-        value, write = expression(node.node, scope), json_inside if within else tojson
-        if node.lineno in context.converted:
-            # A template literal in the JSX had made a text of it.
-            return lambda frame: javascript_text(frame[BUDGET], value(frame)), write
-        return value, write
-    if within:
-        return expression(node, scope), half_escaped if id(node) in context.escaped else inside
-    return expression(node, scope), bare if id(node) in context.bare else text
 
 
 def _data(data: str, place: int) -> Execute:
@@ -81,7 +80,7 @@ def _data(data: str, place: int) -> Execute:
 
 
 def _values(written: list[Part], tail: str, start: int) -> Execute:
-    """The usual output: values as JSON between constants."""
+    """Write values as JSON between constants, as most outputs do."""
     parts = [(data, evaluate, place) for data, evaluate, _, place in written]
     constant = len(tail) + sum(len(data) for data, _, _ in parts)
 
@@ -135,26 +134,25 @@ class Piece(str):
 
     @classmethod
     def of(cls, text: str, place: int, *, constant: bool) -> Piece:
-        """The `text` that was written by what stands at `place`."""
+        """Return `text` as written by the expression or constant at `place`."""
         piece = cls(text)
         piece.place, piece.constant = place, constant
         return piece
 
     def removeprefix(self, prefix: str, /) -> Piece:
-        """What is left, which still knows its place."""
-        left = super().removeprefix(prefix)
-        place = self.place + (len(self) - len(left)) * self.constant
-        return Piece.of(left, place, constant=self.constant)
+        """Return the rest, which still knows its place."""
+        rest = super().removeprefix(prefix)
+        place = self.place + (len(self) - len(rest)) * self.constant
+        return Piece.of(rest, place, constant=self.constant)
 
 
-def _traced(node: nodes.Output, scope: Scope) -> Execute:
-    """The closure that writes pieces which know their places; slower than the others."""
+def _traced(compiler: Compiler, op: Op) -> Execute:
+    """Write pieces that know their places; slower than the others."""
     parts = [
-        Piece.of(each.data, each.lineno, constant=True)
-        if isinstance(each, nodes.TemplateData)
-        else (*_written(each, scope), start(each))
-        for each in node.nodes
-        if id(each) not in scope.layout.context.stripped
+        Piece.of(each.operands[0], each.place, constant=True)
+        if each.name == "data"
+        else (compiler.expression(each.operands[0]), WRITERS[each.name], each.place)
+        for each in op.operands
     ]
 
     def run(frame: Frame, out: list[str]) -> None:

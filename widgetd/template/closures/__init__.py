@@ -1,0 +1,36 @@
+"""The evaluator: the only code that makes closures, from programs of either front end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from widgetd.template.closures.compiler import Compiler, MakeExpression
+from widgetd.template.closures.expressions import EXPRESSIONS
+from widgetd.template.closures.javascript import JAVASCRIPT
+from widgetd.template.closures.macros import macro
+from widgetd.template.closures.statements import STATEMENTS
+from widgetd.template.ir import Program
+from widgetd.template.scope import Evaluate, Execute
+
+__all__ = ["OPERATORS", "STATEMENTS", "compile_body", "compile_value"]
+
+OPERATORS: Final[Mapping[str, MakeExpression]] = MappingProxyType(
+    {**EXPRESSIONS, **JAVASCRIPT, "macro": macro}
+)
+
+
+def compile_body(program: Program, *, traced: bool = False) -> Execute:
+    """Return the closure that runs a program of statements.
+
+    Args:
+        program: The program of a template.
+        traced: Write pieces of output that know their places; slower.
+    """
+    return Compiler(OPERATORS, STATEMENTS, traced=traced).body(program.root)
+
+
+def compile_value(program: Program) -> Evaluate:
+    """Return the closure that evaluates a program of one expression."""
+    return Compiler(OPERATORS, STATEMENTS).expression(program.root)

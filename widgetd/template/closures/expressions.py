@@ -1,0 +1,358 @@
+"""The closures of expressions: names, members, filters, calls, conditions, operators, literals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from widgetd.template.budget import CHARACTERS_PER_STEP, UNFIT, Failure
+from widgetd.template.builtins import FILTERS, METHODS, TESTS
+from widgetd.template.builtins.functions import FUNCTIONS, Function
+from widgetd.template.builtins.loop import LOOP_MEMBERS
+from widgetd.template.builtins.operators import (
+    BINARY,
+    COMPARISONS,
+    Binary,
+    concat,
+    negative,
+    positive,
+)
+from widgetd.template.closures import literals
+from widgetd.template.closures.compiler import Compiler, MakeExpression, with_place
+from widgetd.template.ir import Op, constant_of, is_constant
+from widgetd.template.scope import BUDGET, Evaluate, Frame
+from widgetd.template.serialise import javascript_text
+from widgetd.template.values import (
+    ABSENT,
+    RuntimeObject,
+    Value,
+    dict_key,
+    is_nothing,
+    kind,
+    made_dict,
+    member,
+    part,
+)
+
+# --- names, and what they hold ---
+
+
+def _index(_compiler: Compiler, op: Op) -> Evaluate:
+    """Read an argument, or the position in the loop, which the exporter forgot to bind."""
+    slot, loop = op.operands
+
+    def index(frame: Frame) -> Value:
+        value = frame[slot]
+        return frame[loop].index0 if value is ABSENT else value
+
+    return index
+
+
+def _loop_member(_compiler: Compiler, op: Op) -> Evaluate:
+    slot, read = op.operands[0], LOOP_MEMBERS[op.operands[1]]
+    return lambda frame: read(frame[slot])
+
+
+def _member(compiler: Compiler, op: Op) -> Evaluate:
+    subject, *keys = op.operands
+    compiler.nodes += len(keys)
+    read = compiler.expression(subject) if type(subject) is not int else None
+    for key in keys:
+        read = _member_of_slot(subject, key) if read is None else _member_of(read, key)
+    assert read is not None  # noqa: S101 - there is a key
+    return read
+
+
+def _member_of_slot(slot: int, key: str) -> Evaluate:
+    def attribute(frame: Frame) -> Value:
+        value = frame[slot]
+        return value.get(key, ABSENT) if type(value) is dict else member(value, key)
+
+    return attribute
+
+
+def _member_of(subject: Evaluate, key: str) -> Evaluate:
+    def attribute(frame: Frame) -> Value:
+        value = subject(frame)
+        return value.get(key, ABSENT) if type(value) is dict else member(value, key)
+
+    return attribute
+
+
+def _item(compiler: Compiler, op: Op) -> Evaluate:
+    subject, key = compiler.each(op.operands)
+
+    def item(frame: Frame) -> Value:
+        value, at = subject(frame), key(frame)
+        if type(at) is str and len(at) > CHARACTERS_PER_STEP:
+            frame[BUDGET].scan(len(at))
+        return member(value, at)
+
+    return item
+
+
+def _slice(compiler: Compiler, op: Op) -> Evaluate:
+    subject, *bounds = compiler.each(op.operands)
+
+    def cut(frame: Frame) -> Value:
+        return part(frame[BUDGET], subject(frame), *[bound(frame) for bound in bounds])
+
+    return with_place(op.place, cut)
+
+
+# --- filters, tests and calls ---
+
+
+def _applied(sort: str, name: str, function: Callable[..., Value]) -> MakeExpression:
+    """Return what makes the closure of a filter or test."""
+
+    def make(compiler: Compiler, op: Op) -> Evaluate:
+        place, (subject, *rest) = op.place, op.operands
+        named = compiler.named(rest.pop()) if rest and isinstance(rest[-1], dict) else {}
+        args, evaluate = compiler.each(tuple(rest)), compiler.expression(subject)
+
+        def unfit(value: Value) -> Failure:
+            problem = (
+                f"the {sort} '{name}' cannot be applied to {kind(value)}, "
+                "or not with these arguments"
+            )
+            return Failure(problem).at(place)
+
+        def plain(frame: Frame) -> Value:
+            value = evaluate(frame)
+            try:
+                return function(frame[BUDGET], value)
+            except Failure as failure:
+                raise failure.at(place) from None
+            except UNFIT:
+                raise unfit(value) from None
+
+        def full(frame: Frame) -> Value:
+            value = evaluate(frame)
+            given = [argument(frame) for argument in args]
+            by_name = {key: argument(frame) for key, argument in named.items()}
+            try:
+                return function(frame[BUDGET], value, *given, **by_name)
+            except Failure as failure:
+                raise failure.at(place) from None
+            except UNFIT:
+                raise unfit(value) from None
+
+        return full if args or named else plain
+
+    return make
+
+
+def _function(compiler: Compiler, op: Op) -> Evaluate:
+    function = FUNCTIONS[op.operands[0]]
+    return _call(compiler, op, lambda _frame: function)
+
+
+def _method(compiler: Compiler, op: Op) -> Evaluate:
+    name, subject = op.operands[0], compiler.expression(op.operands[1])
+
+    def find(frame: Frame) -> Function:
+        value = subject(frame)
+        if is_nothing(value):
+            return lambda _budget, _args, _named: ABSENT
+        for types, methods in METHODS:
+            if isinstance(value, types) and name in methods:
+                function = methods[name]
+                return lambda budget, args, named: function(budget, value, *args, **named)
+        raise Failure(f"{kind(value)} has no method '{name}'")
+
+    return _call(compiler, op, find)
+
+
+def _called(compiler: Compiler, op: Op) -> Evaluate:
+    """Call a value: a macro, a joiner, a loop."""
+    callee = compiler.expression(op.operands[0])
+
+    def find(frame: Frame) -> Function:
+        value = callee(frame)
+        if isinstance(value, RuntimeObject):
+            return value.call
+        raise Failure(f"{kind(value)} cannot be called")
+
+    return _call(compiler, op, find)
+
+
+def _call(compiler: Compiler, op: Op, find: Callable[[Frame], Function]) -> Evaluate:
+    place, args, named = op.place, compiler.each(op.operands[-2]), compiler.named(op.operands[-1])
+
+    def call(frame: Frame) -> Value:
+        try:
+            function = find(frame)
+            given = [argument(frame) for argument in args]
+            by_name = {key: argument(frame) for key, argument in named.items()}
+            budget = frame[BUDGET]
+            budget.step()
+            return function(budget, given, by_name)
+        except Failure as failure:
+            raise failure.at(place) from None
+        except UNFIT:
+            raise Failure("this cannot be called with these arguments").at(place) from None
+
+    return call
+
+
+# --- conditions and operators ---
+
+
+def _condition(compiler: Compiler, op: Op) -> Evaluate:
+    test, yes, no = compiler.each(op.operands)
+    return lambda frame: yes(frame) if test(frame) else no(frame)
+
+
+def _and(compiler: Compiler, op: Op) -> Evaluate:
+    left, right = compiler.each(op.operands)
+    return lambda frame: left(frame) and right(frame)
+
+
+def _or(compiler: Compiler, op: Op) -> Evaluate:
+    left, right = compiler.each(op.operands)
+    return lambda frame: left(frame) or right(frame)
+
+
+def _not(compiler: Compiler, op: Op) -> Evaluate:
+    (value,) = compiler.each(op.operands)
+    return lambda frame: not value(frame)
+
+
+def _sign(apply: Callable[[Value], Value]) -> MakeExpression:
+    def make(compiler: Compiler, op: Op) -> Evaluate:
+        (value,) = compiler.each(op.operands)
+        return with_place(op.place, lambda frame: apply(value(frame)))
+
+    return make
+
+
+def binary(apply: Binary) -> MakeExpression:
+    """Return what makes the closure of an operator that evaluates both operands."""
+
+    def make(compiler: Compiler, op: Op) -> Evaluate:
+        place, (left, right) = op.place, compiler.each(op.operands)
+
+        def operated(frame: Frame) -> Value:
+            try:
+                return apply(frame[BUDGET], left(frame), right(frame))
+            except Failure as failure:
+                raise failure.at(place) from None
+
+        return operated
+
+    return make
+
+
+def _equality(*, is_equal: bool) -> MakeExpression:
+    """Compare with a constant, the usual case, for free; else as other operators do."""
+    general = binary(COMPARISONS["eq" if is_equal else "ne"])
+
+    def make(compiler: Compiler, op: Op) -> Evaluate:
+        if not is_constant(op.operands[1]):
+            return general(compiler, op)
+        left, other = compiler.expression(op.operands[0]), constant_of(op.operands[1])
+        if is_equal:
+            return lambda frame: left(frame) == other
+        return lambda frame: left(frame) != other
+
+    return make
+
+
+def _concat(compiler: Compiler, op: Op) -> Evaluate:
+    parts = compiler.each(op.operands)
+    return with_place(
+        op.place, lambda frame: concat(frame[BUDGET], [each(frame) for each in parts])
+    )
+
+
+def _chain(compiler: Compiler, op: Op) -> Evaluate:
+    first, *rest = op.operands
+    start = compiler.expression(first)
+    comparisons = [
+        (COMPARISONS[name], compiler.expression(operand))
+        for name, operand in zip(rest[::2], rest[1::2], strict=True)
+    ]
+
+    def chained(frame: Frame) -> Value:
+        left = start(frame)
+        for compare, operand in comparisons:
+            right = operand(frame)
+            if not compare(frame[BUDGET], left, right):
+                return False
+            left = right
+        return True
+
+    return with_place(op.place, chained)
+
+
+# --- literals, and text that statements write ---
+
+
+def _literal(compiler: Compiler, op: Op) -> Evaluate:
+    build = literals.build(compiler, op)
+    return literals.literal(build, literals.element_count(op))
+
+
+def _pairs(compiler: Compiler, op: Op) -> Evaluate:
+    if literals.is_built(op):
+        return _literal(compiler, op)
+    values = compiler.each(op.operands)
+    pairs = list(zip(values[::2], values[1::2], strict=True))
+
+    def make(frame: Frame) -> Value:
+        budget = frame[BUDGET]
+        budget.step(len(pairs))
+        entries = [(dict_key(budget, key(frame)), value(frame)) for key, value in pairs]
+        return made_dict(budget, entries)
+
+    return make
+
+
+def _capture(compiler: Compiler, op: Op) -> Evaluate:
+    body = compiler.body(op.operands[0])
+
+    def capture(frame: Frame) -> str:
+        out: list[str] = []
+        body(frame, out)
+        return "".join(out)
+
+    return capture
+
+
+def _string(compiler: Compiler, op: Op) -> Evaluate:
+    (value,) = compiler.each(op.operands)
+    return lambda frame: javascript_text(frame[BUDGET], value(frame))
+
+
+EXPRESSIONS: Final[Mapping[str, MakeExpression]] = MappingProxyType(
+    {
+        ".": _member,
+        "[]": _item,
+        "[:]": _slice,
+        "index": _index,
+        "loop": _loop_member,
+        **{f"|{name}": _applied("filter", name, body) for name, body in FILTERS.items()},
+        **{f"?{name}": _applied("test", name, body) for name, body in TESTS.items()},
+        "fn": _function,
+        "m": _method,
+        "()": _called,
+        "?:": _condition,
+        "and": _and,
+        "or": _or,
+        "not": _not,
+        "neg": _sign(negative),
+        "pos": _sign(positive),
+        **{name: binary(apply) for name, apply in {**BINARY, **COMPARISONS}.items()},
+        "eq": _equality(is_equal=True),
+        "ne": _equality(is_equal=False),
+        "chain": _chain,
+        "~": _concat,
+        "[,]": _literal,
+        "(,)": _literal,
+        "{}": _pairs,
+        "capture": _capture,
+        "String": _string,
+    }
+)
