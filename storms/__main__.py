@@ -53,7 +53,9 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "kills": lambda at, some: kills.rows(at, kills=some(50)),
         "endings": lambda at, some: endings.rows(at, endings=some(10)),
         "deaf": lambda _, some: to_thread.run_sync(partial(deaf.rows, pairs=some(3_000))),
+        # One for each kind of child process: what fills widgets, what draws them.
         "upstreams": lambda at, some: upstreams.rows(at, kills=some(20)),
+        "browser": lambda at, some: sessions.child_rows(at, kills=some(10)),
         "faults": lambda at, some: to_thread.run_sync(partial(faults.rows, at, pairs=some(3_000))),
         "attacks": lambda _, some: to_thread.run_sync(partial(attacks.rows, slices=some(20))),
     },
@@ -80,7 +82,6 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "heard": lambda _, some: sessions.heard_rows(widgets=some(27)),
         "ended": lambda at, some: sessions.ended_rows(at, sessions=some(300)),
         "crowd": lambda at, some: sessions.crowd_rows(at, seconds=some(60)),
-        "killed": lambda at, some: sessions.killed_rows(at, kills=some(10)),
         "saved": lambda at, some: sessions.saved_rows(at, saves=some(200)),
     },
 }

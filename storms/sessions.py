@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -81,14 +81,20 @@ async def serving_sessions(folder: Path, *, idle_s: float = 300) -> AsyncIterato
         yield served
 
 
-def browser_pids(pid: int) -> list[int]:
-    """The processes of the browser that the process `pid` started."""
-    found, waiting = [], [pid]
+def descendants(pid: int) -> set[int]:
+    """Return the processes that the process `pid` started, and those that they started."""
+    found, waiting = set[int](), [pid]
     while waiting:
         for children in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            waiting += map(int, children.read_text().split())
-            found += [one for one in waiting if b"--type=" in _command(one) or _is_browser(one)]
-    return sorted(set(found))
+            started = set(map(int, children.read_text().split())) - found
+            found |= started
+            waiting += started
+    return found
+
+
+def browser_pids(pid: int) -> list[int]:
+    """Return the processes of the browser that the process `pid` started."""
+    return sorted(one for one in descendants(pid) if b"--type=" in _command(one) or is_browser(one))
 
 
 def _command(pid: int) -> bytes:
@@ -98,8 +104,9 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def _is_browser(pid: int) -> bool:
-    return b"--remote-debugging" in _command(pid)
+def is_browser(pid: int) -> bool:
+    """Return whether the process is a browser that a driver started."""
+    return b"--remote-debugging" in _command(pid) and not is_driver(pid)
 
 
 def _renderers(pid: int) -> int:
@@ -222,8 +229,31 @@ def _outcome(answer: dict[str, Any]) -> str:
     return str(answer.get("code") or failed.get("code") or answer["status"])
 
 
-async def killed_rows(folder: Path, *, kills: int) -> list[Row]:
-    """Kill the browser under four sessions, while others call widgets."""
+def is_driver(pid: int) -> bool:
+    """Return whether the process is the program through which Playwright drives a browser."""
+    return b"playwright/driver" in _command(pid)
+
+
+async def child_rows(folder: Path, *, kills: int) -> list[Row]:
+    """Kill each process that a browser consists of, in turn, under sessions and calls."""
+    rows = []
+    for name, is_one in (("Chromium", is_browser), ("Chromium's driver", is_driver)):
+        (folder / name).mkdir()
+        rows += await killed_rows(folder / name, kills=kills, name=name, is_one=is_one)
+    return rows
+
+
+async def killed_rows(
+    folder: Path, *, kills: int, name: str, is_one: Callable[[int], bool]
+) -> list[Row]:
+    """Kill a process of the browser under four sessions, while others call widgets.
+
+    Args:
+        folder: An empty folder.
+        kills: How often.
+        name: What is killed, for the rows.
+        is_one: Returns whether a process is one to kill.
+    """
     told_s, again_s = [0.0], [0.0]
     tally: Counter[str] = Counter()
     over = anyio.Event()
@@ -257,7 +287,7 @@ async def killed_rows(folder: Path, *, kills: int) -> list[Row]:
                     for session in sessions:
                         waiting.start_soon(wait_for_it, session)
                     await anyio.sleep(0.5)
-                    for pid in filter(_is_browser, browser_pids(served.process.pid)):
+                    for pid in filter(is_one, descendants(served.process.pid)):
                         os.kill(pid, signal.SIGKILL)
                 begun = time.monotonic()
                 session = await started(client)
@@ -267,7 +297,7 @@ async def killed_rows(folder: Path, *, kills: int) -> list[Row]:
     waited = 4 * kills
     return [
         none_of(
-            f"browser killed {kills} times: told otherwise", waited - tally["W4003"], f"{waited}"
+            f"{name} killed {kills} times: told otherwise", waited - tally["W4003"], f"{waited}"
         ),
         at_most("  told after", max(told_s), _TOLD_S, "s"),
         at_most("  the next start", max(again_s), _STARTED_S, "s"),

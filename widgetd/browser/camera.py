@@ -23,6 +23,7 @@ import anyio
 
 from widgetd.browser import axe
 from widgetd.browser.chromium import FONTS, NOW, Chromium, Theme, driver_errors, new_context
+from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.picture import Format, Picture, Shot
 from widgetd.browser.targets import found
 from widgetd.catalog.snapshot import Snapshot
@@ -32,24 +33,6 @@ from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, ConsoleMessage, Page, Route
-
-AT_ONCE = 2
-"""Pages that are drawn at the same time."""
-
-DRAWN_S = 10
-"""How long a picture may take, and how long one waits for a place."""
-
-MOST_BYTES = 4 * 1024 * 1024
-"""Of one picture."""
-
-LONGEST_PX = 16_384
-"""Of a side of a picture: browsers draw no more at once."""
-
-MOST_KEPT = 64
-"""Pictures that are not taken again."""
-
-MOST_USES = 200
-"""Of one page, before another takes its place: what a page keeps of each widget adds up."""
 
 _URL = "http://widget.invalid/"
 """Where the page says that it is; no request for it, or for anything, leaves the browser."""
@@ -140,8 +123,10 @@ class Easel:
         width, height = round(box["width"] * self.scale), round(box["height"] * self.scale)
         if not width or not height:
             box, width, height = Clip(x=0, y=0, width=1, height=1), 1, 1  # an empty widget
-        if max(width, height) > LONGEST_PX:
-            raise _too_large(f"it would be {width} x {height} pixels, and {LONGEST_PX:,} can be")
+        if max(width, height) > LIMITS.picture_px:
+            raise _too_large(
+                f"it would be {width} x {height} pixels, and {LIMITS.picture_px:,} can be"
+            )
         how = {
             "format": file,
             "clip": {**box, "scale": 1},
@@ -156,8 +141,10 @@ class Easel:
             # "Unable to capture screenshot": a browser that gets no time has no frame to give yet.
             taken = await take()
         content = base64.b64decode(taken["data"])
-        if len(content) > MOST_BYTES:
-            raise _too_large(f"it is {len(content):,} bytes long, and {MOST_BYTES:,} can be")
+        if len(content) > LIMITS.picture_bytes:
+            raise _too_large(
+                f"it is {len(content):,} bytes long, and {LIMITS.picture_bytes:,} can be"
+            )
         return Picture(content=content, format=file, width=width, height=height, **more)
 
     async def violations(self, shot: Shot) -> list[dict[str, Any]]:
@@ -168,17 +155,17 @@ class Easel:
     async def close(self) -> None:
         """End the page and whatever it holds."""
         with anyio.CancelScope(shield=True), suppress(Exception):  # one that died is ended
-            with anyio.fail_after(DRAWN_S):
+            with anyio.fail_after(LIMITS.close_s):
                 await self.page.context.close()
 
 
 class Camera:
-    """Takes pictures in one browser, which stays open meanwhile, `at_once` at the same time."""
+    """Takes pictures in one browser, which stays open meanwhile."""
 
-    def __init__(self, chromium: Chromium, *, at_once: int = AT_ONCE) -> None:
+    def __init__(self, chromium: Chromium, *, limits: BrowserLimits = LIMITS) -> None:
         self._chromium = chromium
-        self._at_once = at_once
-        self._places = anyio.Semaphore(at_once)
+        self._limits = limits
+        self._places = anyio.Semaphore(limits.pictures_at_once)
         self._easels: list[Easel] = []
         self._taken: OrderedDict[bytes, Picture] = OrderedDict()
 
@@ -195,7 +182,7 @@ class Camera:
         if picture is None:
             picture = await self._on_easel(shot, Easel.take)
         self._taken[key] = picture
-        if len(self._taken) > MOST_KEPT:
+        if len(self._taken) > self._limits.cached_pictures:
             self._taken.popitem(last=False)
         return picture
 
@@ -264,18 +251,18 @@ class Camera:
 
     async def _keep(self, easel: Easel) -> None:
         """Let the next widget have this page; as many wait as may be drawn at the same time."""
-        if easel.uses >= MOST_USES or easel.page.is_closed():
+        if easel.uses >= self._limits.page_uses or easel.page.is_closed():
             await easel.close()
             return
         self._chromium.spare.add(easel.page.context)
         self._easels.append(easel)
-        if len(self._easels) > self._at_once:
+        if len(self._easels) > self._limits.pictures_at_once:
             await self._easels.pop(0).close()
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
         """One of the places where pages are drawn, for as long as that may take."""
-        with anyio.move_on_after(DRAWN_S) as waiting:
+        with anyio.move_on_after(self._limits.draw_s) as waiting:
             await self._places.acquire()
         if waiting.cancelled_caught:
             problem = "all places in the browser are taken; ask again in a moment"
@@ -285,10 +272,10 @@ class Camera:
                 await self._chromium.browser()  # whose start is not the picture's time
             except ConfigError as error:
                 raise CallError("W3201", str(error)) from None
-            with anyio.fail_after(DRAWN_S):
+            with anyio.fail_after(self._limits.draw_s):
                 yield
         except TimeoutError:
-            problem = f"it was not drawn within {DRAWN_S} seconds"
+            problem = f"it was not drawn within {self._limits.draw_s:g} seconds"
             raise CallError("W3202", problem, recoverable=True) from None
         except driver_errors() as error:
             problem = f"it was not drawn: the browser says '{str(error).partition(chr(10))[0]}'"

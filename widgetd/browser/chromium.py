@@ -9,21 +9,23 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from asyncio import Future
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import orjson
 
+from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.errors import ConfigError
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Playwright
+    from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright
 
 Theme = Literal["light", "dark"]
 
@@ -62,12 +64,6 @@ _ADD_FACE = """
   }
 })();
 """
-
-IDLE_S = 60
-"""After which nobody waits for a browser that nobody used."""
-
-LOOK_S = 5
-"""How often it is looked for that."""
 
 NICENESS = 10
 """Of a daemon's browser: whoever calls a widget comes first."""
@@ -153,15 +149,18 @@ def _face_script(*, framed: bool) -> str:
 
 
 class Chromium:
-    """One browser for whoever asks, started by the first of them.
+    """One browser for all callers, started by the first of them.
+
+    Two processes serve it: Chromium and the driver that Playwright starts beside it. Either may be
+    killed, so each request first makes sure that both answer and else starts both anew.
 
     Args:
-        flags: What it is started with.
-        niceness: How far it stands behind other programs of this machine.
-        clock: In seconds.
+        flags: Command-line flags of the browser.
+        niceness: Added to the driver's niceness, and so to that of the browser.
+        clock: Seconds, monotonic.
 
     Attributes:
-        spare: The contexts that are kept only so that the next use is quick.
+        spare: Contexts that are open only so that the next request is quick.
     """
 
     def __init__(
@@ -170,32 +169,36 @@ class Chromium:
         *,
         niceness: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        limits: BrowserLimits = LIMITS,
     ) -> None:
         self.spare: set[BrowserContext] = set()
         self._flags = flags
         self._niceness = niceness
         self._clock = clock
-        self._asked = clock()
+        self._limits = limits
+        self._last_request_s = clock()
         self._starting = anyio.Lock()
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
+        self._probe: CDPSession | None = None
 
     async def browser(self) -> Browser:
-        """The browser that runs; started, or started anew, where none does.
+        """Return the running browser, and start it first if it or its driver does not run.
 
         Raises:
             ConfigError: Playwright or a Chromium is missing, or does not start (W0011).
         """
-        self._asked = self._clock()
+        self._last_request_s = self._clock()
         async with self._starting:
-            if self._browser is not None and self._browser.is_connected():
+            if self._browser is not None and await self._is_alive():
                 return self._browser
             program = demand_browser()
+            # The driver goes with its browser: one that died cannot say so, and to start another
+            # takes half a second beside the browser's own.
+            await self._end()
             # Root in a container has no user namespace to build a sandbox from.
             unsandboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-            if self._playwright is None:
-                self._playwright = await self._driver()
-            self.spare.clear()
+            self._playwright = await self._driver()
             try:
                 self._browser = await self._playwright.chromium.launch(
                     executable_path=program,
@@ -205,6 +208,7 @@ class Chromium:
                     handle_sigterm=False,
                     handle_sighup=False,
                 )
+                self._probe = await self._browser.new_browser_cdp_session()
             except driver_errors() as error:
                 first = str(error).partition("\n")[0]
                 problem = f"the Chromium at {program} does not start ({first})"
@@ -212,13 +216,36 @@ class Chromium:
                 raise ConfigError("W0011", problem, advice, exit_code=3) from None
             return self._browser
 
+    def is_running(self, browser: Browser | None) -> bool:
+        """Return whether `browser` is the one that runs."""
+        return browser is not None and browser is self._browser and browser.is_connected()
+
+    async def _is_alive(self) -> bool:
+        """Return whether the driver and the browser answer.
+
+        Playwright says nothing of a driver that died: `is_connected` stays true and no event comes.
+        So both are asked a question, through a session that is open for it: a millisecond.
+        """
+        if self._probe is None or not self.is_running(self._browser):
+            return False
+        with suppress(*driver_errors(), TimeoutError), anyio.fail_after(self._limits.probe_s):
+            await self._probe.send("Browser.getVersion")
+            return True
+        return False
+
     async def _driver(self) -> Playwright:
         from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
 
         before = _children()
-        playwright = await async_playwright().start()
+        manager = async_playwright()
+        playwright = await manager.start()
+        # Playwright awaits this future only while it starts. Of a driver that dies later asyncio
+        # would log a traceback, "Future exception was never retrieved".
+        with suppress(AttributeError):
+            client: Any = manager._client  # noqa: SLF001 - no public name leads there
+            client._transport.on_error_future.add_done_callback(_retrieve)  # noqa: SLF001
         if self._niceness:
-            # Whatever the driver starts is as nice as it is.
+            # The browser inherits the niceness of its driver.
             for pid in _children() - before:
                 with suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, pid, self._niceness)
@@ -226,35 +253,45 @@ class Chromium:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody asked for it lately, and nobody has anything open in it."""
-        if self._browser is None or self._clock() - self._asked < IDLE_S:
+        """Whether there was no request for a while and no context is open but spare ones."""
+        idle_s = self._clock() - self._last_request_s
+        if self._browser is None or idle_s < self._limits.browser_idle_s:
             return False
         return set(self._browser.contexts) <= self.spare
 
     async def run(self) -> None:
-        """End the browser whenever nobody uses it any more, until this is cancelled."""
+        """Close the browser whenever it is idle, until this is cancelled."""
         try:
             while True:
-                await anyio.sleep(LOOK_S)
+                await anyio.sleep(self._limits.browser_poll_s)
                 if self.is_idle:
                     await self.close()
         finally:
             await self.close()
 
-    def forget(self) -> None:
-        """Somebody saw that the browser ended; whoever asks next gets another one."""
-        self._browser = None
-
     async def close(self) -> None:
-        """End the browser; whoever asks again gets another one."""
-        with anyio.CancelScope(shield=True), suppress(Exception):  # one that died is ended
+        """Close the browser and its driver; the next request starts others."""
+        with anyio.CancelScope(shield=True):
             async with self._starting:
-                browser, self._browser = self._browser, None
-                playwright, self._playwright = self._playwright, None
-                if browser is not None and browser.is_connected():
-                    await browser.close()
-                if playwright is not None:
-                    await playwright.stop()
+                await self._end()
+
+    async def _end(self) -> None:
+        browser, self._browser, self._probe = self._browser, None, None
+        playwright, self._playwright = self._playwright, None
+        self.spare.clear()
+        # A process that died has nothing to close and may fail in any way; one that hangs is left
+        # to its driver, which kills it.
+        with suppress(Exception), anyio.move_on_after(self._limits.close_s, shield=True):
+            if browser is not None:
+                await browser.close()
+        with suppress(Exception), anyio.move_on_after(self._limits.close_s, shield=True):
+            if playwright is not None:
+                await playwright.stop()
+
+
+def _retrieve(died: Future[None]) -> None:
+    if not died.cancelled():
+        died.exception()
 
 
 def _children() -> set[int]:

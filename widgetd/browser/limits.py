@@ -68,7 +68,7 @@ class BrowserLimits:
     sheet_widgets: int = 48
     browser_idle_s: float = 60
     browser_poll_s: float = 5
-    probe_s: float = 5
+    probe_s: float = 10
 
     def sessions_of(self, owner: str) -> int:
         """Return how many sessions `owner` may have at the same time.

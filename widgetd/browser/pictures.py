@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.access.principal import AUTHOR
+from widgetd.browser.limits import LIMITS
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
 from widgetd.render.result import Result, text_block, unknown_widget
@@ -21,9 +22,6 @@ from widgetd.widget.states import SAMPLE, Shown, shown, state_of
 
 if TYPE_CHECKING:
     from widgetd.browser.picture import Shot
-
-MOST_NAMES = 48
-"""Of the widgets on one sheet."""
 
 LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 200, 400, 1_600
 """Of the room that a widget is drawn in, in CSS pixels."""
@@ -97,7 +95,7 @@ async def _wanted(
     from widgetd.browser.targets import NOWHERE, read_target  # noqa: PLC0415
 
     widgets, render_id = context.caller.snapshot.widgets, arguments.get("render_id")
-    demand_few(names, MOST_NAMES)
+    demand_few(names, LIMITS.sheet_widgets)
     if len(names) + bool(render_id) != 1 and (arguments.get("part") or arguments.get("arguments")):
         raise CallError("W2002", "a part, or arguments, are of one widget; name it", path="names")
     try:
@@ -114,7 +112,7 @@ async def _wanted(
         return {render.tool: shot}, []
     named = names or list(widgets)
     wanted = {}
-    for name in named[:MOST_NAMES]:
+    for name in named[: LIMITS.sheet_widgets]:
         if name not in widgets:
             raise unknown_widget(name, widgets)
         widget = widgets[name]
@@ -134,7 +132,7 @@ async def _wanted(
         )
     if not wanted:
         raise CallError("W2001", "there are no widgets here", path="names")
-    return wanted, named[MOST_NAMES:]
+    return wanted, named[LIMITS.sheet_widgets :]
 
 
 async def _sample(context: ToolContext, name: str) -> bytes | None:

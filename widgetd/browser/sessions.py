@@ -13,14 +13,14 @@ an empty page is kept ready for the next one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -30,8 +30,10 @@ from widgetd.access.principal import Audience, Caller
 from widgetd.browser.chromium import Chromium, Theme
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.keywords.show import set_theme, set_width
-from widgetd.browser.stage import DRAWN_S, Stage
-from widgetd.browser.steps import browser_ended, followed, has_ended, is_gone, perform
+from widgetd.browser.limits import LIMITS, BrowserLimits
+from widgetd.browser.stage import Stage
+from widgetd.browser.steps import ENDINGS, ask, browser_ended, is_gone, perform, redraw
+from widgetd.browser.traces import Traces
 from widgetd.catalog.change import difference
 from widgetd.errors import CallError
 from widgetd.mcp.notifications import INTERVAL_S
@@ -39,9 +41,7 @@ from widgetd.mcp.server import Server
 from widgetd.observe.observer import Notice
 from widgetd.store.waiters import Replaced
 
-HARD_S = 3_600
-LOOK_S = 5
-"""How often it is looked for sessions that nobody uses any more."""
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +66,7 @@ class Session:
         follow: Whether it goes on with each new version of what it shows.
         turn: Whose turn it is: one call at a time, in the order in which they came.
         stale: Whether it is yet to be told of a new version.
+        trace_withheld: Why a trace that was recorded cannot be read.
     """
 
     owner: str
@@ -76,6 +77,7 @@ class Session:
     id: str = field(default_factory=lambda: f"s_{token_hex(16)}")
     turn: anyio.Lock = field(default_factory=anyio.Lock)
     stale: bool = False
+    trace_withheld: str = ""
 
     @property
     def uri(self) -> str:
@@ -83,46 +85,33 @@ class Session:
         return f"widgetd://sessions/{self.id}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """What was done in a session that is over, as `playwright show-trace` reads it.
-
-    Attributes:
-        until: How long it is kept, by the clock of the sessions.
-        content: A ZIP file.
-    """
-
-    owner: str
-    until: float
-    content: bytes
-
-
 @dataclass(eq=False)
 class Sessions:
     """All sessions of one daemon, in one browser.
 
     Attributes:
-        most: Sessions at the same time.
-        idle_s: How long one stays that nobody uses.
-        clock: In seconds.
+        clock: Seconds, monotonic.
     """
 
     server: Server
     chromium: Chromium = field(default_factory=Chromium)
-    most: int = 8
-    idle_s: float = 300
+    limits: BrowserLimits = LIMITS
     clock: Callable[[], float] = time.monotonic
     _open: dict[str, Session] = field(default_factory=dict)
-    _traces: dict[str, Trace] = field(default_factory=dict)
+    _traces: Traces = field(init=False)
     _ready: Stage | None = None
     _unready: anyio.Event = field(default_factory=anyio.Event)
-    _starting: int = 0
+    _starting: Counter[str] = field(default_factory=Counter)
     _eventful: dict[str, Audience] = field(default_factory=dict)
     _happened: anyio.Event = field(default_factory=anyio.Event)
 
+    def __post_init__(self) -> None:
+        """Make room for traces within the same limits."""
+        self._traces = Traces(limits=self.limits, clock=self.clock)
+
     @property
     def count(self) -> int:
-        """How many there are, whosever they are."""
+        """The number of sessions of all owners."""
         return len(self._open)
 
     async def start(
@@ -136,7 +125,7 @@ class Sessions:
         follow: bool = False,
         trace: bool = False,
     ) -> Session:
-        """A session in which the step `first` was done, which shows something.
+        """Start a session with the step `first`, which shows something.
 
         With `follow` it goes on with each new version of that; with `trace` all is recorded.
 
@@ -144,35 +133,52 @@ class Sessions:
             CallError: There are too many (W4002), or the step cannot be done.
             ConfigError: Playwright or a Chromium is missing (W0011).
         """
+        owner = caller.principal.name
         await self.expire()
-        running = sum(not is_gone(one.stage) for one in self._open.values())
-        if running + self._starting >= self.most:
-            waits = [self.left_s(one) for one in self._open.values()]
-            problem = f"there are {self.most} sessions already; end one with end_session"
-            raise CallError(
-                "W4002", problem, recoverable=True, retry_after_s=round(min(waits, default=1), 1)
-            )
-        opened = partial(self._opened, caller, first, theme, width, locale, trace=trace)
-        self._starting += 1
+        await self.chromium.browser()  # the sessions of one that died take no place
+        await self._demand_place(owner)
+        self._starting[owner] += 1
         try:
-            stage = await opened()
-        except Exception as error:
-            # Of a browser that ended it may be heard only when something is asked of it.
-            if not has_ended(error):
-                raise
-            self.chromium.forget()
-            stage = await opened()
+            stage = await self._opened(caller, first, theme, width, locale, trace=trace)
         finally:
-            self._starting -= 1
+            self._starting[owner] -= 1
+            self._starting = +self._starting
         now = self.clock()
-        session = Session(
-            owner=caller.principal.name, stage=stage, started=now, used=now, follow=follow
-        )
+        session = Session(owner=owner, stage=stage, started=now, used=now, follow=follow)
         stage.told = partial(self._tell, session.uri, caller.principal.audience)
         self._open[session.id] = session
         self._unready.set()
         await self._update(session)
         return session
+
+    async def _demand_place(self, owner: str) -> None:
+        """Return if `owner` may start another session.
+
+        Raises:
+            CallError: There are too many, of all owners or of this one (W4002).
+        """
+        own = self.of(owner)
+        # One whose browser ended stays for its owner to hear of it, but not many of them.
+        ended = [one for one in own if not self._is_usable(one.stage)]
+        quota = self.limits.sessions_of(owner)
+        for session in ended[:-quota]:
+            await self.end(session)
+        running = [one for one in self._open.values() if self._is_usable(one.stage)]
+        waiting = running
+        if len(running) + self._starting.total() >= self.limits.sessions:
+            problem = f"there are {self.limits.sessions} sessions already"
+        elif len(own) - len(ended) + self._starting[owner] >= quota:
+            problem = f"you have {quota} of {self.limits.sessions} sessions already"
+            waiting = [one for one in running if one.owner == owner]
+        else:
+            return
+        waits_s = [self.left_s(one) for one in waiting]
+        problem = f"{problem}; end one with end_session"
+        retry_after_s = round(min(waits_s, default=1), 1)
+        raise CallError("W4002", problem, recoverable=True, retry_after_s=retry_after_s)
+
+    def _is_usable(self, stage: Stage) -> bool:
+        return self.chromium.is_running(stage.context.browser) and not is_gone(stage)
 
     async def _opened(
         self,
@@ -187,21 +193,26 @@ class Sessions:
         keyword, arguments = first
         browser = await self.chromium.browser()
         stage = self._ready
-        if stage is None or stage.locale != locale or is_gone(stage):
-            stage = await Stage.open(browser, self.server, caller, locale=locale)
+        if stage is None or stage.locale != locale or not self._is_usable(stage):
+            stage = await Stage.open(
+                browser, self.server, caller, locale=locale, limits=self.limits
+            )
         else:
             self._ready, stage.caller = None, caller
             self.chromium.spare.discard(stage.context)
-        try:
+
+        async def prepare() -> None:
             await set_theme(stage, theme)
             await set_width(stage, width)
             if trace:
                 await stage.context.tracing.start(snapshots=True)
                 stage.traced = True
-            await perform(stage, keyword, arguments, timeout_s=10)
+
+        try:
+            await ask(stage, "Starting", prepare())
+            await perform(stage, keyword, arguments, timeout_s=self.limits.answer_s)
         except BaseException:
-            with suppress(Exception):  # a browser that ended has nothing to be closed
-                await stage.close()
+            await stage.close()
             raise
         return stage
 
@@ -215,10 +226,26 @@ class Sessions:
         if session is None or session.owner != owner:
             problem = "there is no such session, or not any more; start_session starts one"
             raise CallError("W4001", problem, path="session_id")
-        if is_gone(session.stage):
+        if not self._is_usable(session.stage):
             self._open.pop(session_id, None)
             raise browser_ended()
         return session
+
+    async def read(
+        self, session: Session, what: str, read: Callable[[Stage], Awaitable[Answer]]
+    ) -> Answer:
+        """Ask the page of a session for something; end the session if it does not answer.
+
+        Raises:
+            CallError: The page does not answer (W4004), its browser ended (W4003), or what was
+                asked for cannot be had.
+        """
+        try:
+            return await ask(session.stage, what, read(session.stage))
+        except CallError as error:
+            if error.code in ENDINGS:
+                await self.end(session)
+            raise
 
     def of(self, owner: str) -> tuple[Session, ...]:
         """The owner's sessions."""
@@ -249,7 +276,7 @@ class Sessions:
             except anyio.get_cancelled_exc_class():
                 await self.end(session)
                 raise
-        if rows and rows[-1].error is not None and rows[-1].error.code == "W4003":
+        if rows and rows[-1].error is not None and rows[-1].error.code in ENDINGS:
             await self.end(session)
         return tuple(rows)
 
@@ -263,42 +290,44 @@ class Sessions:
             return False
         has_turn = session.turn.statistics().owner == anyio.get_current_task()
         async with nullcontext() if has_turn else session.turn:
-            with suppress(Exception):  # a browser that ended has nothing to be closed
-                try:
-                    if session.stage.traced and not session.stage.secret:
-                        await self._keep_trace(session)
-                finally:
-                    await session.stage.close()
-        return session.id in self._traces
+            if session.stage.traced:
+                await self._store_trace(session)
+            await session.stage.close()
+        return self.trace(session.id, session.owner) is not None
 
-    async def _keep_trace(self, session: Session) -> None:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "trace.zip"
-            await session.stage.context.tracing.stop(path=path)
-            content = await anyio.Path(path).read_bytes()
-        until = self.clock() + self.idle_s
-        self._traces[session.id] = Trace(owner=session.owner, until=until, content=content)
-        while len(self._traces) > self.most:
-            self._traces.pop(next(iter(self._traces)))
+    async def _store_trace(self, session: Session) -> None:
+        if session.stage.secret:
+            session.trace_withheld = "the widget has sensitive fields, or asks for a password"
+            return
+        session.trace_withheld = "the page ended before it could be written"
+        with (
+            suppress(Exception),  # of a browser that ended there is none
+            TemporaryDirectory() as folder,
+            anyio.fail_after(self.limits.answer_s),
+        ):
+            path = anyio.Path(folder, "trace.zip")
+            await session.stage.context.tracing.stop(path=str(path))
+            if (await path.stat()).st_size > self.limits.trace_bytes:
+                session.trace_withheld = f"it is longer than {self.limits.trace_bytes:,} bytes"
+                return
+            self._traces.put(session.id, session.owner, await path.read_bytes())
+            session.trace_withheld = ""
 
     def trace(self, session_id: str, owner: str) -> bytes | None:
-        """The trace of a session that is over, as long as it is kept, for whose it was."""
-        kept = self._traces.get(session_id)
-        return kept.content if kept is not None and kept.owner == owner else None
+        """Return the trace of a session of `owner` that has ended, while there is one."""
+        return self._traces.get(session_id, owner)
 
     def left_s(self, session: Session) -> float:
-        """How long it stays when nobody uses it."""
-        now = self.clock()
-        return max(min(session.used + self.idle_s, session.started + HARD_S) - now, 0)
+        """Return how long the session stays if nothing more is done in it, in seconds."""
+        idle_until = session.used + self.limits.session_idle_s
+        return max(min(idle_until, session.started + self.limits.session_hard_s) - self.clock(), 0)
 
     async def expire(self) -> None:
-        """End those that nobody uses any more."""
+        """End the unused sessions and drop the traces that are due."""
         for session in tuple(self._open.values()):
             if self.left_s(session) <= 0 and not session.turn.statistics().locked:
                 await self.end(session)
-        for session_id, trace in tuple(self._traces.items()):
-            if trace.until <= self.clock():
-                del self._traces[session_id]
+        self._traces.expire()
 
     async def run(self) -> None:
         """Keep house and tell what happens until this is cancelled, and end the browser then."""
@@ -309,7 +338,7 @@ class Sessions:
                 tasks.start_soon(self._hear_of_renders, tasks)
                 tasks.start_soon(self._make_ready)
                 while True:
-                    await anyio.sleep(LOOK_S)
+                    await anyio.sleep(self.limits.expire_s)
                     await self.expire()
         finally:
             with anyio.CancelScope(shield=True), suppress(Exception):
@@ -321,13 +350,13 @@ class Sessions:
         while True:
             await self._unready.wait()
             self._unready = anyio.Event()
-            if self._ready is not None and not is_gone(self._ready):
+            if self._ready is not None and self._is_usable(self._ready):
                 continue
             caller = Caller(snapshot=registry.current, registry=registry)
             # The next session says why a page cannot be made.
-            with suppress(Exception), anyio.fail_after(DRAWN_S):
+            with suppress(Exception):
                 browser = await self.chromium.browser()
-                self._ready = await Stage.open(browser, self.server, caller)
+                self._ready = await Stage.open(browser, self.server, caller, limits=self.limits)
                 self.chromium.spare.add(self._ready.context)
 
     def _tell(self, uri: str, audience: Audience) -> None:
@@ -372,16 +401,16 @@ class Sessions:
                         tasks.start_soon(self._update, session)
 
     async def _update(self, session: Session) -> None:
-        # A step that is under way goes on: it may wait for what this shows. Whoever does the next
-        # one is told that the browser ended.
-        with suppress(Exception), anyio.move_on_after(DRAWN_S):
-            await session.stage.update()
+        # A step that is under way goes on: it may wait for what this shows. The next one says if
+        # the page is gone.
+        with suppress(CallError):
+            await self.read(session, "Redrawing", Stage.update)
 
     async def _take_over(self, session: Session) -> None:
         stage = session.stage
         async with session.turn:
             session.stale = False
-            if session.id not in self._open or is_gone(stage):
+            if session.id not in self._open or not self._is_usable(stage):
                 return
             audience = stage.caller.principal.audience
             snapshot = self.server.views.of(self.server.registry.current, audience)
@@ -390,6 +419,8 @@ class Sessions:
             if not session.follow:
                 return
             try:
-                await followed(stage, snapshot)
+                await redraw(stage, snapshot)
             except CallError as error:
                 stage.happen("widget.refused", **facts, code=error.code, message=error.message)
+                if error.code in ENDINGS:
+                    await self.end(session)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from math import inf
@@ -21,6 +22,7 @@ import anyio
 from widgetd.access.principal import Caller
 from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import FONTS, NOW, Theme, new_context
+from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.targets import NOWHERE, Target, found, locators
 from widgetd.errors import CallError
 from widgetd.render.result import Policy, text_block, tool_result, unknown_widget
@@ -52,10 +54,6 @@ ORIGIN = "http://stage.invalid"
 
 HEIGHT = 800
 """Of the room around the frame, in CSS pixels."""
-
-MOST_EVENTS = 1_000
-DRAWN_S = 10
-"""How long a widget may take until it is drawn."""
 
 GREY = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGM4AQAAywDKzODlIQAAAABJRU5ErkJggg=="
@@ -145,6 +143,7 @@ class Stage:
         seq: The number of the last event.
         secret: Whether anything was shown whose values are told to nobody.
         told: Called at each event.
+        limits: What it may take.
     """
 
     context: BrowserContext
@@ -166,41 +165,64 @@ class Stage:
     traced: bool = False
     secret: bool = False
     told: Callable[[], None] = field(default=lambda: None)
+    limits: BrowserLimits = LIMITS
     _happened: anyio.Event = field(default_factory=anyio.Event)
+    _event_sizes: list[int] = field(default_factory=list)
 
     @classmethod
     async def open(
-        cls, browser: Browser, server: Server, caller: Caller, *, locale: str = "en-US"
+        cls,
+        browser: Browser,
+        server: Server,
+        caller: Caller,
+        *,
+        locale: str = "en-US",
+        limits: BrowserLimits = LIMITS,
     ) -> Stage:
-        """An empty stage in a context of its own, which is closed with it."""
-        context = await new_context(browser, height=HEIGHT, locale=locale, framed=True)
-        stage = cls(context=context, server=server, caller=caller, locale=locale)
+        """Open an empty stage in a context of its own, which is closed with it.
+
+        Raises:
+            CallError: The browser opens none in time (W4203).
+        """
         try:
-            # A context that has no page yet is told of all this in no time.
+            with anyio.fail_after(limits.draw_s):
+                context = await new_context(browser, height=HEIGHT, locale=locale, framed=True)
+                stage = cls(
+                    context=context, server=server, caller=caller, locale=locale, limits=limits
+                )
+                await stage._prepare()
+                return stage
+        except TimeoutError:
+            problem = f"the browser opened no page within {limits.draw_s:g} s; try again"
+            raise CallError("W4203", problem, recoverable=True) from None
+
+    async def _prepare(self) -> None:
+        context = self.context
+        try:
+            # All this takes no time in a context that has no page yet.
             await context.clock.set_fixed_time(NOW)
             await context.add_init_script(_TELL_DRAWN)
-            await context.route("**/*", stage._answer)
-            await context.expose_binding("stageAct", stage._act)
-            await context.expose_binding("stageSent", stage._sent)
-            stage.page = await context.new_page()
-            stage.page.on("console", stage._heard)
-            stage.page.on("crash", stage._crashed)
-            stage.page.on("pageerror", lambda error: stage.console.append(str(error)))
-            await stage.page.goto(f"{ORIGIN}/")
+            await context.route("**/*", self._answer)
+            await context.expose_binding("stageAct", self._act)
+            await context.expose_binding("stageSent", self._sent)
+            self.page = await context.new_page()
+            self.page.on("console", self._heard)
+            self.page.on("crash", self._crashed)
+            self.page.on("pageerror", lambda error: self._log(str(error)))
+            await self.page.goto(f"{ORIGIN}/")
         except BaseException:
-            await stage.close()
+            await self.close()
             raise
-        return stage
 
     async def close(self) -> None:
-        """End the page and whatever it holds."""
-        with anyio.CancelScope(shield=True):
+        """Close the page and what it holds; a browser that ended has nothing to close."""
+        with suppress(Exception), anyio.move_on_after(self.limits.close_s, shield=True):
             await self.context.close()
 
     @property
     def left_s(self) -> float:
         """How long the step that runs may still wait."""
-        return min(max(self.deadline - anyio.current_time(), 0.001), DRAWN_S)
+        return min(max(self.deadline - anyio.current_time(), 0.001), self.limits.draw_s)
 
     @property
     def left_ms(self) -> float:
@@ -219,6 +241,10 @@ class Stage:
     async def screen(self) -> str:
         """What is on the page, with the ref of each element."""
         return await self.page.aria_snapshot(mode="ai")
+
+    async def page_picture(self) -> bytes:
+        """Return a picture of the whole page, as a PNG."""
+        return await self.page.screenshot(full_page=True)
 
     async def picture(self, target: Target = NOWHERE) -> bytes:
         """What the widget, or a part of it, looks like, as a PNG."""
@@ -373,7 +399,7 @@ class Stage:
             "locale": self.locale,
             "fonts": FONTS,
         }
-        with anyio.fail_after(DRAWN_S):
+        with anyio.fail_after(self.limits.draw_s):
             await self.page.evaluate(
                 "([options, result]) => window.stage.show(options, result)",
                 [None if inside else options, result],
@@ -388,7 +414,12 @@ class Stage:
         """Note an event, and wake whoever waits for one."""
         self.seq += 1
         self.events.append({"seq": self.seq, "kind": kind, **facts})
-        del self.events[:-MOST_EVENTS]
+        self._event_sizes.append(len(to_json(facts)))
+        while len(self.events) > 1 and (
+            len(self.events) > self.limits.events
+            or sum(self._event_sizes) > self.limits.event_bytes
+        ):
+            del self.events[0], self._event_sizes[0]
         happened, self._happened = self._happened, anyio.Event()
         happened.set()
         self.told()
@@ -436,5 +467,8 @@ class Stage:
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type == "error":
-            self.console.append(message.text)
-            del self.console[:-MOST_EVENTS]
+            self._log(message.text)
+
+    def _log(self, text: str) -> None:
+        self.console.append(text[: self.limits.console_chars])
+        del self.console[: -self.limits.events]

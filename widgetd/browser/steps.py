@@ -1,11 +1,11 @@
-"""One step on a stage: a keyword with its arguments, within a time; why it could not be done."""
+"""Questions to a page, each with a deadline, and the steps that are made of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
@@ -16,14 +16,16 @@ from widgetd.errors import CallError
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
 
+Answer = TypeVar("Answer")
+
 _REASONS = re.compile(
     r"- +(?:element is (not \w+)|(.* intercepts pointer events)"
     r"|element is (outside of the viewport)|(.*not an? <?\w+>?.*element.*))"
 )
 """What Playwright's log says of an element that cannot be acted on."""
 
-GRACE_S = 10
-"""How much longer than its time a step may take before the page counts as hung."""
+ENDINGS = frozenset({"W4003", "W4004"})
+"""Codes after which a page is gone."""
 
 
 async def perform(
@@ -35,42 +37,70 @@ async def perform(
     file: str = "",
     line: int = 0,
 ) -> Any:
-    """Do one step, and answer what the keyword answers; the trace says where it was written.
+    """Do one step and return what the keyword returns; the trace says where it was written.
 
     Raises:
-        CallError: It could not be done, or something was not as expected; or the browser ended
-            (W4003), which is never taken for something that is not there.
+        CallError: The step cannot be done, or something is not as expected; or the browser ended
+            (W4003) or the page does not answer (W4004), which never counts as something missing.
     """
-    tracing = stage.context.tracing
-    if stage.traced:
+
+    async def step() -> Any:
+        if not stage.traced:
+            return await keyword.function(stage, **arguments)
         location: Any = {"file": file, "line": line} if file else None
-        await tracing.group(keyword.name, location=location)
-    try:
-        return await _within(stage, keyword.name, keyword.function(stage, **arguments), timeout_s)
-    finally:
-        if stage.traced:
-            with suppress(Exception):  # what ends a step is never that its trace has no end
-                await tracing.group_end()
-
-
-async def followed(stage: Stage, snapshot: Snapshot) -> None:
-    """Redraw what is shown as `snapshot` has it.
-
-    Raises:
-        CallError: It is served no more, or what it was called with does not fit any more.
-    """
-    await _within(stage, "Following", stage.follow(snapshot), GRACE_S)
-
-
-async def _within(stage: Stage, what: str, doing: Awaitable[Any], timeout_s: float) -> Any:
-    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+        await stage.context.tracing.group(keyword.name, location=location)
+        try:
+            return await keyword.function(stage, **arguments)
+        finally:
+            with suppress(Exception):  # the error of the step is the one to report
+                await stage.context.tracing.group_end()
 
     stage.deadline = anyio.current_time() + timeout_s
     try:
-        with anyio.fail_after(timeout_s + GRACE_S):
-            return await doing
+        return await ask(stage, keyword.name, step(), timeout_s)
+    finally:
+        stage.deadline = 0
+
+
+async def redraw(stage: Stage, snapshot: Snapshot) -> None:
+    """Redraw what is shown as `snapshot` has it.
+
+    Raises:
+        CallError: The widget is not served any more, its arguments do not fit any more, or the
+            page does not answer.
+    """
+    stage.deadline = anyio.current_time() + stage.limits.answer_s
+    try:
+        await ask(stage, "Redrawing", stage.follow(snapshot), 0)
+    finally:
+        stage.deadline = 0
+
+
+async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: float = 0) -> Answer:
+    """Await the answer of a page, and close the page if there is none in time.
+
+    Every question goes through here, because most of Playwright's calls that read a page have no
+    timeout, and any page may be busy for ever: a caller's pattern that backtracks is enough. Such a
+    page answers no later question either.
+
+    Args:
+        stage: Holds the page.
+        what: Begins the sentence of an error.
+        answer: Awaited.
+        timeout_s: How long the question itself may wait; the page has `answer_s` beyond that.
+
+    Raises:
+        CallError: Something cannot be done (W4203), the browser ended (W4003), or the page did not
+            answer and is closed (W4004).
+    """
+    from playwright.async_api import Error  # noqa: PLC0415 - an extra
+
+    most_s = timeout_s + stage.limits.answer_s
+    try:
+        with anyio.fail_after(most_s):
+            return await answer
     except Error as error:
-        # The connection may still be told of it when the call that died with it is.
+        # The connection may learn that the browser ended after the call that failed by it.
         if is_gone(stage) or has_ended(error):
             raise browser_ended() from None
         text = str(error)
@@ -81,25 +111,24 @@ async def _within(stage: Stage, what: str, doing: Awaitable[Any], timeout_s: flo
         problem = f"{what} cannot be done in time: {' '.join(why.split())}"
         raise CallError("W4203", problem) from None
     except TimeoutError:
-        raise CallError("W4203", f"{what}: the page does not answer") from None
-    finally:
-        stage.deadline = 0
+        await stage.close()
+        problem = f"{what}: the page did not answer within {most_s:g} s and is closed"
+        advice = "start_session starts another one"
+        raise CallError("W4004", f"{problem}; {advice}", recoverable=True) from None
 
 
 def browser_ended() -> CallError:
-    """What whoever had a session in it is told."""
+    """Return the error of a question to a browser that has ended."""
     problem = "the browser ended, and the session with it; start_session starts another one"
     return CallError("W4003", problem, recoverable=True)
 
 
 def has_ended(error: Exception) -> bool:
-    """Whether `error` says that the browser ended, or the page by itself."""
-    if isinstance(error, CallError):
-        return error.code == "W4003"
-    return any(said in str(error) for said in ("has been closed", "Target crashed"))
+    """Return whether `error` says that the page or its browser ended."""
+    return any(text in str(error) for text in ("has been closed", "Target crashed"))
 
 
 def is_gone(stage: Stage) -> bool:
-    """Whether there is no page any more to do anything on."""
+    """Return whether the page of `stage` has ended."""
     browser = stage.context.browser
     return stage.crashed or stage.page.is_closed() or not (browser and browser.is_connected())

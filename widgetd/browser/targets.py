@@ -21,14 +21,12 @@ import orjson
 from pydantic import BeforeValidator
 from pydantic_core import CoreSchema, core_schema
 
+from widgetd.browser.limits import LIMITS
 from widgetd.errors import CallError, did_you_mean, nearest
 from widgetd.widget.components import vocabulary
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, FrameLocator, Locator, Page
-
-POLL_S = 0.03
-"""How often it is looked again for what is not there yet."""
 
 _MOST_NAMED = 8
 
@@ -120,6 +118,10 @@ def read_target(value: object) -> Target:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
         raise ValueError('a target is a text, as role=button[name="Track"], or a list of such')
+    if len(texts) > LIMITS.candidates:
+        raise ValueError(f"{len(texts):,} targets are too many; write at most {LIMITS.candidates}")
+    if any(len(one) > LIMITS.target_chars for one in texts):
+        raise ValueError(f"a target is longer than {LIMITS.target_chars:,} characters; shorten it")
     target = Target(" | ".join(texts))
     target.rungs = tuple(tuple(_part(one) for one in _within(text)) for text in texts)
     return target
@@ -262,7 +264,7 @@ async def found(
             raise await _several(target, rungs[several], counts[several])
         if anyio.current_time() >= until:
             raise await _nothing(target, page)
-        await anyio.sleep(POLL_S)  # the widget may still be drawing
+        await anyio.sleep(LIMITS.poll_s)  # the widget may still be drawing
 
 
 async def _several(target: Target, located: Locator, count: int) -> CallError:

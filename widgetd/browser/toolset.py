@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,10 @@ import orjson
 
 from widgetd.access.principal import AUTHOR
 from widgetd.browser.keywords import KEYWORDS, Keyword, keyword
+from widgetd.browser.limits import LIMITS
 from widgetd.browser.pictures import THEME, WIDTH, image_block
+from widgetd.browser.stage import Stage
+from widgetd.browser.steps import ENDINGS
 from widgetd.errors import CallError, ConfigError
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTool, ToolContext, closed_object
 from widgetd.render.result import Result, error_result, structured_result, text_block
@@ -20,8 +22,6 @@ from widgetd.schema.json_values import to_json
 if TYPE_CHECKING:
     from widgetd.browser.sessions import Session, Sessions
 
-MOST_STEPS = 50
-STEP_S = 5
 KEYWORD_PREFIX = "kw_"
 """Before the slug of a keyword that is a tool of its own."""
 
@@ -55,7 +55,7 @@ async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
         follow=arguments["follow"],
         trace=arguments["trace"],
     )
-    shown = {"screen": await session.stage.screen()}
+    shown = {"screen": await sessions.read(session, "The screen", Stage.screen)}
     uris = [f"{session.uri}/{part}" for part in _PARTS]
     return structured_result({**_described(session, sessions), **shown, "uris": uris})
 
@@ -97,10 +97,22 @@ async def _done(
     *,
     screen: bool = True,
 ) -> Result:
-    stage, before = session.stage, session.stage.seq
-    done = await _sessions(context).do(session, steps, timeout_s)
-    error = done[-1].error
+    sessions, stage, before = _sessions(context), session.stage, session.stage.seq
+    done = await sessions.do(session, steps, timeout_s)
+    error = ended = done[-1].error
     pictures = [one.result for one in done if isinstance(one.result, bytes)]
+    seen: dict[str, Any] = {}
+    if error is None or error.code not in ENDINGS:
+        try:
+            if screen or error:
+                seen["screen"] = await sessions.read(session, "The screen", Stage.screen)
+            if error:
+                pictures.append(await sessions.read(session, "A picture", Stage.page_picture))
+        except CallError as unanswered:
+            ended = unanswered
+            # A step after which the page does not answer has failed, too.
+            if unanswered.code in ENDINGS:
+                error = error or unanswered
     answer: dict[str, Any] = {
         "status": "failed" if error else "done",
         "steps": [
@@ -121,11 +133,9 @@ async def _done(
             "expected": getattr(error, "expected", None),
             "got": getattr(error, "got", None),
         }
-    with suppress(Exception):  # of a page that is gone there is nothing to say
-        if screen or error:
-            answer["screen"] = await stage.screen()
-        if error:
-            pictures.append(await stage.page.screenshot(full_page=True))
+    if ended is not None and ended.code in ENDINGS:
+        answer["ended"] = {"code": ended.code, "message": ended.message}
+    answer |= seen
     answer["events"] = [one for one in stage.events if one["seq"] > before]
     structured = to_json(answer)
     blocks = orjson.loads(error_result(error, answer).content) if error else []
@@ -136,10 +146,12 @@ async def _done(
 
 
 async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"events", "trace"?}`: all that happened in it, and where the trace of it is."""
+    """Return `{"events", "trace"?, "traceWithheld"?}`: what happened, and where its trace is."""
     session = _session(context, arguments["session_id"])
     traced = await _sessions(context).end(session)
     trace = {"trace": f"{session.uri}/trace.zip"} if traced else {}
+    if session.trace_withheld:
+        trace = {"traceWithheld": session.trace_withheld}
     return structured_result({"events": session.stage.events, **trace})
 
 
@@ -158,14 +170,14 @@ async def _read(context: ToolContext, value: str) -> str | bytes | None:
     if part == "trace.zip":
         return _sessions(context).trace(session_id, context.caller.principal.name)
     try:
-        stage = _session(context, session_id).stage
+        session = _session(context, session_id)
+        if part == "screen":
+            return await _sessions(context).read(session, "The screen", Stage.screen)
+        if part == "picture.png":
+            return await _sessions(context).read(session, "A picture", Stage.page_picture)
     except CallError:
         return None
-    if part == "screen":
-        return await stage.screen()
-    if part == "picture.png":
-        return await stage.page.screenshot(full_page=True)
-    told = {"events": stage.events, "console": stage.console}.get(part)
+    told = {"events": session.stage.events, "console": session.stage.console}.get(part)
     return None if told is None else orjson.dumps(told).decode()
 
 
@@ -225,7 +237,7 @@ def _keyword_tool(row: Keyword) -> BuiltinTool:
         session = _session(context, given.pop("session_id"))
         steps = [(row, row.arguments(given))]
         # Reading changes nothing, and whoever reads one thing has seen the others.
-        return await _done(context, session, steps, STEP_S, screen=row.kind != "read")
+        return await _done(context, session, steps, LIMITS.step_s, screen=row.kind != "read")
 
     schema = row.schema
     return _tool(
@@ -281,14 +293,19 @@ TOOLS = (
                 "steps": {
                     "type": "array",
                     "minItems": 1,
-                    "maxItems": MOST_STEPS,
+                    "maxItems": LIMITS.steps,
                     "items": {
                         "type": "object",
                         "properties": {"keyword": {"type": "string"}},
                         "required": ["keyword"],
                     },
                 },
-                "timeout_s": {"type": "number", "minimum": 0, "maximum": 30, "default": STEP_S},
+                "timeout_s": {
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": LIMITS.step_max_s,
+                    "default": LIMITS.step_s,
+                },
             },
             required=("session_id", "steps"),
         ),

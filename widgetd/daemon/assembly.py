@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,6 +18,7 @@ import anyio
 from anyio import CapacityLimiter
 
 from widgetd.access.principal import OPERATE, PerAudience, Principal
+from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.toolset import keyword_tools
 from widgetd.catalog.history import History
 from widgetd.catalog.intake import Intake
@@ -267,6 +268,16 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
     )
 
 
+def browser_limits(settings: Settings) -> BrowserLimits:
+    """Return the limits of pictures and sessions, as far as settings change them."""
+    return replace(
+        LIMITS,
+        pictures_at_once=settings.browser_at_once,
+        sessions=settings.session_most,
+        session_idle_s=settings.session_idle_s,
+    )
+
+
 def browser_of(runtime: Runtime) -> tuple[Chromium, Camera] | None:
     """One browser for whatever is drawn, and what takes pictures in it; started on first use.
 
@@ -289,7 +300,7 @@ def browser_of(runtime: Runtime) -> tuple[Chromium, Camera] | None:
     from widgetd.browser.chromium import NICENESS, Chromium  # noqa: PLC0415
 
     chromium = Chromium(niceness=NICENESS)
-    return chromium, Camera(chromium, at_once=settings.browser_at_once)
+    return chromium, Camera(chromium, limits=browser_limits(settings))
 
 
 def sessions_of(runtime: Runtime, server: Server, chromium: Chromium) -> Sessions | None:
@@ -299,9 +310,7 @@ def sessions_of(runtime: Runtime, server: Server, chromium: Chromium) -> Session
         return None
     from widgetd.browser.sessions import Sessions  # noqa: PLC0415 - most daemons have none
 
-    return Sessions(
-        server, chromium=chromium, most=settings.session_most, idle_s=settings.session_idle_s
-    )
+    return Sessions(server, chromium=chromium, limits=browser_limits(settings))
 
 
 def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:

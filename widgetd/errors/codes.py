@@ -193,6 +193,7 @@ SESSIONS = (
     Code("W4001", "fault", "there is no such session"),
     Code("W4002", "fault", "there are too many sessions"),
     Code("W4003", "fault", "the browser ended"),
+    Code("W4004", "fault", "a page does not answer"),
     # W41xx: what is to be done
     Code("W4101", "fault", "there is no such keyword"),
     Code("W4102", "fault", "a keyword's arguments do not fit"),

@@ -17,11 +17,12 @@ import pytest
 
 from widgetd.browser.baselines import Baselines
 from widgetd.browser.keywords import keyword
+from widgetd.browser.limits import LIMITS
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.testing.csv_folder import CASES, read_folder
-from widgetd.testing.runner import STEP_S, THEMES, FailedStepError, Runner, default_case
+from widgetd.testing.runner import THEMES, FailedStepError, Runner, default_case
 from widgetd.testing.suite import Case, cases, demand_shown, display, sentence
 from widgetd.testing.yaml_file import read_suite
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
@@ -158,7 +159,7 @@ class SyncStage:
             CallError: It could not be done, or something was not as expected.
         """
         row = keyword(name)
-        step = partial(perform, self._stage, row, row.arguments(arguments), timeout_s=STEP_S)
+        step = partial(perform, self._stage, row, row.arguments(arguments), timeout_s=LIMITS.step_s)
         return self._runner.portal.call(step)
 
 

@@ -20,15 +20,13 @@ from widgetd.access.principal import Caller
 from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import FLAGS, Chromium
 from widgetd.browser.keywords import keyword
+from widgetd.browser.limits import LIMITS
 from widgetd.browser.stage import Stage
-from widgetd.browser.steps import is_gone, perform
+from widgetd.browser.steps import ask, is_gone, perform
 from widgetd.errors import CallError
 from widgetd.mcp.server import Server
 from widgetd.testing.suite import Case, Place, Step
 from widgetd.testing.widgets import server_over
-
-STEP_S = 5
-"""How long a step may wait."""
 
 THEMES = ("light", "dark")
 
@@ -109,8 +107,7 @@ class Runner:
                 self._shared[server] = stage
         finally:
             if self._shared.get(server) is not stage:
-                with suppress(Exception):  # a browser that ended has nothing to be closed
-                    await stage.close()
+                await stage.close()
 
     async def _looking(self, server: Server) -> Stage:
         """A stage for a case that does nothing; a context takes longer to be made than to use."""
@@ -129,13 +126,13 @@ class Runner:
         file, line = str(self._here / step.place.file), step.place.line
         try:
             await perform(
-                stage, step.keyword, step.arguments, timeout_s=STEP_S, file=file, line=line
+                stage, step.keyword, step.arguments, timeout_s=LIMITS.step_s, file=file, line=line
             )
         except CallError as error:
             failed = FailedStepError(step=step, error=error)
             with suppress(Exception):  # evidence that cannot be had hides no failure
                 if not is_gone(stage):
-                    await self._keep(stage, failed, evidence)
+                    await ask(stage, "Evidence", self._keep(stage, failed, evidence))
             raise failed from None
 
     async def _keep(self, stage: Stage, failed: FailedStepError, folder: Path | None) -> None:
@@ -144,7 +141,7 @@ class Runner:
             return
         picture, trace = anyio.Path(folder / "seen.png"), folder / "trace.zip"
         await picture.parent.mkdir(parents=True, exist_ok=True)
-        await picture.write_bytes(stage.seen or await stage.page.screenshot(full_page=True))
+        await picture.write_bytes(stage.seen or await stage.page_picture())
         failed.evidence = (Path(picture),)
         if not stage.secret:
             await stage.context.tracing.stop(path=trace)

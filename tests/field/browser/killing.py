@@ -13,6 +13,12 @@ def kill_browsers() -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def kill_drivers() -> None:
+    """Kill the programs through which Playwright drives them."""
+    for pid in _running(b"playwright/driver"):
+        os.kill(pid, signal.SIGKILL)
+
+
 def niceness_of_drivers() -> set[int]:
     """How nice whatever drives them is; root's browsers say for themselves how nice they are."""
     return {os.getpriority(os.PRIO_PROCESS, pid) for pid in _running(b"playwright/driver")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.field.browser.killing import kill_browsers
+from tests.field.browser.killing import kill_browsers, kill_drivers
 from tests.field.browser.staging import controls_file, controls_server
 from tests.field.web.browsing import needs_browser
 from tests.serving import Connection, connected, serving
@@ -18,7 +18,9 @@ from tests.system.upstreams.servers import until
 from widgetd.access.principal import Caller, Principal
 from widgetd.browser.chromium import Chromium
 from widgetd.browser.keywords import keyword
+from widgetd.browser.limits import BrowserLimits
 from widgetd.browser.sessions import Sessions
+from widgetd.browser.stage import Stage
 from widgetd.errors import CallError
 
 pytestmark = needs_browser
@@ -145,7 +147,7 @@ async def test_somebody_elses_session_does_not_exist(tmp_path: Path) -> None:
 
 async def test_one_session_too_many_is_told_when_to_come_again(tmp_path: Path) -> None:
     with anyio.fail_after(100):
-        async with sessions_over(tmp_path, most=1) as sessions:
+        async with sessions_over(tmp_path, limits=BrowserLimits(sessions=1)) as sessions:
             first = await started(sessions)
             with pytest.raises(CallError) as raised:
                 await started(sessions)
@@ -160,7 +162,9 @@ async def test_one_session_too_many_is_told_when_to_come_again(tmp_path: Path) -
 async def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
     now = [0.0]
     with anyio.fail_after(100):
-        async with sessions_over(tmp_path, clock=lambda: now[0], idle_s=10) as sessions:
+        async with sessions_over(
+            tmp_path, clock=lambda: now[0], limits=BrowserLimits(session_idle_s=10)
+        ) as sessions:
             session = await started(sessions)
             now[0] = 9
             await sessions.expire()
@@ -216,12 +220,61 @@ async def test_two_callers_take_turns_and_a_cancelled_one_ends_the_session(tmp_p
     assert raised.value.code == "W4001"
 
 
-async def test_a_browser_that_is_killed_is_said_and_the_next_start_works(tmp_path: Path) -> None:
+async def test_one_owner_cannot_take_all_places(tmp_path: Path) -> None:
     with anyio.fail_after(100):
-        async with sessions_over(tmp_path) as sessions:
+        async with sessions_over(tmp_path, limits=BrowserLimits(sessions=2)) as sessions:
+            first = await started(sessions, "ada")
+            with pytest.raises(CallError) as raised:
+                await started(sessions, "ada")
+            other = await started(sessions, "bo")
+            assert sessions.get(first.id, "ada") is first
+            assert sessions.get(other.id, "bo") is other
+
+    assert raised.value.code == "W4002"
+    assert raised.value.message.startswith("you have 1 of 2 sessions already; end one")
+    assert raised.value.retry_after_s is not None
+
+
+BUSY = "() => void setTimeout(() => { for (;;); })"
+"""Keeps the only thread of a page for ever, as a pattern that backtracks does."""
+
+
+@pytest.mark.parametrize("reading", ["a step", "the screen"])
+async def test_a_page_that_does_not_answer_is_closed_and_its_session_ended(
+    reading: str, tmp_path: Path
+) -> None:
+    (tmp_path / "Controls.widget").write_text(controls_file())
+    limits = BrowserLimits(answer_s=1)
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path, limits=limits) as sessions:
+            busy = await started(sessions)
+            other = await started(sessions)
+            await busy.stage.inner.evaluate(BUSY)
+            code = ""
+            if reading == "a step":
+                (row,) = await sessions.do(busy, steps(("Read Text", "action=track")), 0)
+                code = row.error.code if row.error else ""
+            else:
+                with pytest.raises(CallError) as raised:
+                    await sessions.read(busy, "The screen", Stage.screen)
+                code = raised.value.code
+            with pytest.raises(CallError) as gone:
+                sessions.get(busy.id, "")
+            (row,) = await sessions.do(other, steps(("Read Text", "action=track")), 5)
+
+    assert (code, gone.value.code) == ("W4004", "W4001")
+    assert row.result == "Track"
+
+
+@pytest.mark.parametrize("kill", [kill_browsers, kill_drivers])
+async def test_a_browser_or_driver_that_is_killed_is_said_and_the_next_start_works(
+    kill: Callable[[], None], tmp_path: Path
+) -> None:
+    with anyio.fail_after(100):
+        async with sessions_over(tmp_path, limits=BrowserLimits(sessions=1)) as sessions:
             session = await started(sessions)
             await sessions.chromium.browser()
-            kill_browsers()
+            kill()
             try:
                 (row,) = await sessions.do(session, steps(("Press", "action=track")), 5)
                 error = row.error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -12,10 +12,11 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tests.field.browser.killing import kill_browsers, niceness_of_drivers
+from tests.field.browser.killing import kill_browsers, kill_drivers, niceness_of_drivers
 from tests.field.web.browsing import needs_browser
-from widgetd.browser.camera import LONGEST_PX, Camera
+from widgetd.browser.camera import Camera
 from widgetd.browser.chromium import Chromium
+from widgetd.browser.limits import LIMITS, BrowserLimits
 from widgetd.browser.picture import Picture, Shot
 from widgetd.browser.targets import read_target
 from widgetd.errors import CallError
@@ -197,17 +198,14 @@ async def test_what_is_wider_than_the_widget_is_named(camera: Camera) -> None:
 async def test_a_picture_that_no_browser_could_draw_is_refused(camera: Camera) -> None:
     with anyio.fail_after(60):
         with pytest.raises(CallError) as raised:
-            await camera.take(shot({"type": "Box", "height": LONGEST_PX, "children": []}))
+            await camera.take(shot({"type": "Box", "height": LIMITS.picture_px, "children": []}))
 
     assert raised.value.code == "W3203"
     assert "ask for a part of it" in str(raised.value)
 
 
-async def test_who_finds_no_place_is_told_when_to_come_again(
-    chromium: Chromium, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taking = Camera(chromium, at_once=1)
-    monkeypatch.setattr("widgetd.browser.camera.DRAWN_S", 0.05)
+async def test_a_caller_without_a_place_is_told_when_to_come_again(chromium: Chromium) -> None:
+    taking = Camera(chromium, limits=BrowserLimits(pictures_at_once=1, draw_s=0.05))
     await taking._places.acquire()
     with anyio.fail_after(60):
         with pytest.raises(CallError) as raised:
@@ -216,13 +214,16 @@ async def test_who_finds_no_place_is_told_when_to_come_again(
     assert (raised.value.code, raised.value.retry_after_s) == ("W3204", 1.0)
 
 
-async def test_a_browser_that_is_killed_is_said_and_the_next_picture_is_right() -> None:
+@pytest.mark.parametrize("kill", [kill_browsers, kill_drivers])
+async def test_the_picture_after_a_browser_or_its_driver_died_is_right(
+    kill: Callable[[], None],
+) -> None:
     chromium = Chromium(niceness=10)
     taking = Camera(chromium)
     with anyio.fail_after(90):
         before = await taking.take(shot())
         nice = niceness_of_drivers()
-        kill_browsers()
+        kill()
         with suppress(CallError):
             await taking.take(shot(theme="dark"))
         taking._taken.clear()

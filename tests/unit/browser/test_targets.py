@@ -69,3 +69,17 @@ def test_what_is_no_target_is_refused_with_what_would_be(target: object, problem
         read_target(target)
 
     assert str(raised.value).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        (["text=A"] * 3_000, "3,000 targets are too many; write at most 16"),
+        (["text=A", "text=" + "a" * 50_000], "a target is longer than 2,000 characters"),
+    ],
+)
+def test_targets_that_would_keep_a_page_busy_are_refused(target: list[str], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        read_target(target)
+
+    assert read_target(["text=A"] * 16).rungs

@@ -11,9 +11,10 @@ import orjson
 from pydantic import AfterValidator, Field
 
 from widgetd.browser import axe
+from widgetd.browser.limits import LIMITS
 from widgetd.browser.picture import difference
 from widgetd.browser.stage import Stage
-from widgetd.browser.targets import NOWHERE, POLL_S, Target, Text, compiled
+from widgetd.browser.targets import NOWHERE, Target, Text, compiled
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.query import compile_query
 
@@ -251,7 +252,7 @@ async def _polled(
     while (got := await read()) != wanted:
         if anyio.current_time() >= until:
             raise UnexpectedError(what, expected=wanted, got=got)
-        await anyio.sleep(POLL_S)
+        await anyio.sleep(LIMITS.poll_s)
 
 
 async def _event(
