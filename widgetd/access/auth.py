@@ -197,10 +197,10 @@ class Access(TokenVerifier):
         return self.login.routes(self, self.base_url, mcp_path)
 
     @contextmanager
-    def lending(self, principal: Principal) -> Iterator[str]:
+    def delegated_token(self, principal: Principal) -> Iterator[str]:
         """A token for the time of the block, with which somebody acts for `principal`."""
         token = token_urlsafe(24)
-        lent = principal.lent(digest(token))
+        lent = principal.delegated(digest(token))
         self._lent.append(lent)
         try:
             yield token

@@ -1,8 +1,7 @@
-"""Who is calling, what they may do, and which widgets they see.
+"""Callers as values: principal, scopes, audience, client, and the snapshot they may see.
 
-Values; how they were proven is the business of `auth`. Lists, searches, calls and
-resources take a snapshot and ask no more, so nothing else has to know that widgets
-can be hidden.
+`auth` proves them. Lists, searches, calls and resources take the caller's snapshot, so no
+other code has to know that widgets can be hidden.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ CHAT = "chat"
 ADMIN = "admin"
 
 SCOPES = frozenset({READ, CALL, ELEVATED, GALLERY, METRICS, AUTHOR, OPERATE, WRITE, CHAT, ADMIN})
-"""Everything that can be granted."""
+"""All scopes that a token can grant."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Audience:
-    """Those who see the same widgets.
+    """Principals that see the same widgets; caches are kept per audience.
 
     Attributes:
         elevated: Whether they see widgets whose sidecar says `permission = "elevated"`.
-        selection: Which of the others they see.
+        selection: The other widgets that they see.
     """
 
     elevated: bool = True
@@ -56,44 +55,49 @@ class Audience:
 
     @cached_property
     def sees_everything(self) -> bool:
-        """Whether nothing is hidden from them."""
+        """Return whether no widget is hidden."""
         return self.elevated and self.selection == EVERYTHING
 
     def sees(self, widget: Widget) -> bool:
-        """Whether the widget exists for them."""
+        """Return whether the audience sees `widget`."""
         return (self.elevated or not is_elevated(widget)) and self.selection.admits(widget)
 
-    def saw(self, *, elevated: bool, marks: set[str]) -> bool:
-        """Whether a widget existed for them that had this permission, these tags and this name."""
+    def could_see(self, *, elevated: bool, marks: set[str]) -> bool:
+        """Return whether the audience saw a widget that may be gone by now.
+
+        Args:
+            elevated: Whether its sidecar had `permission = "elevated"`.
+            marks: Its tool name and its tags.
+        """
         return (self.elevated or not elevated) and self.selection.picks(marks)
 
 
 def is_elevated(widget: Widget) -> bool:
-    """Whether callers need a scope of their own for the widget."""
+    """Return whether callers need the scope `widgets:elevated` for the widget."""
     return widget.definition.sidecar.permission == "elevated"
 
 
 _KEY = token_bytes(16)
 
 
-def opaque(name: str) -> str:
-    """Stands for a name that whoever reads it may not see, the same until this process ends.
+def pseudonym(name: str) -> str:
+    """Return a stand-in for a name that the reader may not see, stable within this process.
 
-    A digest alone would be found out by whoever tries names.
+    The digest is keyed: a plain one could be reversed by hashing likely names.
     """
     return f"hidden_{blake2b(name.encode(), key=_KEY, digest_size=6).hexdigest()}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """Somebody who calls.
+    """An authenticated user or program, or one that needs no token.
 
     Attributes:
-        name: As the token's line, or its issuer, names them; empty for whoever needs no token.
-        scopes: What they may do.
-        selection: Which widgets they may see at all.
-        proof: Digest of the token that says so; empty for whoever needs no token.
-        until: When the token ends, in seconds since the epoch; None if it does not by itself.
+        name: From the token file or the issuer; empty without a token.
+        scopes: What the principal may do.
+        selection: The widgets that the principal may see.
+        proof: Digest of the token; empty without one.
+        until: Expiry of the token in seconds since the epoch; None if it has none.
     """
 
     name: str = ""
@@ -104,23 +108,23 @@ class Principal:
 
     @cached_property
     def audience(self) -> Audience:
-        """With whom they share what they see."""
+        """Return the audience that the principal belongs to."""
         return Audience(elevated=ELEVATED in self.scopes, selection=self.selection)
 
-    def left_s(self, now: float) -> float:
-        """How long the token is good for, `now` being in seconds since the epoch."""
+    def remaining_s(self, now: float) -> float:
+        """Return the token's remaining lifetime; `now` is in seconds since the epoch."""
         return inf if self.until is None else self.until - now
 
-    def lent(self, proof: bytes = b"") -> Principal:
-        """Whoever acts for them, by a token of this digest: sees and calls their widgets alone."""
+    def delegated(self, proof: bytes = b"") -> Principal:
+        """Return a principal that acts for this one and may only read and call its widgets."""
         scopes = frozenset({READ, CALL}) | self.scopes & {ELEVATED}
         return replace(self, scopes=scopes, proof=proof or self.proof)
 
     def demand(self, *scopes: str) -> None:
-        """Return if they have one of `scopes`.
+        """Require one of `scopes`.
 
         Raises:
-            CallError: They have none of them (W2301).
+            CallError: The principal has none of them (W2301).
         """
         if self.scopes.isdisjoint(scopes):
             needed = " or ".join(f"'{scope}'" for scope in scopes)
@@ -128,20 +132,20 @@ class Principal:
 
 
 LOCAL = Principal()
-"""Whoever can start the daemon, or reach it on this machine where no token is needed."""
+"""The user of this machine, where no token is needed."""
 
-NOBODY = Principal(scopes=frozenset())
-"""Whoever came without a token where one is needed."""
+UNAUTHENTICATED = Principal(scopes=frozenset())
+"""A request without a valid token where one is needed."""
 
 PUBLIC = Principal(scopes=frozenset({READ, CALL, GALLERY, METRICS}))
-"""Whoever reaches a public address where no token is needed."""
+"""Any client of a public address that needs no token."""
 
-MOST_AUDIENCES = 16
-"""More than these have what is kept for each of them made anew, each time another one asks."""
+MAX_AUDIENCES = 16
+"""Audiences with cached values; a further one evicts the least recently used."""
 
 
 class PerAudience(Generic[T]):
-    """What is made once for each audience, and kept for those that asked last."""
+    """A cache with one value for each of the most recently used audiences."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -151,30 +155,30 @@ class PerAudience(Generic[T]):
         return audience in self._kept
 
     def of(self, audience: Hashable) -> T:
-        """What is kept for this audience, else what is made now."""
+        """Return the value of this audience, made on first use."""
         if audience not in self._kept:
             self._kept[audience] = self._make()
         self._kept.move_to_end(audience)
-        if len(self._kept) > MOST_AUDIENCES:
+        if len(self._kept) > MAX_AUDIENCES:
             self._kept.popitem(last=False)
         return self._kept[audience]
 
     def keep(self, audience: Hashable, made: T) -> None:
-        """Take what was made elsewhere, unless there is one already."""
+        """Store a value made elsewhere, unless the audience has one."""
         self._kept.setdefault(audience, made)
 
 
 class SnapshotViews:
-    """The two snapshots asked for last, as each audience sees them; each view is made once.
+    """Filtered views of the two newest snapshots, one per audience.
 
-    Two, because whoever tells what changed asks for what was served before, too.
+    Two, because a notification compares the view before a swap with the view after it.
     """
 
     def __init__(self) -> None:
         self._made: tuple[tuple[Snapshot, dict[Audience, Snapshot]], ...] = ()
 
     def of(self, snapshot: Snapshot, audience: Audience) -> Snapshot:
-        """`snapshot` without what `audience` may not see; itself if nothing is hidden from them."""
+        """Return `snapshot` without what `audience` may not see; itself if nothing is hidden."""
         if audience.sees_everything:
             return snapshot
         views = next((views for whole, views in self._made if whole is snapshot), None)
@@ -199,9 +203,9 @@ class SnapshotViews:
 
 
 def _may_know(snapshot: Snapshot, entry: Entry, audience: Audience) -> bool:
-    """Whether `audience` may hear of a file's fault, which may name the file that it collides with.
+    """Return whether `audience` may read a file's fault, which can name a colliding file.
 
-    Of a file that was never good nobody knows the tags, nor what its sidecar permits.
+    The tags and permission of a file that was never valid are unknown.
     """
     if entry.widget is None:
         return audience.selection == EVERYTHING and not entry.may_have_sidecar
@@ -214,13 +218,13 @@ UI_EXTENSION = "io.modelcontextprotocol/ui"
 
 
 class ClientInfo(NamedTuple):
-    """What a client says of itself, once at the handshake or with every request.
+    """A client's description of itself, sent at the handshake or with every request.
 
     Attributes:
-        name: Its name (`clientInfo.name`); empty if it gave none.
-        version: Its version, with the name.
+        name: `clientInfo.name`; empty if not sent.
+        version: `clientInfo.version`; empty if not sent.
         apps: Whether it shows MCP Apps views.
-        asks: Whether its user can be asked something before a call is answered.
+        asks: Whether it supports elicitation before a call is answered.
         protocol: The protocol version of the request, as `2026-07-28`; empty in-process.
     """
 
@@ -239,32 +243,32 @@ class Caller:
     """The client behind one request, and the snapshot that the request is answered from.
 
     Attributes:
-        snapshot: Taken once, when the request came in, as far as the caller may see it.
-        client: What it says of itself.
+        snapshot: Taken once when the request arrived, filtered by what the caller may see.
+        client: The client's description of itself.
         meta: The request's `_meta`.
-        principal: Who it is, as far as a token says.
-        refusal: Why this message is not let in; None if it is.
-        registry: Where the snapshot was taken.
-        prefix: What stands before the path of our URIs as the client knows them.
-        outer: The same client, as the widgets of another folder see it; None if there is no other.
+        principal: Proven by the request's token.
+        denied: Why the message is refused; None if it is admitted.
+        registry: The source of the snapshot.
+        prefix: The namespace before the path of our URIs, as this client knows them.
+        outer: The same client as seen by the widgets of another folder; None without one.
     """
 
     snapshot: Snapshot
     client: ClientInfo = UNNAMED
     meta: Mapping[str, Any] = field(default_factory=dict)
     principal: Principal = LOCAL
-    refusal: CallError | None = None
+    denied: CallError | None = None
     registry: Registry | None = None
     prefix: str = ""
     outer: Caller | None = None
 
-    def with_refusal(self, refusal: CallError | None) -> Caller:
+    def with_denial(self, denied: CallError | None) -> Caller:
         """Return this caller with the reason why the message is refused; None: it is admitted."""
-        return self if refusal is None else replace(self, refusal=refusal)
+        return self if denied is None else replace(self, denied=denied)
 
 
 CALLER: ContextVar[Caller] = ContextVar("widgetd_caller")
-"""Set for the time of one request by the server that took it."""
+"""Set during one request by the middleware; read only behind FastMCP and the SDK."""
 
 
 def current_caller(registry: Registry) -> Caller:
@@ -279,7 +283,7 @@ def current_caller(registry: Registry) -> Caller:
     return caller or Caller(snapshot=registry.current)
 
 
-def placed(uri: str, prefix: str) -> str:
-    """`uri` as it reads where `prefix` stands before its path: `widget://ui/a` for `widget://a`."""
+def with_prefix(uri: str, prefix: str) -> str:
+    """Insert `prefix` before the path of `uri`: `widget://a` becomes `widget://ui/a`."""
     scheme, separator, path = uri.partition("://")
     return f"{scheme}{separator}{prefix}{path}"

@@ -368,7 +368,9 @@ class Stage:
         render = await self.server.store.renders.get(scene.render_id)
         if render is None or self.scene is not scene or render.version <= scene.version:
             return
-        if self.caller.principal.audience.saw(elevated=render.elevated, marks=set(render.marks)):
+        if self.caller.principal.audience.could_see(
+            elevated=render.elevated, marks=set(render.marks)
+        ):
             await self.show_render(
                 scene.widget, scene.given, render, state=scene.state, inside=True
             )

@@ -111,7 +111,7 @@ class Upload:
 class Observer(Protocol):
     """Is told who brought what. Called in the event loop; must neither wait nor raise."""
 
-    def uploaded(self, upload: Upload) -> None:
+    def on_upload(self, upload: Upload) -> None:
         """Files were taken, or refused."""
 
 
@@ -188,7 +188,7 @@ class Intake:
                 size_bytes=sum(map(len, files.values())),
             )
             for observer in self.observers:
-                observer.uploaded(upload)
+                observer.on_upload(upload)
         return tool
 
     async def _put(

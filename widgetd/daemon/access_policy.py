@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from widgetd.access.auth import Access, Issuer, is_loopback
-from widgetd.access.principal import LOCAL, NOBODY, PUBLIC, Principal
+from widgetd.access.principal import LOCAL, PUBLIC, UNAUTHENTICATED, Principal
 from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
 from widgetd.settings import Settings
@@ -22,11 +22,11 @@ class AccessPolicy:
 
     Attributes:
         access: Finds out whose a token is; None where nobody needs one.
-        otherwise: Who calls where no token says it.
+        anonymous: Who calls where no token says it.
     """
 
     access: Access | None
-    otherwise: Principal
+    anonymous: Principal
 
     def published_at(self, settings: Settings, local: str) -> str:
         """Where clients reach the daemon, who are told there where to log in.
@@ -53,7 +53,7 @@ def access_policy(settings: Settings) -> AccessPolicy:
             cannot be used.
     """
     if settings.transport == "stdio":
-        return AccessPolicy(access=None, otherwise=LOCAL)
+        return AccessPolicy(access=None, anonymous=LOCAL)
     issuer: Issuer | None = None
     jwks, named, audience = settings.jwt_jwks, settings.jwt_issuer, settings.jwt_audience
     if jwks and named and audience:
@@ -64,12 +64,12 @@ def access_policy(settings: Settings) -> AccessPolicy:
         raise ConfigError("W0002", problem, "set all three, or none")
     if settings.token_file is not None or issuer is not None or settings.made_token:
         access = Access(file=settings.token_file, made=settings.made_token, issuer=issuer)
-        return AccessPolicy(access=access, otherwise=NOBODY)
+        return AccessPolicy(access=access, anonymous=UNAUTHENTICATED)
     if is_loopback(settings.host):
-        return AccessPolicy(access=None, otherwise=LOCAL)
+        return AccessPolicy(access=None, anonymous=LOCAL)
     if not settings.insecure:
         problem = f"other machines reach {settings.host}, and no token is set"
         advice = "name a file of tokens with --token-file, or let anybody in with --insecure"
         raise ConfigError("W0009", problem, advice)
     _log.warning("access.opened", host=settings.host, problem="anybody may call, without a token")
-    return AccessPolicy(access=None, otherwise=PUBLIC)
+    return AccessPolicy(access=None, anonymous=PUBLIC)

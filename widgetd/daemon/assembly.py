@@ -185,7 +185,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
             BlockedImages(settings.image_origin),
             *([runtime.audit] if runtime.audit else []),
         ),
-        otherwise=runtime.access_policy.otherwise,
+        anonymous=runtime.access_policy.anonymous,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
         draws=runtime.loading.draws,
         builtin=(*ROWS, *keyword_tools(settings.keyword_tools)),
@@ -364,7 +364,7 @@ def chat_of(
 
         others = upstreams.all.values() if upstreams and OPERATE in owner.scopes else ()
         enabled = (one for one in others if one.declaration.declared.enabled)
-        with nullcontext("") if access is None else access.lending(owner) as token:
+        with nullcontext("") if access is None else access.delegated_token(owner) as token:
             yield [OwnTools(url, token), *map(UpstreamTools, enabled)]
 
     def backend() -> ChatServer:

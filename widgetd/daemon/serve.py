@@ -48,7 +48,7 @@ from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.server import Server
-from widgetd.mcp.unambiguous import readable_in_one_way
+from widgetd.mcp.unambiguous import reject_duplicate_keys
 from widgetd.observe.log_ring import LogRing
 from widgetd.settings import Settings
 from widgetd.store.delivery.forward import Forwarder
@@ -334,7 +334,7 @@ async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
 
 
 async def _over_stdio(runtime: Runtime, server: Server, started: Started) -> None:
-    with endable_stdin(readable_in_one_way) as end:
+    with endable_stdin(reject_duplicate_keys) as end:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_leave_on_stop, runtime, server, end)
             _announce(runtime, started, "")

@@ -1,6 +1,6 @@
 """One module of declarations for a snapshot: the envelope, then each widget's call.
 
-A call's result is declared in the wire's own shape, as programs see it that have its JSON:
+A call's result is declare in the wire's own shape, as programs see it that have its JSON:
 in either profile, or failed.
 """
 
@@ -81,12 +81,12 @@ def declarations(snapshot: Snapshot, language: Literal["ts", "python"]) -> str:
 
 
 def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
-    def declared(records: Iterable[Record]) -> Iterator[str]:
+    def declare(records: Iterable[Record]) -> Iterator[str]:
         return ("\n".join(language.declare(record)) for record in records)
 
     yield language.header
-    yield from declared(_records(read_document(envelope_schema(), Limits()), _ENVELOPE).values())
-    yield from declared(_COMMON)
+    yield from declare(_records(read_document(envelope_schema(), Limits()), _ENVELOPE).values())
+    yield from declare(_COMMON)
     widgets: dict[str, Widget] = {}
     for widget in snapshot.widgets.values():
         component = name = widget.definition.component
@@ -98,7 +98,7 @@ def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
         own = f"{name}Arguments"
         records = _records(widget.schema.document, own)
         arguments = {**records, own: records.get(own, Record(own, ()))}
-        yield from declared((*arguments.values(), *_response(widget, name, arguments)))
+        yield from declare((*arguments.values(), *_response(widget, name, arguments)))
         ui_type = widget.definition.ui_type
         yield language.guard.format(name=name, tool=widget.tool, ui_type=ui_type)
     responses = Union(tuple(Named(f"{name}Response") for name in (*widgets, _FAILED)))
@@ -109,7 +109,7 @@ def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
 
 
 def _records(document: Document, name: str) -> dict[str, Record]:
-    """What must be declared for a schema, whose own record is called `name`."""
+    """What must be declare for a schema, whose own record is called `name`."""
     shaper = Shaper(document, name)
     shaper.shape(document.root, name)
     return shaper.records

@@ -28,7 +28,7 @@ from widgetd.mcp.provider import (
 )
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.mcp.sessions import Sessions
-from widgetd.mcp.unambiguous import Unambiguous
+from widgetd.mcp.unambiguous import DuplicateKeyGuard
 from widgetd.store.contract import Store
 
 INSTRUCTIONS = (
@@ -135,12 +135,12 @@ def http_app(
         middleware=list(middleware),
     )
     route = sdk.route_of(app, path)
-    sdk.wrap_endpoint(route, Unambiguous)
+    sdk.wrap_endpoint(route, DuplicateKeyGuard)
     sessions = partial(
         Sessions,
         bounds=server.session_bounds,
         limits=server.store.limits,
-        otherwise=server.otherwise,
+        anonymous=server.anonymous,
         clients=server.clients,
     )
     server.sessions = sdk.wrap_endpoint(route, sessions)

@@ -38,29 +38,28 @@ from widgetd.mcp import sdk
 from widgetd.observe.observer import Notice
 
 MOST_SUBSCRIBED = 1000
-"""Resources of one legacy client: more than it could read again whenever they change."""
+"""Resources that one legacy client may subscribe to."""
 
 NoticeFor = Callable[[Audience], Notice]
-"""What changed, for those who see the same."""
+"""Returns what changed for an audience."""
 
 _Notification = tuple[str, str]
-"""A method, and the URI that it is about; empty where it is about none."""
+"""A method and its URI; "" without one."""
 
 
 @dataclass(eq=False, slots=True)
 class LegacyClient:
-    """One legacy client: what is due to it, until it can hear it.
+    """A legacy client with its undelivered notifications.
 
-    It hears on a standing stream that it opens itself, some time after its handshake, and opens
-    again when the network has broken it. The SDK drops what is said while there is none; so what
-    is due waits here, and what was sent on a stream that ended is sent again on the next, for
-    nobody knows how much of it arrived.
+    It opens a standing stream some time after its handshake, and again after a network failure.
+    The SDK drops notifications while there is no stream, so they wait here; those sent on a
+    stream that ended are sent again on the next, because some may not have arrived.
 
     Attributes:
-        connection: Where it is told.
-        principal: Who it is.
-        hears: Whether its standing stream is open, as far as that is known.
-        subscribed: URIs of the resources whose changes it wants to hear of.
+        connection: The connection to notify.
+        principal: The client's principal.
+        hears: Whether its standing stream is open, as far as known.
+        subscribed: URIs of the resources that it subscribed to.
     """
 
     connection: Connection
@@ -72,7 +71,7 @@ class LegacyClient:
     _sending: bool = False
 
     def add(self, notice: Notice) -> bool:
-        """Let `notice` be due to it, and say whether somebody should `send` it now."""
+        """Queue `notice` and return whether the caller should start `send`."""
         if notice.tools:
             self._due["notifications/tools/list_changed", ""] = None
         if notice.resources:
@@ -82,14 +81,14 @@ class LegacyClient:
         return self._starts()
 
     def hear(self) -> bool:
-        """Its standing stream is open: what was sent on the one before is due again, see `add`."""
+        """Note that its stream opened, requeue what the last one carried; return as `add` does."""
         self.hears = True
         self._due = self._sent | self._due
         self._sent = {}
         return self._starts()
 
     async def send(self) -> None:
-        """Send all that is due, including what falls due meanwhile."""
+        """Send everything queued, including what is queued meanwhile."""
         try:
             while self._due and self.hears:
                 method, uri = notification = next(iter(self._due))
@@ -106,14 +105,14 @@ class LegacyClient:
 
 
 class ListenStreams:
-    """The listen streams of those who see the same."""
+    """The listen streams of one audience."""
 
     def __init__(self) -> None:
         self.bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self.bus)
 
     async def publish(self, notice: Notice) -> None:
-        """Tell them."""
+        """Publish `notice` on all of them."""
         if notice.tools:
             await self.bus.publish(ToolsListChanged())
         if notice.resources:
@@ -123,7 +122,7 @@ class ListenStreams:
 
 
 class Clients:
-    """Who is listening, in both protocol eras."""
+    """The clients of one server that listen for changes, in both protocol eras."""
 
     def __init__(self) -> None:
         self._legacy: dict[Connection, LegacyClient] = {}
@@ -139,10 +138,10 @@ class Clients:
     async def listen(
         self, context: sdk.Context, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
-        """Answer `subscriptions/listen`: tell this client of changes until it or its token ends."""
+        """Answer `subscriptions/listen`: notify this client until it or its token ends."""
         principal = CALLER.get().principal
         streams = self._streams.setdefault(principal.audience, ListenStreams())
-        with anyio.move_on_after(principal.left_s(time.time())) as scope:
+        with anyio.move_on_after(principal.remaining_s(time.time())) as scope:
             self._open[scope] = principal
             try:
                 return await streams.listen(context, params)
@@ -170,10 +169,10 @@ class Clients:
         self._sessions.pop(connection.session_id or "", None)
 
     async def subscribe(self, context: sdk.Context, params: SubscribeRequestParams) -> EmptyResult:
-        """Answer `resources/subscribe`: tell this legacy client when that resource changes.
+        """Answer `resources/subscribe` of a legacy client.
 
         Raises:
-            MCPError: It is told of too many already.
+            MCPError: The client has too many subscriptions (W2203).
         """
         connection = sdk.connection_of(context.session)
         self.join(connection, CALLER.get().principal)
@@ -189,23 +188,23 @@ class Clients:
     async def unsubscribe(
         self, context: sdk.Context, params: UnsubscribeRequestParams
     ) -> EmptyResult:
-        """Answer `resources/unsubscribe`: tell it no more."""
+        """Answer `resources/unsubscribe` of a legacy client."""
         if client := self._legacy.get(sdk.connection_of(context.session)):
             client.subscribed.discard(params.uri)
         return EmptyResult()
 
     async def tell(self, notice_for: NoticeFor, tasks: TaskGroup) -> int:
-        """Tell every client what it may know of, and return how many legacy clients that are.
+        """Notify every client of what it may see and return the number of legacy clients.
 
         Args:
-            notice_for: What changed, for those who see the same.
-            tasks: Where a send that a client does not take at once goes on, now and later.
+            notice_for: Returns what changed for an audience.
+            tasks: Runs sends to clients that do not read at once, now and later.
         """
         self._tasks = tasks
         notice_for, now = cache(notice_for), time.time()
         legacy = list(self._legacy.values())
         for client in legacy:
-            if client.principal.left_s(now) <= 0:
+            if client.principal.remaining_s(now) <= 0:
                 continue
             if client.add(notice_for(client.principal.audience)):
                 tasks.start_soon(client.send)
@@ -214,34 +213,34 @@ class Clients:
         return len(legacy)
 
     def watch_streams(self) -> None:
-        """Whoever serves HTTP will say which legacy session has its standing stream open."""
+        """Expect `stream_opened` and `stream_ended` for legacy sessions from now on."""
         self._hearing = set()
 
     def stream_opened(self, session: str) -> None:
-        """The standing stream of a legacy session is open: send what was due before it was."""
+        """Note that a legacy session's standing stream opened, and send what is queued."""
         if self._hearing is not None:
             self._hearing.add(session)
         client = self._sessions.get(session)
-        # Whatever is due became so in `tell`, which has tasks. A task it must be: the SDK has its
-        # end of the stream ready one step later, and drops what is said before.
+        # Only `tell` queues notifications, so `_tasks` is set by then. It has to be a task: the
+        # SDK's end of the stream is ready one step later and drops anything sent before.
         if client is not None and client.hear() and self._tasks is not None:
             self._tasks.start_soon(client.send)
 
     def stream_ended(self, session: str) -> None:
-        """It is not open any more; what is due waits for the next one."""
+        """Note that the stream ended; what is queued waits for the next one."""
         if self._hearing is not None:
             self._hearing.discard(session)
         if session in self._sessions:
             self._sessions[session].hears = False
 
     def of_session(self, session: str) -> LegacyClient | None:
-        """The client of a legacy session, once it was heard of after its handshake."""
+        """Return the client of a legacy session; None before its first message."""
         return self._sessions.get(session)
 
     def end(self, principals: Collection[Principal]) -> None:
-        """Tell those who were `principals` nothing more; modern streams end with a final result.
+        """Stop notifying these principals; modern streams end with a final result.
 
-        Legacy streams are for whoever knows their sessions to end.
+        `Sessions` ends the streams of legacy sessions.
         """
         for scope, principal in list(self._open.items()):
             if principal in principals:

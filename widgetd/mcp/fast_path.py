@@ -1,13 +1,14 @@
-"""Answer the plain good request from bytes to bytes; hand every other on, untouched.
+"""Answer plain, valid requests from bytes to bytes; pass every other one on untouched.
 
-Half of a call is the SDK's and FastMCP's dispatch: models of the request and of the result, a
-chain of layers, the same JSON written twice. Here a request is read by hand, held against what
-the specification requires, and answered by the same handlers, behind the same admission, before
-the same observers. Nothing is refused for its shape: what is not plainly good goes the ordinary
-way before anything is admitted or counted, and that way would have given the same answers.
+Half the time of a call is the SDK's and FastMCP's dispatch: models of request and result, a
+chain of layers, JSON written twice. Here a request is parsed by hand, checked against the
+specification, and answered by the same handlers after the same authorization, before the same
+observers. Nothing is refused for its shape: an unusual request takes the ordinary path before
+anything is authorized or counted, and gets the same answer there.
 
-It stands before the app, whose layers take as long as a call does, and asks its Host check and its
-authentication by themselves; a request with an Origin, which CORS is about, is not answered here.
+The fast path is in front of the app, whose layers take as long as a call does, and runs the
+app's Host check and authentication by themselves. A request with an Origin, which concerns
+CORS, is never answered here.
 
 Source: MCP specification 2026-07-28, basic/index, "Per-request protocol fields"; 2025-11-25,
 basic/transports, "Session Management".
@@ -42,27 +43,27 @@ from widgetd.access.principal import Caller, ClientInfo
 from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.handlers import CALLS, LISTS, READS, call_tool, read_resource
-from widgetd.mcp.middleware import caller_of, let_in
+from widgetd.mcp.middleware import authorize, caller_of
 from widgetd.mcp.server import Server
 from widgetd.mcp.sessions import Sessions
-from widgetd.observe.observer import Sent
+from widgetd.observe.observer import EncodedResult
 from widgetd.render.result import FIRST_WITH_STRUCTURE
 from widgetd.schema.json_text import NotJsonError, parse_plain
 
 MOST_BYTES = 64 * 1024
-"""Of a request that is answered here, for a larger one is looked through beside the loop."""
+"""Bytes of a request answered here; larger ones are parsed in a worker thread."""
 
 MOST_AT_ONCE = 128 * 1024
-"""Bytes of a response that is sent in one piece; the list of the bundled widgets is one."""
+"""Bytes of a response sent in one piece; the list of the bundled widgets fits."""
 
 MOST_REMEMBERED = 256
-"""Hosts that passed the check, and introductions that clients gave of themselves."""
+"""Entries in the cache of checked hosts, and in that of client descriptions."""
 
 LONGEST_REMEMBERED = 4096
-"""Bytes of such an introduction."""
+"""Bytes of a cached client description."""
 
 UNKNOWN = object()
-"""Somebody whom the fast path does not let in; the ordinary way says why, or does."""
+"""The user of a request that the ordinary path has to authenticate."""
 
 _ENVELOPE = (PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY)
 _KEYS = frozenset({"jsonrpc", "id", "method", "params"})
@@ -75,23 +76,23 @@ V = TypeVar("V")
 Params = Mapping[str, Any]
 
 Parts = Sequence[bytes | memoryview]
-"""A response, in the pieces that it was made of."""
+"""The pieces of a response."""
 
-Answer = Callable[[Server, Params, bytes, Caller], Awaitable[Sent]]
+Answer = Callable[[Server, Params, bytes, Caller], Awaitable[EncodedResult]]
 """Answers with the result as JSON: what is asked, the stamp on modern results, the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """What is known here of a method.
+    """A method that the fast path answers.
 
     Attributes:
-        answer: Answers for whoever is calling.
-        params: Its parameters beside `_meta`, with the one type each may have here.
-        named: The parameter that must be there, and that the `Mcp-Name` header repeats.
-        caches: Whether a modern result says how long it may be kept.
-        modern: Whether the modern era has it.
-        known: Whether what is asked for is there, and as any other; None where it always is.
+        answer: Answers a request.
+        params: Its parameters besides `_meta`, with the one accepted type of each.
+        named: The required parameter that the `Mcp-Name` header repeats.
+        caches: Whether a modern result has cache hints.
+        modern: Whether the modern era has the method.
+        known: Returns whether the target exists and needs no special handling. None: always.
     """
 
     answer: Answer
@@ -104,7 +105,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request that is answered here; only one of the legacy era has a session."""
+    """A request that is answered here; `session` is empty in the modern era."""
 
     id: int | str
     method: str
@@ -114,10 +115,10 @@ class Request:
 
 
 class FastPath:
-    """An ASGI layer: answers plain good requests to the MCP endpoint, hands all others on.
+    """An ASGI layer that answers plain requests to the MCP endpoint and passes all others on.
 
     Attributes:
-        answered: How many requests were answered here.
+        answered: The number of requests answered here.
     """
 
     def __init__(
@@ -140,18 +141,18 @@ class FastPath:
         self._clients: dict[bytes, ClientInfo] = {}
 
     async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
-        """Answer one request, or hand it on as it came."""
+        """Answer a request or pass it on unchanged."""
         taken: list[sdk.Message] = []
-        request = await self._taken(scope, receive, taken)
+        request = await self._receive(scope, receive, taken)
         if request is None:
-            await self.app(scope, sdk.replayed(taken, receive) if taken else receive, send)
+            await self.app(scope, sdk.replay(taken, receive) if taken else receive, send)
             return
         self.answered += 1
         try:
             if _may_wait(self._server, request):
-                parts = await _unless_gone(receive, self._answered(request))
+                parts = await _unless_gone(receive, self._respond(request))
             else:
-                parts = await self._answered(request)
+                parts = await self._respond(request)
         except Exception:  # noqa: BLE001 - the boundary of one request: no other may fail with it
             _log.exception("request.crashed", method=request.method)
             error = {"code": INTERNAL_ERROR, "message": "Internal server error"}
@@ -164,7 +165,7 @@ class FastPath:
         if length <= MOST_AT_ONCE:
             await send({"type": "http.response.body", "body": b"".join(parts)})
             return
-        # A long list is not copied; and whoever calls meanwhile waits for a piece, not for all.
+        # Not joined: a long list is not copied, and other callers wait for one piece only.
         for part in parts:
             for start in range(0, len(part), MOST_AT_ONCE):
                 piece = memoryview(part)[start : start + MOST_AT_ONCE]
@@ -172,7 +173,7 @@ class FastPath:
                 await anyio.lowlevel.checkpoint()
         await send({"type": "http.response.body"})
 
-    async def _taken(
+    async def _receive(
         self, scope: sdk.Scope, receive: sdk.Receive, taken: list[sdk.Message]
     ) -> Request | None:
         """The request, if it is plainly good; what had to be received for that is in `taken`."""
@@ -184,11 +185,11 @@ class FastPath:
         user = await self._user(scope, headers)
         if user is UNKNOWN:
             return None
-        taken += await sdk.taken(receive, MOST_BYTES)
+        taken += await sdk.receive_body(receive, MOST_BYTES)
         return self._read(user, headers, taken)
 
     async def _user(self, scope: sdk.Scope, headers: Mapping[bytes, bytes]) -> object:
-        """Who sends this, None where nobody need say so; `UNKNOWN` where the app is to decide."""
+        """Return the request's user, None if no token is needed, `UNKNOWN` if the app decides."""
         key = headers.get(b"host", b""), scope.get("server")
         if key not in self._hosts:
             if not await self._host_check(scope):
@@ -197,15 +198,15 @@ class FastPath:
         auth = self._server.mcp.auth
         if auth is None:
             return None
-        if not isinstance(auth, Access):  # somebody else's may ask for more than a token
+        if not isinstance(auth, Access):  # another provider may require more than a token
             return UNKNOWN
-        user = await sdk.authenticated(auth, headers.get(b"authorization", b""))
+        user = await sdk.authenticate(auth, headers.get(b"authorization", b""))
         return UNKNOWN if user is None or steps_up(user) else user
 
     def _read(
         self, user: object, headers: Mapping[bytes, bytes], taken: Sequence[sdk.Message]
     ) -> Request | None:
-        """The request, if it is plainly good; nothing is changed by looking at it."""
+        """Parse the request; None if anything about it is unusual."""
         if taken[-1]["type"] != "http.request":
             return None
         try:
@@ -221,7 +222,7 @@ class FastPath:
         if (
             message.get("jsonrpc") != "2.0"
             or type(message.get("id")) not in {int, str}  # a boolean is an int, but not as a type
-            or not _fit(params, method)
+            or not _params_fit(params, method)
         ):
             return None
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
@@ -242,7 +243,7 @@ class FastPath:
     def _modern(
         self, name: str, method: Method, params: dict[str, Any], headers: Mapping[bytes, bytes]
     ) -> ClientInfo | None:
-        """The client that sent this request of the modern era, if nothing is wrong with it."""
+        """Return the client of a modern request; None if anything about it is wrong."""
         meta = params.get("_meta")
         version = headers[b"mcp-protocol-version"].decode("latin-1")
         if not method.modern or meta is None or meta.get(PROTOCOL_VERSION_META_KEY) != version:
@@ -267,7 +268,7 @@ class FastPath:
         return client
 
     def _legacy(self, version: str, session: str, user: object) -> ClientInfo | None:
-        """The client of a session that goes on, is this user's, and has shaken hands."""
+        """Return the client of this user's open session after its handshake; None without one."""
         if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return None
         known = self._server.clients.of_session(session)
@@ -277,20 +278,20 @@ class FastPath:
         usable = known.connection.initialize_accepted and client.protocol >= FIRST_WITH_STRUCTURE
         return client if usable else None
 
-    async def _answered(self, request: Request) -> Parts:
-        """The response to a request; from here on it is ours."""
+    async def _respond(self, request: Request) -> Parts:
+        """Answer a request that the fast path has taken over."""
         server, caller, params = self._server, request.caller, request.params
         method, stamp = METHODS[request.method], b"" if request.session else self._stamp
         answering = partial(method.answer, server, params, stamp)
         with self._in_use(request):
             try:
-                answer = await let_in(
+                answer = await authorize(
                     server, caller, answering, method=request.method, params=params
                 )
             except MCPError as error:
                 said = error.error.model_dump(exclude_none=True)
                 return _response(request.id, b"error", orjson.dumps(said))
-        # A cacheable result has its stamp apart, behind the JSON of a list that is kept.
+        # The JSON of a list is cached, so the stamp is appended.
         if method.caches and stamp:
             tail = (
                 b',"resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{%b}}' % stamp
@@ -299,7 +300,7 @@ class FastPath:
         return _response(request.id, b"result", answer.json)
 
     def _in_use(self, request: Request) -> AbstractContextManager[None]:
-        """Keep a legacy session alive, as any request in it does."""
+        """Keep a legacy session open, as any request in it does."""
         known, principal = (
             self._server.clients.of_session(request.session),
             request.caller.principal,
@@ -318,7 +319,7 @@ def _remember(known: dict[K, V], key: K, value: V) -> None:
 
 
 def _is_plain(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether a request with these headers can be a plain good one."""
+    """Return whether a request with these headers can be a plain one."""
     length = headers.get(b"content-length", b"")
     return (
         length.isdigit()
@@ -336,8 +337,8 @@ def _accepts_json(accept: bytes) -> bool:
     return check_accept_headers(cast("Any", asked))[0]
 
 
-def _fit(params: object, method: Method) -> bool:
-    """Whether these are parameters of the method, each plainly good, and all that must be there."""
+def _params_fit(params: object, method: Method) -> bool:
+    """Return whether these are the method's parameters, each of the expected type."""
     if type(params) is not dict or (method.named and method.named not in params):
         return False
     for key, value in params.items():
@@ -350,10 +351,10 @@ def _fit(params: object, method: Method) -> bool:
 
 
 def _is_plain_key(key: str) -> bool:
-    """Whether a key of `_meta` is part of the envelope, or nobody's business but the handlers'.
+    """Return whether a key of `_meta` is part of the envelope or only of interest to handlers.
 
-    Keys without a prefix, as `progressToken` or `traceparent`, and those that MCP reserves ask for
-    more than an answer.
+    Keys without a prefix, as `progressToken` or `traceparent`, and keys that MCP reserves ask
+    for more than an answer.
     """
     return key in _ENVELOPE or ("/" in key and "mcp" not in key and "modelcontext" not in key)
 
@@ -363,9 +364,9 @@ def _response(request_id: int | str, kind: bytes, *content: bytes | memoryview) 
     return (head, *content, b"}")
 
 
-async def _call(server: Server, params: Params, stamp: bytes, caller: Caller) -> Sent:
+async def _call(server: Server, params: Params, stamp: bytes, caller: Caller) -> EncodedResult:
     result = await call_tool(server, params["name"], params.get("arguments", {}), caller)
-    return Sent(result.json(stamp), result.is_error, result.code)
+    return EncodedResult(result.json(stamp), result.is_error, result.code)
 
 
 def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
@@ -378,7 +379,7 @@ def _calls_plainly(server: Server, caller: Caller, params: Params) -> bool:
 
 
 def _may_wait(server: Server, request: Request) -> bool:
-    """Whether it calls a widget that is filled, with what is not at hand."""
+    """Return whether the request calls a widget whose feed has no cached answer."""
     if request.method != CALLS:
         return False
     name, given = request.params["name"], request.params.get("arguments", {})
@@ -391,7 +392,7 @@ def _may_wait(server: Server, request: Request) -> bool:
 
 
 async def _unless_gone(receive: sdk.Receive, answering: Coroutine[Any, Any, Parts]) -> Parts:
-    """What is answered, or nothing once whoever asked has hung up."""
+    """Await the answer; cancel it and return nothing if the client disconnects."""
     parts: Parts = ()
 
     async def listen() -> None:
@@ -407,19 +408,19 @@ async def _unless_gone(receive: sdk.Receive, answering: Coroutine[Any, Any, Part
 
 
 def _page_of(name: str) -> Answer:
-    async def page(server: Server, params: Params, _stamp: bytes, caller: Caller) -> Sent:
+    async def page(server: Server, params: Params, _stamp: bytes, caller: Caller) -> EncodedResult:
         pages = await LISTS[name](server, caller)
-        return Sent(pages.ready(params.get("cursor", "")))
+        return EncodedResult(pages.ready(params.get("cursor", "")))
 
     return page
 
 
-async def _read(server: Server, params: Params, _stamp: bytes, caller: Caller) -> Sent:
-    return Sent(orjson.dumps(read_resource(server, caller, params["uri"])))
+async def _read(server: Server, params: Params, _stamp: bytes, caller: Caller) -> EncodedResult:
+    return EncodedResult(orjson.dumps(read_resource(server, caller, params["uri"])))
 
 
-async def _pong(_server: Server, _params: Params, _stamp: bytes, _caller: Caller) -> Sent:
-    return Sent(b"{}")
+async def _pong(_server: Server, _params: Params, _stamp: bytes, _caller: Caller) -> EncodedResult:
+    return EncodedResult(b"{}")
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -446,4 +447,4 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "ping": Method(answer=_pong, modern=False),
     }
 )
-"""What is answered here; everything else is the SDK's."""
+"""The methods answered here; the SDK answers all others."""

@@ -1,7 +1,7 @@
-"""Calls that come by plain HTTP: a backend's own data, and what is done in a widget on our pages.
+"""Calls over plain HTTP: a backend's data, and actions in widgets on our own pages.
 
-They pass the same checks as a call by MCP: scopes, rate, slots, the widgets that the caller
-sees, and only then the arguments. Knows nothing of requests and pages.
+They pass the same checks as calls over MCP: scopes, rate, slots, visible widgets, and only then
+the arguments.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from widgetd.access.principal import Caller, Principal
 from widgetd.errors import CallError
 from widgetd.mcp.builtin.updates import replace_render
 from widgetd.mcp.handlers import CALLS
-from widgetd.mcp.middleware import let_in
+from widgetd.mcp.middleware import authorize
 from widgetd.mcp.server import Server
-from widgetd.observe.observer import Sent
+from widgetd.observe.observer import EncodedResult
 from widgetd.render.result import failure, render_uri, unknown_widget
 from widgetd.store.contract import StoredRender
 from widgetd.widget.actions import tree_actions
 from widgetd.widget.actions.user_input import readable_input
 
 Read = Callable[[], Awaitable[Mapping[str, Any]]]
-"""Gets the arguments from whoever sends them; raises `CallError` where they are none."""
+"""Reads the arguments from the request; raises `CallError` if they are not an object."""
 
 
 async def keep_render(server: Server, user: object, name: str, read: Read) -> dict[str, Any]:
-    """Render `name` from data that no model has to type, and keep the render for `show_render`.
+    """Render `name` from a backend's data and store the render for `show_render`.
 
-    `read` is called only for those who are let in, and for a widget that is there.
+    `read` is called only for an authorized caller and an existing widget.
 
     Returns:
         `{"renderId", "uri", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
     """
     params: dict[str, Any] = {"name": name}
 
-    async def rendered(caller: Caller) -> dict[str, Any]:
+    async def render(caller: Caller) -> dict[str, Any]:
         snapshot = caller.snapshot
         if name not in snapshot.widgets:
             raise unknown_widget(name, snapshot.widgets)
@@ -53,41 +53,41 @@ async def keep_render(server: Server, user: object, name: str, read: Read) -> di
         )
         return {"renderId": render.id, "uri": render_uri(render.id), "summary": render.text}
 
-    return await _answered(server, user, params, rendered)
+    return await _authorize_and_answer(server, user, params, render)
 
 
 async def update_kept(
     server: Server, user: object, name: str, render_id: str, read: Read
 ) -> dict[str, Any]:
-    """Put another version in the place of a render that was kept, as `update_render` does.
+    """Replace a stored render, as `update_render` does.
 
-    `read` gets what that takes besides the id, and is called only for those who are let in.
+    `read` returns the tool's arguments besides the id; it is called only for authorized callers.
 
     Returns:
         `{"renderId", "version", "summary"}`, or `{"error": {"code", "message", "path", ...}}`.
     """
     params: dict[str, Any] = {"name": "update_render"}
 
-    async def rendered(caller: Caller) -> dict[str, Any]:
+    async def render(caller: Caller) -> dict[str, Any]:
         params["arguments"] = given = {"render_id": render_id, **await read()}
         return await replace_render(server.rendering, given, caller, tool=name)
 
-    return await _answered(server, user, params, rendered)
+    return await _authorize_and_answer(server, user, params, render)
 
 
-async def _answered(
+async def _authorize_and_answer(
     server: Server,
     user: object,
     params: Mapping[str, Any],
     rendered: Callable[[Caller], Awaitable[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """What `rendered` says to whoever is let in, or why it failed."""
+    """Return the answer of `rendered` for an authorized caller, or the error."""
 
     async def answer(admitted: Caller) -> dict[str, Any]:
         # The shape of a tool result, so that observers need to know only one.
         try:
-            if admitted.refusal is not None:
-                raise admitted.refusal
+            if admitted.denied is not None:
+                raise admitted.denied
             return {"structuredContent": await rendered(admitted)}
         except CallError as error:
             said = failure(error).wire()
@@ -97,8 +97,8 @@ async def _answered(
                 "_meta": {"widgetd/error": said},
             }
 
-    caller = caller_for(server, principal_of(user, server.otherwise))
-    answered = await let_in(server, caller, answer, method=CALLS, params=params)
+    caller = caller_for(server, principal_of(user, server.anonymous))
+    answered = await authorize(server, caller, answer, method=CALLS, params=params)
     content: dict[str, Any] = answered["structuredContent"]
     return content
 
@@ -127,15 +127,15 @@ async def take_action(
         caller: The user who looks at the page.
         delegated: Whether the page has only the rights of an agent that acts for its user.
     """
-    principal = caller.principal.lent() if delegated else caller.principal
+    principal = caller.principal.delegated() if delegated else caller.principal
     caller = replace(caller, principal=principal, registry=server.registry)
     params = {"name": "widget_action", "arguments": arguments}
 
-    async def act(admitted: Caller) -> Sent:
+    async def act(admitted: Caller) -> EncodedResult:
         result = await server.call("widget_action", arguments, admitted)
-        return Sent(result.json(), result.is_error, result.code)
+        return EncodedResult(result.json(), result.is_error, result.code)
 
-    sent = await let_in(server, caller, act, method=CALLS, params=params)
+    sent = await authorize(server, caller, act, method=CALLS, params=params)
     answer: dict[str, Any] = orjson.loads(sent.json)
     return answer
 

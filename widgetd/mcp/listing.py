@@ -1,8 +1,7 @@
-"""A snapshot becomes the answers to `tools/list` and `resources/list`, once per generation.
+"""Build the answers to `tools/list` and `resources/list`, once per generation and audience.
 
-Lists stand in pages that survive a swap: the cursor is the last key of the page before,
-so that pages go on where they stopped, whatever was swapped in between and whichever
-replica answers.
+The cursor is the last key of the previous page, so pagination continues at the same place
+after a swap and on another replica.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import orjson
 from anyio import to_thread
 from fastmcp.resources.base import Resource
 
-from widgetd.access.principal import MOST_AUDIENCES
+from widgetd.access.principal import MAX_AUDIENCES
 from widgetd.catalog.change import Change
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, BuiltinTools
@@ -31,17 +30,17 @@ T = TypeVar("T")
 Expose = Literal["tools", "search", "auto"]
 
 LIST_TOKENS = 16_000
-"""A list that costs a model more than this drowns it; the bundled widgets cost some 12,000."""
+"""Tokens from which `auto` lists only pinned widgets; the bundled ones cost about 12,000."""
 
 PINNED = "pinned"
-"""The tag that keeps a widget listed where others are only found by search."""
+"""The tag that keeps a widget listed in search mode."""
 
 MANY_RESOURCES = 100
-"""The resources of so many widgets are made in a few milliseconds."""
+"""New widgets from which resource lists are built in a worker thread."""
 
 
 class Pages:
-    """One list of what `name` says, in the order of its keys, of which each is a cursor."""
+    """A paginated list called `name`, sorted by keys; each key is a cursor."""
 
     def __init__(
         self, name: str, keys: Iterable[str], entry: Callable[[str], bytes], page_size: int
@@ -53,12 +52,12 @@ class Pages:
         self._ready: dict[int, bytes] = {}
 
     def page(self, after: str = "") -> dict[str, Any]:
-        """The page behind a cursor: `{"tools": [...], "nextCursor": ...}`, that if more follows."""
+        """Return the page after a cursor: `{"tools": [...], "nextCursor"?: ...}`."""
         page: dict[str, Any] = orjson.loads(self.ready(after))
         return page
 
     def ready(self, after: str = "") -> bytes:
-        """The same page, as JSON."""
+        """Return the same page as JSON."""
         start = bisect_right(self._keys, after)
         ready = self._ready.get(start)
         if ready is None:
@@ -67,21 +66,21 @@ class Pages:
             if keys and start + len(keys) < len(self._keys):
                 page["nextCursor"] = keys[-1]
             ready = orjson.dumps(page)
-            # A caller may send any cursor, and as many; those that we hand out are kept.
+            # Callers can send any number of cursors; only those that we issue are cached.
             if start % self._page_size == 0:
                 self._ready[start] = ready
         return ready
 
 
 class GenerationCache(Generic[T]):
-    """What was made of the snapshots of one generation, one for each audience and `kind`."""
+    """Values made from the snapshots of one generation, one per audience and `kind`."""
 
     def __init__(self) -> None:
         self._generation = ""
         self._made: OrderedDict[tuple[int, Hashable], tuple[Snapshot, T]] = OrderedDict()
 
     def get(self, snapshot: Snapshot, kind: Hashable = None) -> T | None:
-        """What was made of `snapshot`; None if nothing was, or not of late."""
+        """Return the cached value of `snapshot`, or None."""
         if self._generation != snapshot.generation:
             self._generation = snapshot.generation
             self._made.clear()
@@ -89,18 +88,18 @@ class GenerationCache(Generic[T]):
         return made
 
     def put(self, snapshot: Snapshot, made: T, kind: Hashable = None) -> T:
-        """Keep what was made of `snapshot`, and return it."""
+        """Cache the value of `snapshot` and return it."""
         self._made[id(snapshot), kind] = snapshot, made
-        if len(self._made) > MOST_AUDIENCES:
+        if len(self._made) > MAX_AUDIENCES:
             self._made.popitem(last=False)
         return made
 
 
 class ToolListings:
-    """The lists of tools, one for each audience and the built-in tools that it is told of.
+    """The tool lists, one per audience and set of visible built-in tools.
 
-    With `auto`, what the widgets in the first snapshot that is listed cost a model decides whether
-    all of them are listed, or the pinned ones.
+    With `auto`, the token cost of the first listed snapshot decides, once, whether all widgets
+    are listed or only the pinned ones.
     """
 
     def __init__(
@@ -120,7 +119,7 @@ class ToolListings:
         self._cache: GenerationCache[Pages] = GenerationCache()
 
     def of(self, snapshot: Snapshot, tools: frozenset[str] = frozenset()) -> Pages:
-        """The list of `snapshot`, with those of the built-in `tools`."""
+        """Return the list of `snapshot` with these built-in tools."""
         pages = self._cache.get(snapshot, tools)
         if pages is not None:
             return pages
@@ -133,23 +132,23 @@ class ToolListings:
         return self._cache.put(snapshot, pages, tools)
 
     def shown(self, snapshot: Snapshot) -> Mapping[str, Widget]:
-        """The widgets of `snapshot` that are listed; the others are found by search."""
+        """Return the widgets of `snapshot` that are listed; search finds the others."""
         if self._lists_everything(snapshot):
             return snapshot.widgets
         return {name: widget for name, widget in snapshot.widgets.items() if _is_pinned(widget)}
 
     def entry(self, widget: Widget) -> bytes:
-        """How `widget` stands in a list, as JSON."""
+        """Return the list entry of `widget` as JSON."""
         return widget.entry or self._admit(widget)
 
     def wants_headers(self, widget: Widget) -> bool:
-        """Whether its schema asks clients to repeat arguments in HTTP headers."""
+        """Return whether the schema asks clients to repeat arguments in HTTP headers."""
         return HEADER_ANNOTATION in self.entry(widget)
 
     def changed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
-        """Whether clients that know `before` should fetch the list again.
+        """Return whether clients that know `before` should fetch the list again.
 
-        A widget that came or went is announced though it is not listed: search finds it.
+        Added and removed widgets are announced even if they are not listed: search finds them.
         """
         if change.added or change.removed:
             return True
@@ -162,7 +161,7 @@ class ToolListings:
 
     def _lists_everything(self, snapshot: Snapshot) -> bool:
         if self._expose == "auto":
-            # By what is served to anybody: whoever asks first may see only some of it.
+            # The first caller may see only some widgets, so all that are served count.
             owners = (snapshot.entries[paths[0]].widget for paths in snapshot.claims.values())
             costs = (tokens_of_entry(self.entry(widget)) for widget in owners if widget)
             drowns = any(cost > self._list_tokens for cost in accumulate(costs))
@@ -175,7 +174,7 @@ def _is_pinned(widget: Widget) -> bool:
 
 
 class ResourceListings:
-    """The lists of resources: the parts of the widgets that a list of tools shows."""
+    """The resource lists: parts of the listed widgets."""
 
     def __init__(
         self,
@@ -190,7 +189,7 @@ class ResourceListings:
         self._made: WeakKeyDictionary[Widget, Mapping[str, bytes]] = WeakKeyDictionary()
 
     async def of(self, snapshot: Snapshot, readable: Collection[BuiltinResource] = ()) -> Pages:
-        """The list of `snapshot`; that of many new widgets is made beside the event loop."""
+        """Return the list of `snapshot`; for many new widgets it is built in a worker thread."""
         kind = frozenset(one.uri for one in readable)
         pages = self._cache.get(snapshot, kind)
         if pages is not None:
@@ -204,7 +203,7 @@ class ResourceListings:
         return self._cache.put(snapshot, pages, kind)
 
     def _entries(self, snapshot: Snapshot) -> Mapping[str, bytes]:
-        """How the resources of `snapshot` stand in a list, by URI."""
+        """Return the list entries of the resources of `snapshot`, by URI."""
         entries: dict[str, bytes] = {}
         for widget in self._shown(snapshot).values():
             made = self._made.get(widget)

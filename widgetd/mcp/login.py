@@ -1,8 +1,8 @@
-"""Whoever comes without a good token is told, in a way that hosts act on, where to log in.
+"""Answer unauthenticated requests with a challenge that hosts act on.
 
-Where tokens are issued by an authorization server, its address stands in the metadata of this
-resource, and every refusal names that metadata and the scopes to ask for: hosts then log their
-user in by themselves. Where tokens stand in a file alone, there is nowhere to send anybody.
+With an authorization server, every refusal names this resource's metadata and the scopes to
+ask for, so that hosts log their user in by themselves. With a token file alone, a refusal
+names no server.
 
 Source: RFC 9728, sections 3 and 5.1; RFC 6750, section 3; MCP specification 2025-11-25,
 basic/authorization, "Protected Resource Metadata Discovery" and "Scope Challenge Handling".
@@ -14,19 +14,19 @@ from collections.abc import Collection
 
 from widgetd.access.auth import USUAL, Login, Reason, principal_of, steps_up
 from widgetd.mcp import sdk
-from widgetd.mcp.middleware import needs_of
+from widgetd.mcp.middleware import requirements_of
 from widgetd.mcp.server import Server
 from widgetd.schema.json_text import NotJsonError, parse_sent
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-"""Where a resource without a path has its metadata; below it, the others have theirs."""
+"""Path of the metadata of a resource at `/`; other resources' metadata is below it."""
 
 _HELD_BYTES = 4 * 1024 * 1024
-"""Of a message that is read to find out which scope it needs; a longer one is never answered."""
+"""Bytes of a message read to find its scope; the endpoint refuses longer ones anyway."""
 
 
 class Challenges:
-    """An ASGI layer around the endpoint and its authentication: lets in, or says how to log in."""
+    """An ASGI layer around the endpoint and its authentication that adds login challenges."""
 
     def __init__(self, app: sdk.App, *, server: Server, login: Login) -> None:
         self.app = app
@@ -34,17 +34,17 @@ class Challenges:
         self._login = login
 
     async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
-        """Hand a request on, or refuse it."""
+        """Pass a request on, or refuse it with a challenge."""
         user = scope.get("user")
         principal = principal_of(user, None)
         reason: Reason | None = reason_of(scope) if principal is None else None
         asked: Collection[str] = USUAL
         if principal is not None and steps_up(user) and scope["method"] == "POST":
-            taken = await sdk.taken(receive, _HELD_BYTES)
-            receive = sdk.replayed(taken, receive)
-            needed = self._needed(b"".join([one.get("body", b"") for one in taken]))
+            taken = await sdk.receive_body(receive, _HELD_BYTES)
+            receive = sdk.replay(taken, receive)
+            needed = self._required_scope(b"".join([one.get("body", b"") for one in taken]))
             if needed is not None and needed not in principal.scopes:
-                # With what they have already, for hosts ask for exactly what is named.
+                # Hosts request exactly the scopes named here, so name the granted ones too.
                 reason, asked = "no_scope", sorted({needed, *principal.scopes})
         if reason is None:
             await self.app(scope, receive, send)
@@ -53,22 +53,22 @@ class Challenges:
         headers = [(b"www-authenticate", challenge.encode())]
         await sdk.respond(send, status, {"error_description": sentence}, headers)
 
-    def _needed(self, body: bytes) -> str | None:
-        """The scope that a message needs; None for none."""
+    def _required_scope(self, body: bytes) -> str | None:
+        """Return the scope that a message needs; None if it needs none."""
         try:
             message = parse_sent(body)
         except NotJsonError:
-            return None  # which is refused as anybody's
+            return None  # the SDK refuses what is not JSON
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             return None
         params = message.get("params")
         params = params if isinstance(params, dict) else {}
-        needs = needs_of(self._server, message["method"], params)
+        needs = requirements_of(self._server, message["method"], params)
         return None if needs is None else needs.scope
 
 
 def reason_of(scope: sdk.Scope) -> Reason:
-    """Why a request is refused that nobody is known to have sent."""
+    """Return why an unauthenticated request is refused."""
     said = dict(scope["headers"]).get(b"authorization", b"")
     # A browser sends its token as a password.
     sent = said.lower().startswith((b"bearer ", b"basic "))

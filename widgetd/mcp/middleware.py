@@ -1,9 +1,8 @@
-"""The layer around every message: who sends it, what they see, whether it is let in.
+"""The layer around every message: identify the caller, take a snapshot, authorize.
 
-A message takes its snapshot here, once, and keeps it to its end. Lists are answered here
-too, from what is ready; every other answer is somebody else's. A call that is not let in
-has an error as its result, for the model to read; any other request has a protocol error.
-Neither takes more time than it takes to say.
+A message keeps its snapshot to its end. Lists are answered here from prepared pages. A
+refused call gets an error result, which the model can read; any other refused request
+gets a protocol error.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.handlers import CALLS, LISTS
 from widgetd.mcp.roots import LISTEN, Root
 from widgetd.mcp.server import Server
-from widgetd.observe.observer import observed
+from widgetd.observe.observer import observe_call
 from widgetd.store.limits import admission
 
 T = TypeVar("T")
@@ -31,13 +30,13 @@ T = TypeVar("T")
 _FREE = frozenset({"initialize", "server/discover", "ping", "logging/setLevel"})
 
 
-class Needs(NamedTuple):
-    """What is asked of whoever sends a message.
+class Requirements(NamedTuple):
+    """The conditions for a message.
 
     Attributes:
-        scope: What their token must grant.
-        cost: Of their rate.
-        waits: Whether it holds no slot, for it waits: for a change, or for the same user.
+        scope: The scope that the token must grant.
+        cost: Units of the caller's rate limit.
+        waits: Whether it takes no concurrency slot because it mostly waits.
     """
 
     scope: str
@@ -46,7 +45,7 @@ class Needs(NamedTuple):
 
 
 def middleware_of(server: Server, root: Root) -> sdk.Middleware:
-    """The layer around every message that comes to `server` through `root`."""
+    """Return the layer around every message that reaches `server` through `root`."""
 
     async def middleware(context: sdk.Context, call_next: sdk.Next) -> Any:
         method, params, request = context.method, context.params or {}, context.request
@@ -68,16 +67,18 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
             modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
             return {**page, **sdk.envelope(server.mcp)} if modern else page
 
-        async def joined(admitted: Caller) -> Any:
+        async def answer_then_join(admitted: Caller) -> Any:
             answered = await answer(admitted)
             # A notification before the answer to its handshake would confuse a client.
             if method != "initialize":
                 root.clients.join(connection, admitted.principal)
             return answered
 
-        # Nobody answers a notification, so it is no call.
+        # A notification has no answer, so observers do not count it as a call.
         silent = context.request_id is None
-        return await let_in(server, caller, joined, method=method, params=params, silent=silent)
+        return await authorize(
+            server, caller, answer_then_join, method=method, params=params, silent=silent
+        )
 
     return middleware
 
@@ -85,8 +86,8 @@ def middleware_of(server: Server, root: Root) -> sdk.Middleware:
 def caller_of(
     server: Server, root: Root, user: object, client: ClientInfo, meta: Mapping[str, Any]
 ) -> Caller:
-    """Who sent a message through `root`, and what they see; `user` is what HTTP found out."""
-    principal = principal_of(user, server.otherwise)
+    """Return the caller of a message; `user` is the HTTP layer's authentication result."""
+    principal = principal_of(user, server.anonymous)
     return Caller(
         snapshot=server.views.of(server.registry.current, principal.audience),
         principal=principal,
@@ -98,18 +99,18 @@ def caller_of(
     )
 
 
-def needs_of(server: Server, method: str, params: Mapping[str, Any]) -> Needs | None:
-    """What a message of this method asks of whoever sends it; None where it asks nothing."""
+def requirements_of(server: Server, method: str, params: Mapping[str, Any]) -> Requirements | None:
+    """Return the conditions for a message; None for methods that are free for all."""
     if method in _FREE or method.startswith("notifications/"):
         return None
     if method != CALLS:
-        return Needs(READ, waits=method == LISTEN)
+        return Requirements(READ, waits=method == LISTEN)
     name = params.get("name")
     tool = server.builtin.get(name) if isinstance(name, str) else None
-    return Needs(CALL) if tool is None else Needs(tool.scope, tool.cost, tool.waits)
+    return Requirements(CALL) if tool is None else Requirements(tool.scope, tool.cost, tool.waits)
 
 
-async def let_in(
+async def authorize(
     server: Server,
     caller: Caller,
     answer: Callable[[Caller], Awaitable[T]],
@@ -118,21 +119,21 @@ async def let_in(
     params: Mapping[str, Any],
     silent: bool = False,
 ) -> T:
-    """Answer a message if its sender may send it, and tell the observers of a call.
+    """Answer a message if its sender may send it, and report calls to the observers.
 
-    A call is answered in any case: `answer` gets a caller whose `refusal` says why it is
-    refused, because a model reads results, not protocol errors.
+    A call is answered in any case: `answer` gets a caller whose `denied` says why, because a
+    model reads results, not protocol errors.
 
     Raises:
-        MCPError: It is no call, and is not let in.
+        MCPError: The message is not a call, and it is refused.
     """
-    async with _admitted(server, needs_of(server, method, params), caller.principal) as refusal:
+    async with _admit(server, requirements_of(server, method, params), caller.principal) as refusal:
         if refusal is not None and method != CALLS:
             raise sdk.protocol_error(refusal)
-        admitted = caller.with_refusal(refusal)
+        admitted = caller.with_denial(refusal)
         if method != CALLS or silent or not server.observers:
             return await answer(admitted)
-        return await observed(
+        return await observe_call(
             partial(answer, admitted),
             params,
             caller,
@@ -142,10 +143,10 @@ async def let_in(
 
 
 @asynccontextmanager
-async def _admitted(
-    server: Server, needs: Needs | None, principal: Principal
+async def _admit(
+    server: Server, needs: Requirements | None, principal: Principal
 ) -> AsyncIterator[CallError | None]:
-    """Let a message in for as long as the block runs, or say why it is not let in."""
+    """Hold a concurrency slot while the block runs, or yield why the message is refused."""
     if needs is None:
         yield None
         return

@@ -48,7 +48,7 @@ async def notify(server: Server) -> None:
                 notice_for = partial(seen, before, now)
                 legacy = sum([await root.tell(notice_for, tasks) for root in tuple(server.roots)])
                 for observer in server.observers:
-                    observer.notified(notice)
+                    observer.on_notice(notice)
                 _log.debug("clients.notified", legacy=legacy, generation=now.generation)
                 await anyio.sleep(INTERVAL_S)
 
@@ -61,7 +61,7 @@ async def notify_of_renders(server: Server) -> None:
     replaced, renders = Replaced(), server.store.renders
 
     def seen(render: StoredRender, audience: Audience) -> Notice:
-        saw = audience.saw(elevated=render.elevated, marks=set(render.marks))
+        saw = audience.could_see(elevated=render.elevated, marks=set(render.marks))
         return Notice(updated=(render_uri(render.id),)) if saw else Notice()
 
     with renders.hearing(replaced):

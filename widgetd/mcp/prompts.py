@@ -1,7 +1,7 @@
-"""The one prompt: a person has data, and wants it seen.
+"""The prompt `show_data`: a user has data and wants to see it.
 
-Hosts offer it as a command. It names the widgets that the search finds for the wish and for the
-data, and asks for one call.
+Hosts offer it as a command. It names the widgets that the search finds for the wish and the
+data, and asks the model for one call.
 """
 
 from __future__ import annotations
@@ -23,15 +23,11 @@ if TYPE_CHECKING:
     from widgetd.schema.json_values import Json
 
 MOST_NAMED = 3
-"""Widgets for the model to choose from."""
+"""Widgets that the prompt offers to the model."""
 
 
 def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
-    """The prompt `show_data(data, wish?)`.
-
-    Args:
-        context: What may be used for whoever is asking.
-    """
+    """Return the prompt `show_data(data, wish?)`; `context` gives the services of a request."""
 
     async def show_data(
         data: Annotated[str, Field(description="What is to be shown: JSON, CSV or plain text.")],
@@ -61,7 +57,7 @@ def show_data_prompt(context: Callable[[], ToolContext]) -> Prompt:
 
 
 async def _fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
-    """The best widgets for the wish, for the names in the data, and for its words, in turn."""
+    """Return the best widgets for the wish, the names in the data and its words, in turn."""
     snapshot, audience = context.caller.snapshot, context.caller.principal.audience
     await context.search.prepare(snapshot, audience=audience)
 
@@ -78,7 +74,7 @@ async def _fitting(context: ToolContext, data: str, wish: str) -> list[Widget]:
 
 
 def _keys(data: str) -> Iterator[str]:
-    """The names of the properties in `data`, each once, outer before inner; none if not JSON."""
+    """Yield each property name in `data` once, outer before inner; nothing if it is not JSON."""
     try:
         waiting: list[Json] = [orjson.loads(data)]
     except orjson.JSONDecodeError:

@@ -32,7 +32,7 @@ from mcp_types import Tool as McpTool
 from pydantic import PrivateAttr
 
 from widgetd.access.auth import principal_of
-from widgetd.access.principal import Caller, current_caller, placed
+from widgetd.access.principal import Caller, current_caller, with_prefix
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
 from widgetd.mcp.builtin.table import BuiltinTool
@@ -49,11 +49,11 @@ Lifespan = Callable[[Server], AbstractAsyncContextManager[None]]
 """A context that is entered when a server starts and left when it ends."""
 
 Answer = Callable[[dict[str, Any]], Awaitable[Result]]
-"""A call's arguments to its result, errors included."""
+"""Answers a call with these arguments; errors are results too."""
 
 
 class ServedTool(Tool):
-    """One of our tools, as FastMCP has tools: the author's schema verbatim, our own result."""
+    """One of our tools as a FastMCP tool, with the author's schema verbatim and our own result."""
 
     _answer: Answer = PrivateAttr()
 
@@ -62,21 +62,21 @@ class ServedTool(Tool):
         self._answer = answer
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Answer a call that came by FastMCP's own way."""
+        """Answer a call that FastMCP dispatches itself."""
         result = await self._answer(arguments)
         return ToolResult.from_mcp_result(CallToolResult.model_validate(result.values()))
 
     def get_meta(self) -> dict[str, Any]:
-        """Our own metadata, without the bookkeeping that FastMCP would add."""
+        """Return our metadata without the entries that FastMCP would add."""
         return self.meta or {}
 
     def to_mcp_tool(self, **overrides: Any) -> McpTool:
-        """The tool as it is listed, without metadata where it has none."""
+        """Return the tool's list entry, without `_meta` if it has none."""
         return super().to_mcp_tool(**{"_meta": self.meta or None, **overrides})
 
 
-class WidgetProvider(sdk.Reached):
-    """The widgets of the snapshot that the request at hand is answered from."""
+class WidgetProvider(sdk.MountedProvider):
+    """Provides FastMCP with the widgets of the snapshot of the request at hand."""
 
     def __init__(self, server: Server, lifespan: Lifespan | None) -> None:
         super().__init__()
@@ -86,13 +86,13 @@ class WidgetProvider(sdk.Reached):
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
-        """Whatever must run as long as the server does."""
+        """Run the server's lifespan context."""
         async with self._lifespan(self._server) if self._lifespan else nullcontext():
             yield
 
     @contextmanager
     def reached_through(self, root: FastMCP) -> Iterator[None]:
-        """Within it, clients of `root` reach the widgets; it may be entered more than once."""
+        """Let clients of `root` reach the widgets while the block runs; it is reentrant."""
         roots = self._server.roots
         entered = next((one for one in roots if one.mcp is root), None)
         if entered is None:
@@ -107,19 +107,19 @@ class WidgetProvider(sdk.Reached):
                 roots.remove(entered)
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
-        """None: a render is too short to be a task, so no tool is made at the start to find out."""
+        """Return no tasks: renders are too short, and FastMCP need not build tools to know it."""
         return ()
 
     def tool_of_widget(self, widget: Widget) -> ServedTool:
-        """A widget's tool, kept as long as the widget is, and so not keeping it."""
+        """Return a widget's tool, cached without keeping the widget alive."""
         tool = self._tools.get(widget)
         if tool is None:
-            tool = self._tools[widget] = self._tool(self._server.said_of(widget))
+            tool = self._tools[widget] = self._tool(self._server.entry_fields(widget))
         return tool
 
     def tool_of_builtin(self, tool: BuiltinTool) -> ServedTool:
-        """A built-in tool."""
-        return self._tool(tool.said)
+        """Return a built-in tool as a FastMCP tool."""
+        return self._tool(tool.entry_fields)
 
     def _tool(self, said: Mapping[str, Any]) -> ServedTool:
         return ServedTool(
@@ -144,7 +144,11 @@ class WidgetProvider(sdk.Reached):
             *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in told),
             *map(self.tool_of_widget, shown),
         )
-        return tuple(_placed(tool, caller.prefix) for tool in tools) if caller.prefix else tools
+        return (
+            tuple(_with_page_prefix(tool, caller.prefix) for tool in tools)
+            if caller.prefix
+            else tools
+        )
 
     async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:  # noqa: ARG002 - widgets have one version
         if name in self._server.builtin:
@@ -173,7 +177,7 @@ class WidgetProvider(sdk.Reached):
             return render_resource(uri, render)
         caller, server = self._caller, self._server
         found = server.resources.find(uri, caller.snapshot, caller.prefix)
-        if found is not None or caller.refusal is not None:
+        if found is not None or caller.denied is not None:
             return found
         readable = server.readable_by(caller.principal)
         return await read_of_toolset(readable, uri, server.context(caller))
@@ -197,13 +201,13 @@ class WidgetProvider(sdk.Reached):
         return current_caller(self._server.registry)
 
 
-def _placed(tool: Tool, prefix: str) -> Tool:
-    """`tool`, with its page where whoever asks will find it."""
+def _with_page_prefix(tool: Tool, prefix: str) -> Tool:
+    """Return `tool` with its page's URI as clients of a mounted server know it."""
     meta = tool.get_meta()
     ui = meta.get("ui", {})
     if "resourceUri" not in ui:
         return tool
-    there = {**ui, "resourceUri": placed(ui["resourceUri"], prefix)}
+    there = {**ui, "resourceUri": with_prefix(ui["resourceUri"], prefix)}
     return tool.model_copy(update={"meta": {**meta, "ui": there}})
 
 
@@ -222,10 +226,13 @@ async def answer_call(server: Server, _context: sdk.Context, params: CallToolReq
     """
     arguments, caller = params.arguments or {}, current_caller(server.registry)
     tool = server.builtin.get(params.name)
-    if tool is not None and tool.asks and caller.client.asks and caller.refusal is None:
-        answer, question = sdk.confirmed(params), tool.asks(server.context(caller), arguments)
+    if tool is not None and tool.asks and caller.client.asks and caller.denied is None:
+        answer, question = (
+            sdk.read_confirmation(params),
+            tool.asks(server.context(caller), arguments),
+        )
         if question and answer is None:
-            return sdk.asked_first(question)
+            return sdk.ask_first(question)
         if question and not answer:
             refusal = CallError("W3006", "the user did not agree, so nothing was done")
             return {"resultType": "complete", **error_result(refusal).values()}
@@ -249,7 +256,7 @@ def header_schema(server: Server, name: str) -> dict[str, Any] | None:
     The SDK asks before the middleware runs, so the caller is found here: a schema would tell
     a stranger that the widget exists.
     """
-    audience = principal_of(auth_context_var.get(), server.otherwise).audience
+    audience = principal_of(auth_context_var.get(), server.anonymous).audience
     widget = server.views.of(server.registry.current, audience).widgets.get(name)
     if widget is None or not server.listings.wants_headers(widget):
         return None

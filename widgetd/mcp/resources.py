@@ -1,14 +1,13 @@
-"""What can be read of widgets, besides calling them: widget -> resources.
+"""The MCP resources of widgets.
 
-    widget://flight_tracker            what it is, and what parts there are
-    widget://flight_tracker/template   one part of it
+    widget://flight_tracker            an overview and its parts
+    widget://flight_tracker/template   one part
     ui://widgetd/flight_tracker.html   the page that draws its results
-    widgetd://renders/{id}             a render, as long as it is kept
-    widgetd://ui-types                 every type of response that is served
+    widgetd://renders/{id}             a stored render
+    widgetd://ui-types                 every type of response being served
     widgetd://schemas/result           the JSON Schema of a result's `_meta`
 
-Each is read from the snapshot of the moment. A part that a widget lacks does
-not exist: reading it is an error, not an empty answer.
+A part that a widget lacks does not exist: reading it is an error, not an empty answer.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from fastmcp.resources.template import ResourceTemplate
 from orjson import Fragment
 from pydantic import AnyUrl
 
-from widgetd.access.principal import placed
+from widgetd.access.principal import with_prefix
 from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, ToolContext
@@ -46,11 +45,11 @@ _VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
 _LISTED = ("template", "encoded")
 
 _SLOW = "problems"
-"""The part that renders the widget many times over; there always is one."""
+"""The part that renders the widget in every state; every widget has it."""
 
 
 class ServedResource(Resource):
-    """A resource of ours; content that takes long to make is made beside the event loop."""
+    """One of our resources; content that is a function runs in a worker thread."""
 
     content: str | bytes | Callable[[], str]
 
@@ -58,7 +57,7 @@ class ServedResource(Resource):
         super().__init__(uri=AnyUrl(uri), **fields)
 
     async def read(self) -> ResourceResult:
-        """The content, with its type and metadata."""
+        """Return the content with its type and metadata."""
         content = self.content
         if callable(content):
             content = await to_thread.run_sync(content)
@@ -66,12 +65,12 @@ class ServedResource(Resource):
         return ResourceResult([item])
 
     def get_meta(self) -> dict[str, Any]:
-        """Our own metadata, without the bookkeeping that FastMCP would add."""
+        """Return our metadata without the entries that FastMCP would add."""
         return self.meta or {}
 
 
 def resources_of(readable: BuiltinResource) -> Iterator[Resource]:
-    """The resources of a toolset that a list names."""
+    """Yield the listed resources of a toolset."""
     for uri in readable.listed:
         value = readable.value_of(uri)
         yield ServedResource(
@@ -87,7 +86,7 @@ def resources_of(readable: BuiltinResource) -> Iterator[Resource]:
 async def read_of_toolset(
     readable: Iterable[BuiltinResource], uri: str, context: ToolContext
 ) -> Resource | None:
-    """The resource of a toolset at `uri`; None where there is none."""
+    """Read the resource of a toolset at `uri`; None if there is none."""
     for one in readable:
         value = one.value_of(uri)
         content = None if value is None else await one.read(context, value)
@@ -97,7 +96,7 @@ async def read_of_toolset(
 
 
 def uris(tool: str) -> tuple[str, ...]:
-    """The URIs whose content a change of this widget may change."""
+    """Return the URIs whose content may change with this widget."""
     return (_uri(tool), *(_uri(tool, part) for part in PARTS), view_uri(tool), UI_TYPES)
 
 
@@ -106,14 +105,14 @@ def _uri(tool: str, part: str = "") -> str:
 
 
 class Resources:
-    """The resources of a snapshot.
+    """The resources of snapshots.
 
     Attributes:
-        image_origins: Origins that images may come from in every widget.
+        image_origins: Origins of images that every widget may load.
 
     Args:
-        view: The page that draws results; empty where there is none.
-        draws: What is being drawn.
+        view: The page that draws results; empty for none.
+        draws: The journal of renders in progress.
     """
 
     def __init__(
@@ -125,11 +124,11 @@ class Resources:
 
     @property
     def has_view(self) -> bool:
-        """Whether there is a page that draws results."""
+        """Return whether there is a page that draws results."""
         return bool(self._view)
 
     def of_widget(self, widget: Widget, snapshot: Snapshot) -> Iterator[Resource]:
-        """The resources of one widget that a list names; the others are found by the templates."""
+        """Yield the listed resources of one widget; templates lead to the others."""
         for part in _LISTED:
             found = self._part(widget, part, snapshot)
             if found is not None:
@@ -138,7 +137,7 @@ class Resources:
             yield self._page(widget)
 
     def of_all(self, snapshot: Snapshot) -> Iterator[Resource]:
-        """The resources that belong to no widget."""
+        """Yield the resources that belong to no single widget."""
         types = [
             {
                 "uiType": said.ui_type,
@@ -158,7 +157,7 @@ class Resources:
         )
 
     def templates(self, readable: Iterable[BuiltinResource] = ()) -> tuple[ResourceTemplate, ...]:
-        """Where everything else is, with `{tool}` to be filled in."""
+        """Return the resource templates."""
         return (
             *(
                 _template(one.name, one.uri, one.description, one.mime_type)
@@ -174,7 +173,7 @@ class Resources:
         )
 
     def find(self, uri: str, snapshot: Snapshot, prefix: str = "") -> Resource | None:
-        """The resource at `uri`, renders excepted; None if there is none."""
+        """Return the resource at `uri`, except renders; None if there is none."""
         if uri in (UI_TYPES, RESULT_SCHEMA):
             return next(one for one in self.of_all(snapshot) if str(one.uri) == uri)
         if (match := _WIDGET.fullmatch(uri)) and match[1] in snapshot.widgets:
@@ -189,11 +188,11 @@ class Resources:
             return None
         mime_type, read = PARTS[part]
 
-        def drawn() -> str:
+        def render_part() -> str:
             with self._draws.of(widget.key):
                 return read(widget, snapshot) or ""
 
-        content = drawn if part == _SLOW else read(widget, snapshot)
+        content = render_part if part == _SLOW else read(widget, snapshot)
         if content is None:
             return None
         return ServedResource(
@@ -218,7 +217,7 @@ class Resources:
 
 
 def render_resource(uri: str, render: StoredRender) -> Resource:
-    """A render in its newest version: `{"tree", "text", "data", "ui", "render"}`."""
+    """Return a render's newest version as `{"tree", "text", "data", "ui", "render"}`."""
     content = {
         "tree": Fragment(render.tree),
         "text": render.text,
@@ -238,7 +237,7 @@ def _overview(widget: Widget, prefix: str) -> Resource:
         "tags": definition.tags,
         "uiType": definition.ui_type,
         "digest": widget.key,
-        "parts": [placed(_uri(widget.tool, part), prefix) for part in PARTS],
+        "parts": [with_prefix(_uri(widget.tool, part), prefix) for part in PARTS],
     }
     return ServedResource(
         _uri(widget.tool),

@@ -15,7 +15,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from widgetd.access.principal import Audience, placed
+from widgetd.access.principal import Audience, with_prefix
 from widgetd.mcp import sdk
 from widgetd.mcp.clients import Clients, NoticeFor
 from widgetd.observe.observer import Notice
@@ -73,7 +73,7 @@ class Root:
 
         def as_named_here(audience: Audience) -> Notice:
             notice = notice_for(audience)
-            updated = tuple(placed(uri, self.prefix) for uri in notice.updated)
+            updated = tuple(with_prefix(uri, self.prefix) for uri in notice.updated)
             return replace(notice, updated=updated)
 
         return await self.clients.tell(as_named_here, tasks)

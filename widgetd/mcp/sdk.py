@@ -61,7 +61,7 @@ Source: JSON-RPC 2.0, section 5.1.
 Context = ServerRequestContext[Any, Any]
 Next = Callable[[Context], Awaitable[Any]]
 Middleware = Callable[[Context, Next], Awaitable[Any]]
-"""A layer around every message: it answers itself, or hands the context on."""
+"""A layer around every message: it answers by itself or passes the context on."""
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -115,27 +115,27 @@ def protocol_error(error: CallError) -> MCPError:
 
 
 def lowlevel_of(server: FastMCP) -> Server[Any]:
-    """The SDK's server inside a FastMCP server."""
+    """Return the SDK's server inside a FastMCP server."""
     return cast("Server[Any]", server._mcp_server)  # noqa: SLF001 - FastMCP offers no public way
 
 
 def connection_of(session: ServerSession) -> Connection:
-    """The connection that outlives the one request a session object is made for."""
+    """Return the connection of a session object, which itself lives for one request only."""
     return session._connection  # noqa: SLF001 - the SDK offers no public way
 
 
-class Reached(Provider):
-    """A provider that is told of every server which serves what it provides."""
+class MountedProvider(Provider):
+    """A provider that learns of every server into which it is mounted."""
 
     def reached_through(self, root: FastMCP) -> AbstractContextManager[None]:
-        """Entered while `root` runs, be it its own server or one that this is mounted into."""
+        """Return a context that is entered while `root`, its own server or an outer one, runs."""
         raise NotImplementedError
 
     @contextmanager
     def _extension_runtime(
         self, available: frozenset[str], *, root: FastMCP | None
     ) -> Iterator[None]:
-        """Through every mount and wrapper FastMCP tells a provider of the servers above it."""
+        """Enter `reached_through`; FastMCP calls this through every mount and wrapper."""
         with (
             super()._extension_runtime(available, root=root),
             self.reached_through(root) if root is not None else nullcontext(),
@@ -144,7 +144,7 @@ class Reached(Provider):
 
 
 def path_prefix(root: Provider, provider: Provider) -> str:
-    """What namespaces between `provider` and `root` put before the path of a URI, as `ui/`."""
+    """Return what mounts between `root` and `provider` put before the path of a URI: `ui/`."""
     return _path_prefix(root, provider) or ""
 
 
@@ -168,18 +168,18 @@ def _inside(holder: Provider) -> Sequence[Provider]:
 
 
 def envelope(server: FastMCP) -> dict[str, Any]:
-    """What every modern list result carries besides the list."""
+    """Return the fields of every modern list result besides the list."""
     stamp = {SERVER_INFO_META_KEY: lowlevel_of(server).server_info_stamp}
     return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": stamp}
 
 
 def client_info(connection: Connection) -> ClientInfo:
-    """What the client at the other end of a connection said of itself."""
+    """Return the description that the client of a connection gave of itself."""
     params, capabilities = connection.client_params, connection.client_capabilities
     info = None if params is None else params.client_info
     extensions = None if capabilities is None else capabilities.extensions
     elicitation = None if capabilities is None else capabilities.elicitation
-    # Before, a server would have to ask on a stream that answers in JSON do not have.
+    # Legacy elicitation needs a stream; our answers are plain JSON.
     has_rounds = connection.protocol_version in MODERN_PROTOCOL_VERSIONS
     return ClientInfo(
         name="" if info is None else info.name,
@@ -190,21 +190,21 @@ def client_info(connection: Connection) -> ClientInfo:
     )
 
 
-CONFIRMED = "confirmed"
-"""The one thing that a user is asked before a call: whether it is to be done."""
+CONFIRMED = "read_confirmation"
+"""Key of the one question before a call: whether to do it."""
 
 
-def asked_first(question: str) -> dict[str, Any]:
-    """The answer to a call by which the client asks its user first, and then calls again."""
-    confirmed = {"type": "boolean", "title": "Yes", "default": False}
-    schema = {"type": "object", "properties": {CONFIRMED: confirmed}, "required": [CONFIRMED]}
+def ask_first(question: str) -> dict[str, Any]:
+    """Return the answer that makes a client ask its user and then repeat the call."""
+    answer = {"type": "boolean", "title": "Yes", "default": False}
+    schema = {"type": "object", "properties": {CONFIRMED: answer}, "required": [CONFIRMED]}
     params = {"mode": "form", "message": question, "requestedSchema": schema}
-    asked = {"method": "elicitation/create", "params": params}
-    return {"resultType": "input_required", "inputRequests": {CONFIRMED: asked}}
+    request = {"method": "elicitation/create", "params": params}
+    return {"resultType": "input_required", "inputRequests": {CONFIRMED: request}}
 
 
-def confirmed(params: CallToolRequestParams) -> bool | None:
-    """What a user said who was asked before this call; None where nobody was."""
+def read_confirmation(params: CallToolRequestParams) -> bool | None:
+    """Return the user's answer to that question; None if the user was not asked."""
     answer = (params.input_responses or {}).get(CONFIRMED)
     if not isinstance(answer, ElicitResult):
         return None
@@ -212,7 +212,7 @@ def confirmed(params: CallToolRequestParams) -> bool | None:
 
 
 def route_of(app: Any, path: str) -> Any:
-    """The route of the MCP endpoint at `path`, whose `app` is the endpoint with its layers."""
+    """Return the route of the MCP endpoint at `path`; its `app` is the endpoint in its layers."""
     return next(route for route in app.routes if getattr(route, "path", None) == path)
 
 
@@ -225,12 +225,12 @@ def wrap_endpoint(route: Any, layer: Callable[[App], Layer]) -> Layer:
 
 
 def put_before(app: Any, layer: Callable[[App], App]) -> None:
-    """Put `layer` before everything else that an HTTP app does with a request."""
+    """Put `layer` in front of all middleware of an HTTP app."""
     app.middleware_stack = layer(app.middleware_stack or app.build_middleware_stack())
 
 
 def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
-    """Whether the Host check of an app lets a request pass that has no Origin."""
+    """Return the Host check of an app, for requests that have no Origin."""
     [guard] = [one for one in app.user_middleware if one.cls is HostOriginGuardMiddleware]
 
     async def passes(scope: Scope) -> bool:
@@ -249,8 +249,8 @@ def host_check(app: Any) -> Callable[[Scope], Awaitable[bool]]:
     return passes
 
 
-async def taken(receive: Receive, most_bytes: int) -> list[Message]:
-    """The messages of a request's body; the last says `more_body` where it is longer than that."""
+async def receive_body(receive: Receive, most_bytes: int) -> list[Message]:
+    """Receive a request's body; the last message has `more_body` if the body is longer."""
     messages, length = [await receive()], 0
     while messages[-1].get("more_body") and length <= most_bytes:
         length += len(messages[-1].get("body", b""))
@@ -258,8 +258,8 @@ async def taken(receive: Receive, most_bytes: int) -> list[Message]:
     return messages
 
 
-def replayed(messages: Sequence[Message], receive: Receive) -> Receive:
-    """`receive`, with the messages that were taken already before all others."""
+def replay(messages: Sequence[Message], receive: Receive) -> Receive:
+    """Return a `receive` that first repeats messages that were received already."""
     waiting = iter(messages)
 
     async def again() -> Message:
@@ -279,8 +279,8 @@ async def respond(
     await send({"type": "http.response.body", "body": body})
 
 
-async def authenticated(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
-    """Whose bearer token an `Authorization` header holds, as the HTTP layer finds it out."""
+async def authenticate(auth: TokenVerifier, header: bytes) -> AuthenticatedUser | None:
+    """Return the user of an `Authorization` header's bearer token, as the HTTP layer does."""
     said = SimpleNamespace(headers={"authorization": header.decode("latin-1")})
     found = await BearerAuthBackend(auth).authenticate(cast("Any", said))
     return None if found is None else found[1]
@@ -309,10 +309,7 @@ def sessions_of(endpoint: Any) -> Mapping[str, Any]:
 
 
 def is_live(endpoint: Any, session: str, user: object) -> bool:
-    """Whether a legacy session goes on and is this user's, as the SDK decides it.
-
-    A session is for the credential alone that opened it.
-    """
+    """Return whether a legacy session is open and was opened with this user's credential."""
     manager = _manager(endpoint)
     transport = sessions_of(endpoint).get(session)
     if transport is None or transport.is_terminated:
@@ -324,10 +321,10 @@ def is_live(endpoint: Any, session: str, user: object) -> bool:
 
 
 def renew(endpoint: Any, session: str) -> None:
-    """Let a session's idle time begin anew, as the SDK does after each request."""
+    """Restart a session's idle timer, as the SDK does after each request."""
     transport = sessions_of(endpoint)[session]
     idle_s, until = transport._idle_timeout, anyio.current_time() + transport._idle_timeout  # noqa: SLF001 - as above
-    # A timer costs more than a call can spare, and a hundredth of the time is not missed.
+    # Moving the deadline takes longer than the call itself; 1 % of the idle time is close enough.
     if until - transport.idle_scope.deadline > idle_s / 100:
         transport.idle_scope.deadline = until
 

@@ -29,7 +29,7 @@ from widgetd.mcp.roots import Root
 from widgetd.mcp.sessions import SessionBounds, Sessions
 from widgetd.observe.observer import Observer
 from widgetd.render.calls import Rendering
-from widgetd.render.entry import said_of, tool_entry
+from widgetd.render.entry import entry_fields, tool_entry
 from widgetd.render.result import Policy, Result, error_result, unknown_widget
 from widgetd.search.search import Search
 from widgetd.store.contract import Store
@@ -38,26 +38,26 @@ from widgetd.widget.widget import Widget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """How widgets are served, whatever they are.
+    """Options of a server that do not depend on its widgets.
 
     Attributes:
-        policy: How results are shaped.
-        expose: Whether every widget is listed, or the pinned ones.
-        list_tokens: What listed widgets may cost a model, before `auto` lists the pinned ones.
-        formats: Whether listed schemas say each `format`, which is enforced in any case.
-        page_size: How many tools stand on one page of a list; 0 for all.
-        resources: What can be read besides.
-        observers: Are told of each call.
-        otherwise: Who calls where no token says it.
-        sessions: How many legacy sessions may be open over HTTP.
-        draws: What is being drawn.
-        builtin: The rows of the table of built-in tools, of all toolsets.
-        reserved: What else no widget may be called.
-        toolsets: Those that are switched on besides `core`.
-        unlisted: Tools that would only say why they cannot be used here.
-        readable: What the toolsets have to read, of all of them.
-        services: What their rows need, by type.
-        traced: Whether somebody wants a span of each request.
+        policy: The shape of results.
+        expose: Whether all widgets are listed, or only the pinned ones.
+        list_tokens: Tokens that listed widgets may cost before `auto` lists only the pinned ones.
+        formats: Whether listed schemas include `format`, which is enforced in any case.
+        page_size: Tools on one page of a list; 0 for all.
+        resources: The resources of widgets.
+        observers: Receive each call, render and notice.
+        anonymous: The principal of requests without a token.
+        sessions: Limits on legacy sessions over HTTP.
+        draws: The journal of renders in progress.
+        builtin: The rows of built-in tools of all toolsets.
+        reserved: Further names that no widget may take.
+        toolsets: The toolsets that are on besides `core`.
+        unlisted: Tools that are not listed because they can only fail here.
+        readable: The resources of all toolsets.
+        services: What the rows of toolsets need, by type.
+        traced: Whether each request gets an OpenTelemetry span.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -67,7 +67,7 @@ class ServerOptions:
     page_size: int = 0
     resources: Resources = field(default_factory=Resources)
     observers: Sequence[Observer] = ()
-    otherwise: Principal = LOCAL
+    anonymous: Principal = LOCAL
     sessions: SessionBounds = field(default_factory=SessionBounds)
     draws: Draws | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
@@ -80,17 +80,17 @@ class ServerOptions:
 
 
 class Server:
-    """What a FastMCP server serves of a registry, and who listens to it.
+    """A registry as an MCP server: answers calls and lists, and knows its roots and sessions.
 
     Attributes:
-        mcp: Ready to be run on any transport.
-        standalone: Whether nothing else is served, so that lists are ours to answer.
-        otherwise: Who calls where no token says it.
-        traced: Whether somebody wants a span of each request.
-        admit: Widget to its entry in a list of tools; raises `WidgetError` where it has none.
-        said_of: Widget to what a list says of its tool, as the SDK's own tools hold it.
-        roots: The servers through which clients reach all this, `mcp` first.
-        sessions: Whose legacy sessions are open over HTTP; None where it is not served.
+        mcp: The FastMCP server, ready to run on any transport.
+        standalone: Whether it serves nothing else, so that we answer lists ourselves.
+        anonymous: The principal of requests without a token.
+        traced: Whether each request gets an OpenTelemetry span.
+        admit: Encodes a widget's list entry; raises `WidgetError` if it can have none.
+        entry_fields: Returns a widget's list entry as the fields of an SDK tool.
+        roots: The servers through which clients reach the widgets, `mcp` first.
+        sessions: The open legacy sessions over HTTP; None without HTTP.
 
     Raises:
         ConfigError: Two built-in tools have the same name.
@@ -111,7 +111,7 @@ class Server:
         self.standalone = standalone
         self.resources = resources = options.resources
         self.observers = options.observers
-        self.otherwise = options.otherwise
+        self.anonymous = options.anonymous
         self.traced = options.traced
         self.rendering = Rendering(
             registry, options.policy, store, observers=options.observers, draws=options.draws
@@ -127,8 +127,8 @@ class Server:
             formats=options.formats,
             reserved=builtin.reserved | options.reserved,
         )
-        self.said_of: Callable[[Widget], dict[str, Any]] = partial(
-            said_of, has_view=resources.has_view, formats=options.formats
+        self.entry_fields: Callable[[Widget], dict[str, Any]] = partial(
+            entry_fields, has_view=resources.has_view, formats=options.formats
         )
         self.listings = ToolListings(
             self.admit,
@@ -144,13 +144,13 @@ class Server:
 
     @property
     def clients(self) -> Clients:
-        """Who listens to `mcp`."""
+        """Return the clients that listen to `mcp`."""
         return self.roots[0].clients
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Result:
         """Answer a call of a widget or a built-in tool; errors are results too."""
-        if caller.refusal is not None:
-            return error_result(caller.refusal)
+        if caller.denied is not None:
+            return error_result(caller.denied)
         if name in self.builtin:
             return await self.builtin.call(name, arguments, self.context(caller))
         widget = caller.snapshot.widgets.get(name)
@@ -162,26 +162,26 @@ class Server:
             return error_result(error)
 
     def context(self, caller: Caller) -> ToolContext:
-        """What a handler of a built-in tool may use."""
+        """Return the context of a built-in tool's handler."""
         return ToolContext(
             caller=caller,
             rendering=self.rendering,
             store=self.store,
             search=self.search,
-            schema=lambda widget: self.said_of(widget)["inputSchema"],
+            schema=lambda widget: self.entry_fields(widget)["inputSchema"],
             services=self.services,
         )
 
     def readable_by(self, principal: Principal) -> tuple[BuiltinResource, ...]:
-        """What the toolsets have to read for `principal`."""
+        """Return the resources of toolsets that `principal` may read."""
         return tuple(one for one in self._readable if one.scope in principal.scopes)
 
     def provide(self, *services: object) -> None:
-        """Hand in what the rows of some toolsets need and can be made only now."""
+        """Add services of toolsets that need the server itself to be made."""
         self.services.update({type(service): service for service in services})
 
     def end_streams(self, gone: Collection[Principal] | None = None) -> None:
-        """End the streams on which clients hear of changes; those of `gone`, or all."""
+        """End the notification streams of the principals in `gone`; by default of all."""
         if gone is None:
             self.clients.close()
         else:
@@ -190,8 +190,5 @@ class Server:
             self.sessions.end_streams(gone)
 
     def tools_for(self, principal: Principal, snapshot: Snapshot, *, apps: bool = True) -> Pages:
-        """The list of tools that `principal` is given of their view of a snapshot.
-
-        Without `apps`, their client shows no MCP Apps views, whose pages have tools of their own.
-        """
+        """Return the tool list for `principal`; app-only tools are listed only with `apps`."""
         return self.listings.of(snapshot, self.builtin.listed_for(principal.scopes, apps=apps))

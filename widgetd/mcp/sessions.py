@@ -1,10 +1,9 @@
-"""Whose legacy sessions are open, and how many: each principal has a bound, and all have one.
+"""Limits on legacy sessions: per principal, and in all.
 
-A session costs memory for as long as its client might come back, and nothing says that it will
-not. So opening one is paid for like a call, and where there are as many as may be, the one that
-was idle longest gives way; its client is told 404, as the protocol has it, and shakes hands anew.
-Whatever is in flight, a standing stream too, keeps its session; whoever tells clients of changes
-hears when such a stream is open.
+A session costs memory for as long as its client might come back. Opening one costs a unit of
+the rate limit, and at the limit the session that was idle longest is closed; its client gets
+404, as the protocol says, and repeats the handshake. A request in flight or a standing stream
+keeps its session open.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ _TOO_MANY = "as many sessions as may be are in use; end one, or try again later"
 
 
 YEAR_S = 365 * 24 * 3600
-"""Longer than a stream lasts whose token does not end by itself."""
+"""Timers need a finite delay; streams of tokens without expiry get this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionBounds:
-    """How many legacy sessions may be open.
+    """Limits on legacy sessions.
 
     Attributes:
-        most: Of all principals.
-        each: Of one principal that a token tells from others.
-        idle_s: How long a session is kept of a client that vanished without a word.
+        most: Sessions of all principals.
+        each: Sessions of one named principal.
+        idle_s: Idle time after which a session is closed.
     """
 
     most: int = 2000
@@ -50,7 +49,7 @@ class SessionBounds:
 
 
 class Sessions:
-    """An ASGI layer around the SDK's endpoint: lets sessions be opened, knows whose they are."""
+    """An ASGI layer around the SDK's endpoint that admits new sessions and tracks their owners."""
 
     def __init__(
         self,
@@ -58,7 +57,7 @@ class Sessions:
         *,
         bounds: SessionBounds,
         limits: Limits,
-        otherwise: Principal,
+        anonymous: Principal,
         clients: Clients,
     ) -> None:
         self.app = app
@@ -66,17 +65,17 @@ class Sessions:
         clients.watch_streams()
         self._bounds = bounds
         self._limits = limits
-        self._otherwise = otherwise
+        self._anonymous = anonymous
         self._owners: dict[str, Principal] = {}  # in the order of their last use
         self._in_flight: Counter[str] = Counter()
         self._opening: Counter[str] = Counter()
 
     async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
-        """Hand a request on, where it may open what it opens."""
+        """Pass a request on; one that opens a session is subject to the limits."""
         headers = dict(scope.get("headers", ()))
         session = headers.get(b"mcp-session-id", b"").decode("latin-1")
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
-        principal = principal_of(scope.get("user"), self._otherwise)
+        principal = principal_of(scope.get("user"), self._anonymous)
         if session in self._owners:
             await self._use(session, principal, scope, receive, send)
         elif session or (version and version not in HANDSHAKE_PROTOCOL_VERSIONS):
@@ -85,11 +84,11 @@ class Sessions:
             await self._open(principal, scope, receive, send)
 
     def count(self) -> int:
-        """How many are open."""
+        """Return the number of open sessions."""
         return len(sdk.sessions_of(self.app))
 
     def end_streams(self, gone: Collection[Principal] | None = None) -> None:
-        """End the standing streams of what these opened, or used last; of all, by default."""
+        """End the standing streams of these principals' sessions; of all sessions by default."""
         for session, owner in self._owners.items():
             if gone is None or owner in gone:
                 sdk.end_stream(self.app, session)
@@ -140,8 +139,11 @@ class Sessions:
                     opened = True
                     self._clients.stream_opened(session)
 
-            left_s, end = principal.left_s(time()), partial(sdk.end_stream, self.app, session)
-            ending = asyncio.get_running_loop().call_later(min(left_s, YEAR_S), end)
+            remaining_s, end = (
+                principal.remaining_s(time()),
+                partial(sdk.end_stream, self.app, session),
+            )
+            ending = asyncio.get_running_loop().call_later(min(remaining_s, YEAR_S), end)
             try:
                 await self.app(scope, receive, watched)
             finally:
@@ -151,7 +153,7 @@ class Sessions:
 
     @contextmanager
     def in_use(self, session: str, principal: Principal) -> Iterator[None]:
-        """Within it, a session that `principal` uses gives way to no other."""
+        """Keep a session from being closed for another while the block runs."""
         owner = self._owners.get(session)
         if owner is not None and principal.name == owner.name:
             self._owners[session] = principal
@@ -164,7 +166,7 @@ class Sessions:
                 self._owners[session] = self._owners.pop(session)
 
     async def _make_room(self, name: str) -> bool:
-        """Whether `name` may have one more session; the longest idle one may end for it."""
+        """Return whether `name` may open a session, closing the longest idle one if needed."""
         alive = sdk.sessions_of(self.app)
         self._owners = {one: owner for one, owner in self._owners.items() if one in alive}
         theirs = sum(owner.name == name for owner in self._owners.values()) + self._opening[name]
@@ -190,7 +192,7 @@ def _less(counter: Counter[str], name: str) -> None:
 
 
 async def _refuse(send: sdk.Send, status: int, error: CallError) -> None:
-    """Say so as the protocol says it, before there is a session to say it in."""
+    """Answer with a JSON-RPC error outside a session."""
     said = {"code": sdk.SERVER_ERROR, "message": f"[{error.code}] {error.message}"}
     headers = [(b"retry-after", b"%d" % ceil(error.retry_after_s or 1))]  # whole seconds
     await sdk.respond(send, status, {"jsonrpc": "2.0", "id": None, "error": said}, headers)

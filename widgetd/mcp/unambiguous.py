@@ -1,7 +1,7 @@
-"""A message in which a key stands twice is refused before anybody reads it.
+"""Refuse messages that have a key twice in one object.
 
-Each of its readers would keep one of the two: the SDK the last, a proxy that decided what may pass
-perhaps the first. The SDK's parsers say nothing, so it is looked for here.
+The SDK would keep the last of the two, a proxy that filters messages perhaps the first, so
+they could disagree about what is asked. The SDK's parsers accept such messages silently.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from widgetd.mcp import sdk
 from widgetd.schema.json_text import key_twice
 
 _LARGE = 64 * 1024
-"""Bytes of a body that is looked through beside the loop."""
+"""Bytes from which a body is checked in a worker thread."""
 
 _INVALID_REQUEST = -32600
 
 
-class Unambiguous:
-    """An ASGI layer around the SDK's endpoint: hands on what can be read in one way only."""
+class DuplicateKeyGuard:
+    """An ASGI layer around the SDK's endpoint that refuses duplicate keys."""
 
     def __init__(self, app: sdk.App) -> None:
         self.app = app
 
     async def __call__(self, scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
-        """Hand a request on; the SDK takes its whole body before it does anything else."""
+        """Pass a request on; the SDK reads the whole body before it acts on any of it."""
         body = bytearray()
 
-        async def looked_at() -> sdk.Message:
+        async def receive_checked() -> sdk.Message:
             message = await receive()
             if message["type"] == "http.request":
                 body.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    await _look_at(bytes(body))
+                    await _check(bytes(body))
                     body.clear()
             return message
 
         try:
-            await self.app(scope, looked_at, send)
+            await self.app(scope, receive_checked, send)
         except CallError as error:
             said = {"code": _INVALID_REQUEST, "message": f"[{error.code}] {error.message}"}
             await sdk.respond(send, 400, {"jsonrpc": "2.0", "id": None, "error": said})
 
 
-def readable_in_one_way(line: bytes) -> bytes:
-    """`line`, as it comes over stdio; where a key stands twice, what is answered with word of it.
+def reject_duplicate_keys(line: bytes) -> bytes:
+    """Return a line of stdio as it is; if it has a key twice, a request that fails with a reason.
 
-    The SDK answers in the order and on the pipe that are its own, so it is given a request of the
-    same id for a method that there is not, by the name of what is wrong.
+    The SDK writes all answers itself, in its own order. It gets a request with the same id for
+    an unknown method whose name is the error message.
     """
     twice = key_twice(line.decode(errors="replace"))
     if twice is None:
@@ -58,9 +58,9 @@ def readable_in_one_way(line: bytes) -> bytes:
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
-        return line  # which the SDK refuses as it refuses any other that is no JSON
+        return line  # the SDK refuses what is not JSON
     if not isinstance(message, dict) or "method" not in message or "id" not in message:
-        return b"\n"  # nobody waits for an answer
+        return b"\n"  # a notification has no answer
     said = {"jsonrpc": "2.0", "id": message["id"], "method": f"[W2009] {_stands_twice(twice)}"}
     return json.dumps(said).encode() + b"\n"
 
@@ -69,7 +69,7 @@ def _stands_twice(key: str) -> str:
     return f"the key {key} stands twice; keep one of the two"
 
 
-async def _look_at(body: bytes) -> None:
+async def _check(body: bytes) -> None:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:

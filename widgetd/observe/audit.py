@@ -28,7 +28,7 @@ from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
 from widgetd.files.write import append_lines
 from widgetd.logs import get_logger
-from widgetd.observe.observer import Called, Notice
+from widgetd.observe.observer import CallRecord, Notice
 from widgetd.widget.widget import Widget
 
 MOST_WAITING = 10_000
@@ -66,7 +66,7 @@ class Audit:
     def __init__(self, path: Path, *, most_bytes: int) -> None:
         self._path = path
         self._most_bytes = most_bytes
-        self._told: list[Called] = []
+        self._records: list[CallRecord] = []
         self._waiting: deque[bytes] = deque()
         self.lost = 0
         self._unconfessed = 0
@@ -80,14 +80,14 @@ class Audit:
             raise ConfigError("W0006", problem, "name another with --audit", exit_code=3) from None
         self._report(full)
 
-    def called(self, call: Called) -> None:
+    def on_call(self, call: CallRecord) -> None:
         """Have a line written about `call`, as soon as the event loop has sent its answer."""
-        self._told.append(call)
-        if len(self._told) == 1:
+        self._records.append(call)
+        if len(self._records) == 1:
             asyncio.get_running_loop().call_soon(self._write_down)
 
     def _write_down(self) -> None:
-        told, self._told = self._told, []
+        told, self._records = self._records, []
         for call in told:
             widget = call.widget
             self._add(
@@ -114,10 +114,10 @@ class Audit:
         self._waiting.append(line)
         self._came.set()
 
-    def rendered(self, widget: Widget, steps: int) -> None:
+    def on_render(self, widget: Widget, steps: int) -> None:
         """Whatever a call renders is part of its line."""
 
-    def uploaded(self, upload: Upload) -> None:
+    def on_upload(self, upload: Upload) -> None:
         """Have a line written about who brought which file, and what came of it."""
         self._write_down()
         self._add(
@@ -132,7 +132,7 @@ class Audit:
             )
         )
 
-    def notified(self, notice: Notice) -> None:
+    def on_notice(self, notice: Notice) -> None:
         """Notices are no calls."""
 
     async def write(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from weakref import WeakKeyDictionary
 
 from widgetd.logs import get_logger
-from widgetd.observe.observer import Called, Notice
+from widgetd.observe.observer import CallRecord, Notice
 from widgetd.widget.images import blocked, image_origins
 from widgetd.widget.widget import Widget
 
@@ -27,7 +27,7 @@ class BlockedImages:
         self._allowed = allowed
         self._said: WeakKeyDictionary[Widget, set[str]] = WeakKeyDictionary()
 
-    def called(self, call: Called) -> None:
+    def on_call(self, call: CallRecord) -> None:
         """A call is over."""
         widget, answer = call.widget, call.answer
         if widget is None or not isinstance(answer, bytes):
@@ -43,8 +43,8 @@ class BlockedImages:
             said.add(origin)
         self._said[widget] = said
 
-    def rendered(self, widget: Widget, steps: int) -> None:
+    def on_render(self, widget: Widget, steps: int) -> None:
         """A widget was rendered."""
 
-    def notified(self, notice: Notice) -> None:
+    def on_notice(self, notice: Notice) -> None:
         """Clients were told of a change."""

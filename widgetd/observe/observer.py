@@ -18,7 +18,7 @@ Outcome = Literal["ok", "error", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class CallRecord:
     """One call that is over.
 
     Attributes:
@@ -47,7 +47,7 @@ class Called:
     answer: Mapping[str, Any] | bytes
 
 
-class Sent(NamedTuple):
+class EncodedResult(NamedTuple):
     """An answer that is JSON already, and what of it observers would have to look for.
 
     Attributes:
@@ -80,22 +80,22 @@ class Notice:
 
 
 class Observer(Protocol):
-    """Is told what goes on. Called in the event loop; must neither wait nor raise."""
+    """Is told what goes on. CallRecord in the event loop; must neither wait nor raise."""
 
-    def called(self, call: Called) -> None:
+    def on_call(self, call: CallRecord) -> None:
         """A call is over."""
 
-    def rendered(self, widget: Widget, steps: int) -> None:
+    def on_render(self, widget: Widget, steps: int) -> None:
         """A widget was rendered, and its template took so many steps."""
 
-    def notified(self, notice: Notice) -> None:
+    def on_notice(self, notice: Notice) -> None:
         """Clients were told of a change."""
 
 
 T = TypeVar("T")
 
 
-async def observed(
+async def observe_call(
     handler: Callable[[], Awaitable[T]],
     params: Mapping[str, Any],
     caller: Caller,
@@ -116,12 +116,12 @@ async def observed(
         if tool == "render_widget":
             name, given = _text(arguments.get("name")), _object(arguments.get("arguments"))
         widgets = caller.snapshot.widgets
-        if isinstance(answer, Sent):
+        if isinstance(answer, EncodedResult):
             content, is_error, code = answer
         else:
             content, is_error = answer, bool(answer.get("isError"))
             code = _text(_object(_object(answer.get("_meta")).get("widgetd/error")).get("code"))
-        call = Called(
+        call = CallRecord(
             tool=tool if tool in widgets or tool in builtin else "",
             widget=widgets.get(name),
             outcome="failed" if not content else "error" if is_error else "ok",
@@ -134,7 +134,7 @@ async def observed(
             answer=content,
         )
         for observer in observers:
-            observer.called(call)
+            observer.on_call(call)
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from widgetd.access.principal import opaque
+from widgetd.access.principal import pseudonym
 
 if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry
@@ -100,7 +100,7 @@ def status(registry: Registry, vitals: Vitals, view: Snapshot) -> dict[str, Any]
         **readiness(registry, vitals),
         "faults": [
             {
-                "path": path if path in view.faults else opaque(path),
+                "path": path if path in view.faults else pseudonym(path),
                 "code": fault.code,
                 "state": "stale" if path in served else "refused",
                 "problem": str(fault) if path in view.faults else "this token does not see it",

@@ -197,7 +197,7 @@ class Rendering:
         waiting = await self._store.actions.read(render_id, timeout_s=0)
         audience = caller.principal.audience
         return not all(
-            audience.saw(elevated=one.origin.elevated, marks=set(one.origin.marks))
+            audience.could_see(elevated=one.origin.elevated, marks=set(one.origin.marks))
             for one in waiting.actions
         )
 
@@ -209,7 +209,7 @@ class Rendering:
     def _is_hidden(self, render: StoredRender, caller: Caller) -> bool:
         tool = render.tool
         # Both the widget at the time of the render, which may be gone, and today's must be visible.
-        saw = caller.principal.audience.saw(elevated=render.elevated, marks=set(render.marks))
+        saw = caller.principal.audience.could_see(elevated=render.elevated, marks=set(render.marks))
         served = tool in self._registry.current.widgets
         return not saw or (served and tool not in caller.snapshot.widgets)
 
@@ -305,7 +305,7 @@ class Rendering:
             text = widget.summary.text(made.arguments)
             data = widget.summary.data(made.arguments)
         for observer in self._observers:
-            observer.rendered(widget, made.steps)
+            observer.on_render(widget, made.steps)
         definition = widget.definition
         # What every result of this widget says of how it is shown, and to whom, is made once.
         known = self._shown.get(widget)

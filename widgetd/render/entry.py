@@ -92,7 +92,7 @@ def tool_entry(
                 advice="give the widget another name",
             )
         )
-    said = said_of(widget, has_view=has_view, formats=formats)
+    said = entry_fields(widget, has_view=has_view, formats=formats)
     schema = said["inputSchema"]
     made = entry({**said, "title": said["title"] or definition.tool.replace("_", " ").title()})
     if HEADER_ANNOTATION in made:
@@ -106,7 +106,7 @@ def tool_entry(
     return made
 
 
-def said_of(widget: Widget, *, has_view: bool = False, formats: bool = True) -> dict[str, Any]:
+def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True) -> dict[str, Any]:
     """What a list says of a widget's tool, by its name there; empty for what it does not say.
 
     Clients need not read of its schema the draft, where it is the one that they assume, nor each

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import orjson
 
-from widgetd.access.principal import Caller, placed
+from widgetd.access.principal import Caller, with_prefix
 from widgetd.errors import CallError, nearest
 from widgetd.render.envelope import Failure, Ui, UiMetadata
 from widgetd.schema.json_values import to_json
@@ -211,7 +211,7 @@ def tool_result(
         content.append(
             {
                 "name": render.id,
-                "uri": placed(render_uri(render.id), prefix),
+                "uri": with_prefix(render_uri(render.id), prefix),
                 "description": "The widget, which is too large to be sent along.",
                 "mimeType": "application/json",
                 "size": len(render.tree),

@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from widgetd.access.auth import Access, principal_of
-from widgetd.access.principal import NOBODY, Principal
+from widgetd.access.principal import UNAUTHENTICATED, Principal
 from widgetd.mcp.http_calls import caller_for
 from widgetd.mcp.login import reason_of
 from widgetd.mcp.server import Server
@@ -53,9 +53,9 @@ class Guard:
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             principal = await self._principal(scope)
             if self._access is not None and principal.scopes.isdisjoint(scopes):
-                known = principal is not NOBODY
+                known = principal is not UNAUTHENTICATED
                 self._access.login.refused["no_scope" if known else reason_of(scope)] += 1
-            if principal is NOBODY:
+            if principal is UNAUTHENTICATED:
                 answer: ASGIApp = _NEEDED
             elif principal.scopes.isdisjoint(scopes):
                 needed = " or ".join(sorted(scopes))
@@ -89,7 +89,7 @@ class Guard:
             started = True
             await send(message)
 
-        with anyio.move_on_after(principal.left_s(time.time())) as good:
+        with anyio.move_on_after(principal.remaining_s(time.time())) as good:
             self._open[good] = principal
             try:
                 await answer(scope, receive, sending)
@@ -107,13 +107,13 @@ class Guard:
 
     async def _principal(self, scope: Scope) -> Principal:
         if self._access is None:
-            return self._server.otherwise
+            return self._server.anonymous
         said = HTTPConnection(scope).headers.get("authorization", "")
         if not said.lower().startswith("basic "):
-            return principal_of(scope.get("user"), NOBODY)
+            return principal_of(scope.get("user"), UNAUTHENTICATED)
         try:
             token = b64decode(said[6:], validate=True).decode().partition(":")[2]
         except (Undecodable, UnicodeDecodeError):
             token = ""
         proven = await self._access.verify_token(token) if token else None
-        return NOBODY if proven is None else proven.principal
+        return UNAUTHENTICATED if proven is None else proven.principal

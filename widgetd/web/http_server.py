@@ -89,8 +89,8 @@ class HttpServer(uvicorn.Server):
 
     Args:
         probes: The paths that are answered even where there are too many connections.
-        after_start: Called once when requests are answered.
-        before_end: Called once before connections are closed; it ends the open streams.
+        after_start: CallRecord once when requests are answered.
+        before_end: CallRecord once before connections are closed; it ends the open streams.
     """
 
     def __init__(

@@ -26,11 +26,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from widgetd.access.principal import opaque
+from widgetd.access.principal import pseudonym
 from widgetd.catalog.intake import Upload, UploadOutcome
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
-from widgetd.observe.observer import Called, Notice, Outcome
+from widgetd.observe.observer import CallRecord, Notice, Outcome
 from widgetd.observe.status import Vitals
 from widgetd.widget.widget import Widget
 
@@ -122,7 +122,7 @@ class Metrics:
             for metric in (self._calls, self._seconds, self._steps):
                 metric.remove_by_labels({"widget": tool})
 
-    def called(self, call: Called) -> None:
+    def on_call(self, call: CallRecord) -> None:
         """A call is over; one of a widget that is gone meanwhile counts for none."""
         widget = call.tool if call.widget is None else call.widget.tool
         if call.widget is not None and widget not in self._registry.current.widgets:
@@ -132,16 +132,16 @@ class Metrics:
         if call.code in _LIMITS:
             self._limited.labels(_LIMITS[call.code]).inc()
 
-    def rendered(self, widget: Widget, steps: int) -> None:
+    def on_render(self, widget: Widget, steps: int) -> None:
         """A widget was rendered; one that is gone meanwhile leaves no series."""
         if widget.tool in self._registry.current.widgets:
             self._steps_of[widget.tool].observe(steps)
 
-    def uploaded(self, upload: Upload) -> None:
+    def on_upload(self, upload: Upload) -> None:
         """Somebody brought a widget to the folder."""
         self._uploads.labels(upload.outcome).inc()
 
-    def notified(self, notice: Notice) -> None:
+    def on_notice(self, notice: Notice) -> None:
         """Clients were told."""
         for kind, count in (
             ("tools", int(notice.tools)),
@@ -188,7 +188,7 @@ class Metrics:
     def exposition(self, accept: str, named: Collection[str] | None = None) -> tuple[bytes, str]:
         """The numbers in the dialect that a scraper accepts, and its media type.
 
-        It may see the tools that are `named`, all others having an opaque id; None for all.
+        It may see the tools that are `named`, all others having an pseudonym id; None for all.
         """
         encode, media_type = choose_encoder(accept)
         if named is None:
@@ -252,10 +252,10 @@ class _Asked(Collector):
 
 
 def _named(collected: Collector, named: Collection[str]) -> Iterator[Metric]:
-    """What was collected, with an opaque id for each tool that is not to be named."""
+    """What was collected, with an pseudonym id for each tool that is not to be named."""
     for metric in collected.collect():
         metric.samples = [
-            sample._replace(labels={**sample.labels, "widget": opaque(tool)})
+            sample._replace(labels={**sample.labels, "widget": pseudonym(tool)})
             if (tool := sample.labels.get("widget", "")) not in named
             else sample
             for sample in metric.samples

@@ -190,7 +190,7 @@ def test_an_address_that_others_reach_needs_a_token() -> None:
 
 
 def test_those_let_in_without_a_token_see_nothing_elevated() -> None:
-    stranger = access_policy(Settings(host="0.0.0.0", insecure=True)).otherwise
+    stranger = access_policy(Settings(host="0.0.0.0", insecure=True)).anonymous
 
     assert not stranger.audience.elevated
 

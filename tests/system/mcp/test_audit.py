@@ -18,7 +18,7 @@ from widgetd.catalog.intake import Upload
 from widgetd.errors import ConfigError
 from widgetd.observe.audit import KEPT, MOST_WAITING, Audit
 from widgetd.observe.audit_report import errors, read_calls, slow, top
-from widgetd.observe.observer import Called
+from widgetd.observe.observer import CallRecord
 from widgetd.settings import Settings
 
 SCHEMA = {
@@ -90,7 +90,7 @@ async def test_an_integer_that_64_bits_do_not_hold_is_refused_and_written_down(
 async def test_a_principal_is_a_hash_that_is_the_same_every_time(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
     for name in ("ada", "ada", "bob", ""):
-        audit.called(called(name))
+        audit.on_call(called(name))
     await written(audit)
 
     first, second, other, nobody = (
@@ -101,7 +101,7 @@ async def test_a_principal_is_a_hash_that_is_the_same_every_time(tmp_path: Path)
     assert nobody == ""
 
 
-def called(principal: str = "", **said: Any) -> Called:
+def called(principal: str = "", **said: Any) -> CallRecord:
     whole: dict[str, Any] = {
         "tool": "a",
         "widget": None,
@@ -112,7 +112,7 @@ def called(principal: str = "", **said: Any) -> Called:
         "arguments": {},
         "answer": {},
     }
-    return Called(**whole | said)
+    return CallRecord(**whole | said)
 
 
 async def written(audit: Audit) -> None:
@@ -140,14 +140,14 @@ async def test_a_line_is_made_once_the_answer_is_out_and_in_the_order_of_what_ha
     arguments = Read()
     upload = Upload(writer="ada", path="B.widget", tool="b", code="", size_bytes=2)
 
-    audit.called(called(arguments=arguments))
+    audit.on_call(called(arguments=arguments))
     looked_at_once = arguments.looked
     await anyio.lowlevel.checkpoint()
     assert (looked_at_once, arguments.looked) == (False, True)
 
-    audit.called(called(tool="c"))
-    audit.uploaded(upload)
-    audit.called(called(tool="d"))
+    audit.on_call(called(tool="c"))
+    audit.on_upload(upload)
+    audit.on_call(called(tool="d"))
     await written(audit)
     assert [line.get("tool") for line in lines(tmp_path / "audit.jsonl")[1:]] == list("acbd")
 
@@ -156,7 +156,7 @@ async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> Non
     path = tmp_path / "audit.jsonl"
     audit = Audit(path, most_bytes=1)
     for _ in range(KEPT + 3):
-        audit.called(called())
+        audit.on_call(called())
         await written(audit)
 
     names = sorted(os.listdir(tmp_path))  # noqa: PTH208 - a folder of a few files
@@ -167,7 +167,7 @@ async def test_a_full_file_makes_room_and_the_oldest_goes(tmp_path: Path) -> Non
 async def test_calls_that_found_no_place_are_confessed(tmp_path: Path) -> None:
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=100_000_000)
     for _ in range(MOST_WAITING + 3):
-        audit.called(called())
+        audit.on_call(called())
     await written(audit)
 
     last = lines(tmp_path / "audit.jsonl")[-1]
@@ -188,7 +188,7 @@ async def test_usage_tells_what_is_called_what_fails_and_what_is_slow(tmp_path: 
     audit = Audit(tmp_path / "audit.jsonl", most_bytes=10_000)
     said = partial(called, "ada")
     for call in (said(), said(seconds=0.2), said(tool="b", outcome="error", code="W2002")):
-        audit.called(call)
+        audit.on_call(call)
     await written(audit)
     with (tmp_path / "audit.jsonl").open("ab") as file:
         file.write(b'{"event": "call"}\n\xff\n[]\n{"event": "call", "cut sho')

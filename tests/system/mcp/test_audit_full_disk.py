@@ -32,12 +32,12 @@ async def fill(folder, room):
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + room, HARD))
         for made in (3, 6):
             for _ in range(3):
-                audit.called(called("ada"))
+                audit.on_call(called("ada"))
             await settled(audit, path, made)
         lost = audit.lost
         resource.setrlimit(resource.RLIMIT_FSIZE, (HARD, HARD))
         await confessed(audit)
-        audit.called(called("bob"))
+        audit.on_call(called("bob"))
         await settled(audit, path, 7)
         tasks.cancel_scope.cancel()
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]

@@ -124,7 +124,7 @@ async def test_a_toolset_is_listed_and_answers_where_it_is_switched_on() -> None
 async def test_a_toolset_is_listed_only_to_those_who_may_use_it() -> None:
     row = replace(TELL, scope=ADMIN)
     some = Principal(name="ada", scopes=frozenset({READ, CALL}))
-    server = serving(row, toolsets=["operate"], otherwise=some)
+    server = serving(row, toolsets=["operate"], anonymous=some)
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         refused = await client.call_tool("tell", {})
 

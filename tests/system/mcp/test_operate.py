@@ -101,7 +101,7 @@ async def test_a_daemon_that_was_not_asked_for_them_lists_none(tmp_path: Path) -
 
 
 async def test_whoever_lacks_the_scope_neither_sees_nor_calls_them() -> None:
-    server = operating(LogRing(), otherwise=Principal(scopes=frozenset({READ, CALL})))
+    server = operating(LogRing(), anonymous=Principal(scopes=frozenset({READ, CALL})))
     async with Client(sdk.lowlevel_of(server.mcp)) as client:
         assert NAMES.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
     assert text(await called(server, "get_logs")).startswith("[W2301]")
@@ -222,7 +222,7 @@ async def test_an_audience_hears_nothing_of_widgets_that_it_does_not_see() -> No
     said(ring, "library.logged", library="mcp", detail="payroll")
     some = Principal(scopes=frozenset({READ, OPERATE}))
 
-    answer = await logs(operating(ring, otherwise=some))
+    answer = await logs(operating(ring, anonymous=some))
 
     assert events(answer) == ["widget.refused", "call.crashed", "call.crashed", "library.logged"]
     assert "ayroll" not in json.dumps(answer)
@@ -273,7 +273,7 @@ async def test_usage_is_what_the_audit_file_says_without_the_names_of_hidden_wid
 
     every = await called(operating(LogRing(), audit=audit), "get_usage", report="top")
     hidden = await called(
-        operating(LogRing(), audit=audit, otherwise=some), "get_usage", report="top"
+        operating(LogRing(), audit=audit, anonymous=some), "get_usage", report="top"
     )
 
     assert every.structured_content is not None

@@ -212,7 +212,7 @@ async def test_a_standing_stream_ends_with_the_time_of_its_token(left_s: float) 
     guest = Principal(name="guest", until=time.time() + left_s)
     limits = LocalLimits(bounds=Bounds(), clock=time.time)
     sessions = Sessions(
-        endpoint, bounds=SessionBounds(), limits=limits, otherwise=guest, clients=Clients()
+        endpoint, bounds=SessionBounds(), limits=limits, anonymous=guest, clients=Clients()
     )
 
     async def send(_message: Any) -> None:

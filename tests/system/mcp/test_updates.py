@@ -157,7 +157,7 @@ async def test_only_whoever_made_a_render_and_an_administrator_may_replace_it() 
     store, registry = local_store(), Registry(snapshot_of(widget()))
 
     def served_to(principal: Principal) -> Any:
-        options = ServerOptions(otherwise=principal)
+        options = ServerOptions(anonymous=principal)
         return sdk.lowlevel_of(build(registry, store, options).mcp)
 
     scopes = frozenset({READ, CALL})

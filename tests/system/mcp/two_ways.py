@@ -22,7 +22,7 @@ from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
-from widgetd.observe.observer import Called, Notice
+from widgetd.observe.observer import CallRecord, Notice
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
 from widgetd.web.app import app as http_app
@@ -71,15 +71,15 @@ class Recorder:
     def __init__(self) -> None:
         self.told: list[Any] = []
 
-    def called(self, call: Called) -> None:
+    def on_call(self, call: CallRecord) -> None:
         answer = call.answer
         answer = stable(json.loads(answer) if isinstance(answer, bytes) else answer)
         self.told.append(replace(call, seconds=0, answer=answer))
 
-    def rendered(self, widget: Widget, steps: int) -> None:
+    def on_render(self, widget: Widget, steps: int) -> None:
         self.told.append((widget.tool, steps))
 
-    def notified(self, notice: Notice) -> None:
+    def on_notice(self, notice: Notice) -> None:
         self.told.append(notice)
 
 

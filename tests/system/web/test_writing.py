@@ -187,10 +187,10 @@ async def test_to_write_takes_a_scope_that_no_other_scope_holds(tmp_path: Path) 
 
 
 def test_whoever_reaches_an_open_address_may_not_write_and_whoever_is_here_may() -> None:
-    stranger = access_policy(Settings(host="0.0.0.0", insecure=True)).otherwise
+    stranger = access_policy(Settings(host="0.0.0.0", insecure=True)).anonymous
 
     assert stranger.scopes == {"widgets:read", "widgets:call", "gallery", "metrics"}
-    assert WRITE in access_policy(Settings()).otherwise.scopes
+    assert WRITE in access_policy(Settings()).anonymous.scopes
     assert WRITE in LOCAL.scopes
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-NOBODY = 65534
+UNAUTHENTICATED = 65534
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def stopped_by_permissions() -> Iterator[Path]:
     """A folder whose owner, not root, is who runs the test until the end of the block."""
     is_root = os.geteuid() == 0
     if is_root:
-        os.seteuid(NOBODY)
+        os.seteuid(UNAUTHENTICATED)
     try:
         with tempfile.TemporaryDirectory() as folder:
             yield Path(folder)

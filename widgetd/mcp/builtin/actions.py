@@ -1,9 +1,9 @@
-"""What users do in a widget, from the widget to whoever waits for it.
+"""Tools for user actions, from the page that shows a widget to the agent that awaits them.
 
     widget_action -> the render's tree -> store.actions -> await_widget_action
 
-The first tool is for the page that shows a widget. That hosts keep it from the
-model is no protection: every call is checked as if the model had made it.
+The first tool is for the page. Hosts hide it from the model, which protects nothing: every
+call is checked as if the model had made it.
 
 Source: MCP Apps 2026-01-26, "Tool visibility".
 """
@@ -26,7 +26,7 @@ from widgetd.widget.actions import TreeAction, tree_actions
 from widgetd.widget.actions.tree_actions import as_object
 
 LONGEST_WAIT_S = 60
-"""Many clients give up on a call after a minute."""
+"""Many clients time out after a minute."""
 
 RENDER_ID = argument("string", "The id that the widget's result ends with, as r_….")
 SHOWN_ID = argument("string", "The id of the render that is shown.")
@@ -43,7 +43,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
     if answer is not None and not await context.rendering.hides_render(render_id, context.caller):
         return structured_result(dict(answer))
     render = await context.rendering.load(render_id, context.caller)
-    offered = _offered(tree_actions(orjson.loads(render.tree)), arguments["action"])
+    offered = _offered_action(tree_actions(orjson.loads(render.tree)), arguments["action"])
     widget = context.caller.snapshot.widgets.get(render.tool)
     sensitive = () if widget is None else widget.definition.sidecar.sensitive
     try:
@@ -69,7 +69,7 @@ async def widget_action(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
 
 def _invalid(said: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """What is wrong by the names of the fields, for the page to show beside them."""
+    """Return the problems by field name, for the page to show beside the fields."""
     errors: dict[str, list[str]] = {}
     for field, problem in said:
         errors.setdefault(field, []).append(problem)
@@ -77,13 +77,13 @@ def _invalid(said: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _with_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments, with the payload as an object: a page sends whatever an author wrote."""
+    """Wrap a payload that is not an object; authors may write any JSON value."""
     if "payload" not in arguments:
         return arguments
     return {**arguments, "payload": as_object(arguments["payload"])}
 
 
-def _offered(known: Mapping[str, TreeAction], action: str) -> TreeAction:
+def _offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
     if action in known:
         return known[action]
     near = nearest(action, tuple(known))

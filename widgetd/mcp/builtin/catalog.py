@@ -1,7 +1,7 @@
-"""Find, read of and show any widget, for hosts that never fetch a list again.
+"""Tools to find, describe and show any widget, for hosts that never refetch the tool list.
 
-A widget that such a host has not heard of is found by `search_widgets`, explained by
-`get_widget_details` and shown by `render_widget`; `show_render` shows it once more.
+`search_widgets` finds a widget, `get_widget_details` describes it, `render_widget` shows it
+and `show_render` shows a stored render again.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ MOST_HITS = 50
 """More than a model would read."""
 
 MOST_BYTES = 64 * 1024
-"""Of one answer about widgets, but for the first of them, which is told in any case."""
+"""Maximum answer size; the first item is always included."""
 
 
 async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"name", "title", "description", "score"}], "total"}`, best first.
+    """Return `{"items": [{"name", "title", "description", "score"}], "total"}`, best first.
 
-    Where nothing fits, `hint` says so, and `tags` names what there is.
+    Without a match, `hint` says so and `tags` lists the known tags.
     """
     snapshot, audience = context.caller.snapshot, context.caller.principal.audience
     await context.search.prepare(snapshot, audience=audience)
@@ -56,10 +56,10 @@ async def search_widgets(context: ToolContext, arguments: Mapping[str, Any]) -> 
 
 
 async def get_widget_details(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"name", "status", ...}]}`, one for each name asked for, in that order.
+    """Return `{"items": [{"name", "status", ...}], "left"?}`, one item per requested name.
 
-    Where none is asked for, every widget's name and title. What is too much for one answer is
-    not in it: `left` names what to ask for next.
+    Without names, return every widget's name and title. `left` holds the names that did not
+    fit into one answer.
     """
     widgets = context.caller.snapshot.widgets
     names: Sequence[str] = arguments.get("names") or tuple(widgets)
@@ -103,7 +103,7 @@ def _details(context: ToolContext, name: str) -> dict[str, Any]:
 
 
 async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """What the widget's own tool answers."""
+    """Render a widget by name, as its own tool does."""
     name, widgets = arguments["name"], context.caller.snapshot.widgets
     if name not in widgets:
         raise unknown_widget(name, widgets)
@@ -113,7 +113,7 @@ async def render_widget(context: ToolContext, arguments: Mapping[str, Any]) -> R
 
 
 async def show_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """What the call answered that made the render, in the profile of this one."""
+    """Return the result that shows a stored render, in the profile of this call."""
     render = await context.rendering.load(arguments["render_id"], context.caller)
     return context.rendering.result(render, context.caller)
 

@@ -1,8 +1,7 @@
-"""What the daemon does, for an agent that operates it: is it well, what did it log, who uses what.
+"""The toolset `operate`: status, log events and usage, for an agent that operates the daemon.
 
-These are the rows of the toolset `operate`. They tell what the page and the commands of the same
-names tell, to whoever has the scope `operate`; of widgets that the caller does not see they tell
-no name.
+The answers match the page and commands of the same names. Names of widgets that the caller
+does not see are replaced by pseudonyms.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from widgetd.access.principal import OPERATE, opaque
+from widgetd.access.principal import OPERATE, pseudonym
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.mcp.builtin.table import (
     BuiltinTool,
@@ -36,10 +35,10 @@ if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry
 
 MOST_BYTES = 64 * 1024
-"""Of events in one answer."""
+"""Bytes of events in one answer."""
 
 MOST_ROWS = 200
-"""Of a report."""
+"""Rows of a report."""
 
 LONGEST_SPAN = 64
 """Characters; to look through more for digits would take time by their square."""
@@ -47,20 +46,20 @@ LONGEST_SPAN = 64
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
-# What a log event may say of a widget to somebody who does not see all of them.
+# Fields of a log event that name a widget.
 _NAMING = ("path", "tool", "widget")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
-    """What these tools read.
+    """The sources of these tools' answers.
 
     Attributes:
-        registry: What is being served.
-        vitals: What the daemon knows of itself.
-        log: Its latest events.
-        audit: The file of calls; None where none is written.
-        sections: Further parts of the status, by name, each made when it is asked for.
+        registry: The snapshot being served.
+        vitals: The daemon's health.
+        log: The latest log events.
+        audit: The audit file; None without one.
+        sections: Further sections of the status, by name, computed per request.
     """
 
     registry: Registry
@@ -71,7 +70,7 @@ class Operations:
 
 
 async def get_status(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
-    """What `/status` says, and `{"toolsets", "store", "sessions"?, …}`."""
+    """Return the content of `/status` and `{"toolsets", "store", "sessions"?, …}`."""
     operations = context.use(Operations)
     said = status(operations.registry, operations.vitals, context.caller.snapshot)
     more = {name: read() for name, read in operations.sections.items()}
@@ -79,11 +78,11 @@ async def get_status(context: ToolContext, _arguments: Mapping[str, Any]) -> Res
 
 
 async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"at", "level", "event", …}], "next", "dropped"}`, oldest first.
+    """Return `{"items": [{"at", "level", "event", …}], "next", "dropped"}`, oldest first.
 
     Raises:
-        CallError: `since` is no time (W2002), the pattern cannot be matched in linear time (W3101),
-            or the cursor is none of this process (W3102).
+        CallError: `since` is not a time (W2002), the pattern needs more than linear time (W3101),
+            or the cursor is from another process (W3102).
     """
     ring = context.use(Operations).log
     audience, snapshot = context.caller.principal.audience, context.caller.snapshot
@@ -105,7 +104,7 @@ async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result
         if event.epoch_s < since_s or event.fields["level"] not in LEVELS[least:]:
             last = event
             continue
-        fields = event.fields if known is None else _seen(event.fields, known)
+        fields = event.fields if known is None else _redact(event.fields, known)
         line = event.line if fields is event.fields else orjson.dumps(fields)
         text = line.decode()
         wanted = (
@@ -124,10 +123,10 @@ async def get_logs(context: ToolContext, arguments: Mapping[str, Any]) -> Result
 
 
 def _since(said: str) -> float:
-    """The moment that `said` means, in seconds since the epoch.
+    """Parse a duration, an ISO 8601 time or epoch seconds into seconds since the epoch.
 
     Raises:
-        CallError: It is neither a duration, nor ISO 8601, nor a number (W2002).
+        CallError: It is none of these (W2002).
     """
     try:
         spans = _SPAN.findall(said[:LONGEST_SPAN])
@@ -159,13 +158,13 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
     return matches
 
 
-def _seen(fields: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
-    """What an event says to whoever knows these names only: of other widgets, no name, no word."""
+def _redact(fields: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:
+    """Replace the names of widgets outside `known` and drop texts that may mention them."""
     named = [fields[key] for key in _NAMING if isinstance(fields.get(key), str)]
     if all(name in known for name in named):
         return fields if named else {k: v for k, v in fields.items() if not _is_prose(k, v)}
     return {
-        key: opaque(value) if key in _NAMING else value
+        key: pseudonym(value) if key in _NAMING else value
         for key, value in fields.items()
         if key in _NAMING or not _is_prose(key, value)
     }
@@ -176,10 +175,10 @@ def _is_prose(key: str, value: object) -> bool:
 
 
 async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"report", "items": [...]}`, the rows of the report.
+    """Return `{"report", "items": [...]}`, the rows of the report.
 
     Raises:
-        CallError: Nothing is recorded (W3103).
+        CallError: The daemon writes no audit file (W3103).
     """
     from anyio import to_thread  # noqa: PLC0415 - commands that serve nobody read this module too
 
@@ -189,16 +188,16 @@ async def get_usage(context: ToolContext, arguments: Mapping[str, Any]) -> Resul
         raise CallError("W3103", problem)
     since_s, report = _since(arguments["since"]), audit_report.REPORTS[arguments["report"]]
 
-    def reported() -> list[dict[str, Any]]:
+    def read_report() -> list[dict[str, Any]]:
         calls = audit_report.read_calls(path)
         return report(call for call in calls if epoch_s(call.get("at")) >= since_s)
 
-    rows = await to_thread.run_sync(reported)
+    rows = await to_thread.run_sync(read_report)
     seen = context.caller.snapshot.widgets
     if not context.caller.principal.audience.sees_everything:
         own = context.use(BuiltinTools).reserved
         rows = [
-            {**row, "widget": name if name in seen or name in own else opaque(name)}
+            {**row, "widget": name if name in seen or name in own else pseudonym(name)}
             for row in rows
             for name in [row["widget"]]
         ]

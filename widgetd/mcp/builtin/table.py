@@ -1,7 +1,7 @@
-"""One table of the tools that are always there: what they take, and what a call needs.
+"""The table of built-in tools: arguments, handler, scope and cost of each.
 
-A file beside this one holds the rows of one subject as `TOOLS`; the rows of a later room
-stand in its own `toolset.py`, and are handed to the server at assembly.
+A module beside this one holds the rows of one subject as `TOOLS`; the rows of a later room
+are in its own `toolset.py` and reach the server at assembly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from widgetd.render.entry import READ_ONLY, entry
 from widgetd.render.result import Result, error_result
 from widgetd.schema.validator import compile_schema
 
-if TYPE_CHECKING:  # whoever asks for no more than the names needs none of these
+if TYPE_CHECKING:  # commands that only need the names skip these imports
     from widgetd.access.principal import Caller
     from widgetd.render.calls import Rendering
     from widgetd.search.search import Search
@@ -35,15 +35,15 @@ Service = TypeVar("Service")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """What a handler may use.
+    """The caller and the services of one call of a built-in tool.
 
     Attributes:
-        caller: Who calls, and the snapshot that the call is answered from.
+        caller: The client that calls, with the snapshot that answers it.
         rendering: Renders widgets.
-        store: What outlives a call.
+        store: Holds renders, actions and limits.
         search: Finds widgets.
-        schema: A widget to what its caller gives, as a list says it.
-        services: What the rows of some toolsets need besides, by its type.
+        schema: Returns a widget's listed input schema.
+        services: Services of toolsets, by type.
     """
 
     caller: Caller
@@ -54,33 +54,33 @@ class ToolContext:
     services: Mapping[type, object] = field(default_factory=lambda: MappingProxyType({}))
 
     def use(self, service: type[Service]) -> Service:
-        """The one of this type; whoever switches a toolset on hands in what its rows need."""
+        """Return a toolset's service by its type."""
         return cast("Service", self.services[service])
 
 
 Handler = Callable[[ToolContext, Mapping[str, Any]], Awaitable[Result]]
-"""Answers a call whose arguments fit and are complete; raises `CallError` where it cannot."""
+"""Answers a call with checked, complete arguments; raises `CallError` if it cannot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinTool:
-    """A tool that is no widget.
+    """A built-in tool: one row of the table.
 
     Attributes:
-        name: No widget may take it.
-        description: For the model.
-        input_schema: An object's, closed.
-        handler: Answers.
-        reads: How arguments are read before they are held to the schema.
-        scope: What the caller's token must grant.
-        cost: Of the caller's rate.
-        waits: Whether it waits for somebody, and so holds no slot meanwhile.
-        asks: What the user is asked before it is done, where their client can ask; empty for
-            nothing. It needs `waits`.
-        toolset: Which setting switches it on.
+        name: The tool's name, which no widget may take.
+        description: Text for the model.
+        input_schema: The schema of a closed object.
+        handler: Answers a call.
+        reads: Normalises arguments before validation.
+        scope: The scope that the caller's token must grant.
+        cost: Units of the caller's rate limit.
+        waits: Whether it mostly waits and so takes no concurrency slot.
+        asks: Returns the question for the user before the call, for clients with elicitation;
+            empty for none. It requires `waits`.
+        toolset: The toolset that switches it on.
         read_only: Whether calling it changes nothing.
-        destructive: Whether it may take the place of what is there.
-        app_only: Whether it is for the page that shows a widget, and hidden from the model.
+        destructive: Whether it may replace existing data.
+        app_only: Whether it is for the page that shows a widget and hidden from the model.
     """
 
     name: str
@@ -98,14 +98,14 @@ class BuiltinTool:
     app_only: bool = False
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What a list says of it, by its name there: a default that is nothing goes unsaid.
+    def entry_fields(self) -> dict[str, Any]:
+        """Return the fields of its list entry; empty defaults are left out to save tokens.
 
         Source: MCP Apps 2026-01-26, "Tool visibility".
         """
         properties = {
-            name: {key: value for key, value in held_to.items() if key != "default" or value}
-            for name, held_to in self.input_schema["properties"].items()
+            name: {key: value for key, value in constraints.items() if key != "default" or value}
+            for name, constraints in self.input_schema["properties"].items()
         }
         changes = {"destructiveHint": True, "idempotentHint": False} if self.destructive else {}
         return {
@@ -118,28 +118,28 @@ class BuiltinTool:
         }
 
     def entry(self) -> bytes:
-        """This tool as it stands in `tools/list`."""
-        return entry(self.said)
+        """Return its entry of `tools/list` as JSON."""
+        return entry(self.entry_fields)
 
 
 Reader = Callable[[ToolContext, str], Awaitable[str | bytes | None]]
-"""What is read at a value of a resource's variable, empty where it has none; None for nothing."""
+"""Reads a resource for a value of its variable ("" without one); None if there is nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinResource:
-    """What a toolset has to read, besides its tools.
+    """A resource, or resource template, of a toolset.
 
     Attributes:
-        uri: Where, as `widgetd://keywords`; a variable at its end, as `widgetd://guide/{name}`,
-            makes it a template.
-        name: For programs.
-        description: For the model.
-        mime_type: Of what is read.
-        read: Reads.
-        values: Of the variable, which the list names; the template leads to all others.
-        scope: What the caller's token must grant.
-        toolset: Which setting switches it on.
+        uri: Its address, as `widgetd://keywords`; a variable at the end, as
+            `widgetd://guide/{name}`, makes it a template.
+        name: Its name for programs.
+        description: Text for the model.
+        mime_type: Media type of the content.
+        read: Reads the content.
+        values: Values of the variable that the list names.
+        scope: The scope that the caller's token must grant.
+        toolset: The toolset that switches it on.
     """
 
     uri: str
@@ -153,38 +153,38 @@ class BuiltinResource:
 
     @property
     def stem(self) -> str:
-        """The address without the variable."""
+        """Return the address without the variable."""
         return self.uri.partition("{")[0]
 
     @property
     def is_template(self) -> bool:
-        """Whether it leads to more than one thing."""
+        """Return whether the address has a variable."""
         return "{" in self.uri
 
     @property
     def listed(self) -> tuple[str, ...]:
-        """The addresses that a list names."""
+        """Return the addresses for `resources/list`."""
         return (
             tuple(self.stem + value for value in self.values) if self.is_template else (self.uri,)
         )
 
     def value_of(self, uri: str) -> str | None:
-        """What stands in the variable's place in `uri`; None where that leads elsewhere."""
+        """Return the variable's value in `uri`, "" without a variable; None for other addresses."""
         if not self.is_template:
             return "" if uri == self.uri else None
         return uri.removeprefix(self.stem) if uri.startswith(self.stem) else None
 
 
 class BuiltinTools(Mapping[str, BuiltinTool]):
-    """The tools of the toolsets that are switched on, by name.
+    """The tools of the toolsets that are on, by name.
 
     Args:
-        rows: Of all toolsets.
-        toolsets: Those that are switched on besides `core`.
-        unlisted: Names of tools that would only say why they cannot be used here.
+        rows: The tools of all toolsets.
+        toolsets: The toolsets that are on besides `core`.
+        unlisted: Tools that are not listed because they can only fail here.
 
     Attributes:
-        reserved: The names of all of them, so that a setting never renames a widget.
+        reserved: The names of all rows; a setting must never rename a widget.
 
     Raises:
         ConfigError: Two have the same name (W0031).
@@ -244,7 +244,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         return names
 
     def entries(self, names: frozenset[str]) -> Mapping[str, bytes]:
-        """How these tools stand in a list, as JSON."""
+        """Return the list entries of these tools as JSON, by name."""
         return {name: self._entries[name] for name in self._tools if name in names}
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> Result:
@@ -252,7 +252,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
         tool, schema = self._tools[name], self._schemas[name]
         properties = tool.input_schema["properties"]
         try:
-            # Whatever a caller wrote for a list of strings is made one.
+            # Models write lists of strings in several ways.
             read = {
                 key: strings(value) if properties.get(key, {}).get("type") == "array" else value
                 for key, value in tool.reads(arguments).items()
@@ -266,20 +266,20 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
 def closed_object(
     properties: Mapping[str, Any], *, required: Sequence[str] = ()
 ) -> Mapping[str, Any]:
-    """The schema of an object that has these properties, and no others."""
+    """Return the schema of an object with these properties and no others."""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
 
 
-def argument(kind: str, description: str, **held_to: Any) -> Mapping[str, Any]:
-    """The schema of an argument of this type, with what the model should know of it."""
-    return {"type": kind, "description": description, **held_to}
+def argument(kind: str, description: str, **constraints: Any) -> Mapping[str, Any]:
+    """Return the schema of an argument."""
+    return {"type": kind, "description": description, **constraints}
 
 
 def strings(value: object) -> object:
-    """A list of strings from an array, a JSON text, a comma list, one string or nothing.
+    """Read a list of strings from an array, a JSON text, a comma list, one string or null.
 
-    Anything else comes back as it is, for the schema to refuse.
+    Any other value is returned as it is, so that the schema refuses it.
     """
     if value is None:
         return []

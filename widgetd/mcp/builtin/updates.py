@@ -1,8 +1,8 @@
-"""Another version of what is shown, from whoever made it to the pages that show it.
+"""Tools that replace a render in the pages that show it.
 
     update_render, a backend's POST -> store.renders -> follow_render -> redrawn in place
 
-The second tool is for the page that shows a widget: no host tells it that anything changed.
+`follow_render` is for the page: no host forwards change notifications to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LONGEST_NOTE = 200
 
 
 async def update_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"renderId", "version", "summary"}`."""
+    """Return `{"renderId", "version", "summary"}`."""
     return structured_result(await replace_render(context.rendering, arguments, context.caller))
 
 
@@ -64,7 +64,7 @@ async def replace_render(
 
 
 async def follow_render(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """What shows the version that is newer, or `{"status"}`: timeout, draining, expired."""
+    """Return the newer version's result, or `{"status"}`: timeout, draining, expired."""
     found = await context.rendering.wait_for_newer(
         arguments["render_id"],
         context.caller,
