@@ -222,6 +222,7 @@ UPSTREAMS = (
     Code("W5008", "fault", "an upstream's answer is too large"),
     Code("W5009", "fault", "an upstream's answer is not kept any more"),
     Code("W5010", "fault", "an upstream's tool says that it failed"),
+    Code("W5020", "fault", "an upstream's answer is not valid MCP"),
     # W51xx: the file that declares them
     Code("W5101", "fault", "the upstreams file cannot be used"),
     Code("W5102", "fault", "a secret is missing"),

@@ -55,12 +55,12 @@ def answer_of(result: Any, upstream: str) -> Answer:
     """The answer that an MCP result brings: its structure, else its text, else what is binary.
 
     Raises:
-        CallError: It is too large (W5008).
+        CallError: It is too large (W5008), or MCP does not allow it (W5020).
     """
     if result.structured_content is not None:
-        answer = Answer(kind="json", content=to_json(result.structured_content))
+        answer = Answer(kind="json", content=_encoded(result.structured_content, upstream))
     else:
-        answer = _of_blocks(result.content)
+        answer = _of_blocks(result.content, upstream)
     if len(answer.content) > MOST_BYTES:
         raise too_large(upstream)
     return answer
@@ -71,14 +71,35 @@ def too_large(upstream: str) -> CallError:
     return CallError("W5008", f"the answer of the upstream '{upstream}' is larger than 8 MiB")
 
 
-def _of_blocks(blocks: list[Any]) -> Answer:
+def malformed(upstream: str, problem: str) -> CallError:
+    """Return the error for an answer that MCP does not allow (W5020)."""
+    return CallError(
+        "W5020", f"the answer of the upstream '{upstream}' is not valid MCP: {problem}"
+    )
+
+
+def _encoded(value: Any, upstream: str) -> bytes:
+    try:
+        return to_json(value)
+    except (TypeError, ValueError):
+        raise malformed(upstream, "it holds a value that JSON cannot carry") from None
+
+
+def _from_base64(text: str, upstream: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise malformed(upstream, "its binary content is not base64") from None
+
+
+def _of_blocks(blocks: list[Any], upstream: str) -> Answer:
     texts = [block.text for block in blocks if block.type == "text"]
     for block in blocks:
         inner = getattr(block, "resource", block)
         data = getattr(inner, "data", None) or getattr(inner, "blob", None)
         if not texts and isinstance(data, str):
             kind = getattr(inner, "mime_type", "") or "application/octet-stream"
-            return Answer(kind="binary", content=base64.b64decode(data), mime_type=kind)
+            return Answer(kind="binary", content=_from_base64(data, upstream), mime_type=kind)
     # A lone surrogate can come in JSON, and stands in no text that could be sent on.
     text = "\n".join(texts).encode("utf-8", "replace")
     try:

@@ -22,21 +22,31 @@ if TYPE_CHECKING:
 
 def import_client(declaration: Declaration) -> None:
     """Import what `client_of` needs: most daemons have no upstream, and it takes half a second."""
-    import_module("fastmcp.client.transports")
+    import_module("widgetd.upstreams.session")
     if declaration.kind in {"openapi", "endpoints"}:
         import_module("fastmcp.server.providers.openapi")
 
 
 def client_of(
-    declaration: Declaration, line: wire.Wire, http: Any, heard: Callable[[Any], Any]
+    declaration: Declaration,
+    line: wire.Wire,
+    http: Any,
+    heard: Callable[[Any], Any],
+    reduce: Callable[[dict[str, Any]], None],
 ) -> Client[Any]:
-    """A client of the upstream that is declared, not yet connected.
+    """Build a client of an upstream, not yet connected.
 
-    Its requests go over `line`, by `http` where it is no MCP server; `heard` is told what a
-    server says unasked.
+    Args:
+        declaration: The upstream.
+        line: The transport of its HTTP requests.
+        http: The client for those of a service that is no MCP server.
+        heard: Receives the server's notifications.
+        reduce: Reduces each `tools/list` result, in place, before a library reads it.
     """
     from fastmcp import Client  # noqa: PLC0415 - see `import_client`
     from fastmcp.client import transports  # noqa: PLC0415 - likewise
+
+    from widgetd.upstreams.session import ReducedTransport  # noqa: PLC0415 - likewise
 
     def factory(headers: Mapping[str, str] | None = None, **_options: Any) -> Any:
         return wire.client(line, headers or {})
@@ -59,21 +69,30 @@ def client_of(
             log_file=Path(os.devnull),
         )
     else:
-        made = _server_of(declaration, http)
-    return Client(made, message_handler=heard, init_timeout=0, timeout=0)
+        made = transports.FastMCPTransport(_server_of(declaration, http))
+    return Client(ReducedTransport(made, reduce), message_handler=heard, init_timeout=0, timeout=0)
 
 
 def _server_of(declaration: Declaration, http: Any) -> Any:
     from fastmcp import FastMCP  # noqa: PLC0415 - see `import_client`
     from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415 - likewise
+    from mcp_types import ToolAnnotations  # noqa: PLC0415 - likewise
 
     wanted = declaration.declared.tools
 
     def mapped(route: Any, _kind: Any) -> Any:
         # Whatever may change something is there only where the file names tools.
-        is_read_only = route.method.upper() in {"GET", "HEAD"}
-        return MCPType.TOOL if wanted or is_read_only else MCPType.EXCLUDE
+        return MCPType.TOOL if wanted or _is_read_only(route) else MCPType.EXCLUDE
+
+    def annotated(route: Any, tool: Any) -> None:
+        tool.annotations = ToolAnnotations(read_only_hint=_is_read_only(route))
 
     document = orjson.loads(declaration.document)
-    provider = OpenAPIProvider(document, http, route_map_fn=mapped, validate_output=False)
+    provider = OpenAPIProvider(
+        document, http, route_map_fn=mapped, mcp_component_fn=annotated, validate_output=False
+    )
     return FastMCP(declaration.name, providers=[provider], dereference_schemas=False)
+
+
+def _is_read_only(route: Any) -> bool:
+    return route.method.upper() in {"GET", "HEAD"}

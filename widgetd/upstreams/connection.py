@@ -10,24 +10,27 @@ further than this module, but to whoever asks for an answer.
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import anyio
 import anyio.to_thread
+import orjson
+from pydantic import ValidationError
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.logs import get_logger
 from widgetd.schema.validator import Schema, compile_schema
 from widgetd.upstreams import wire
-from widgetd.upstreams.answers import Answer, answer_of, too_large
+from widgetd.upstreams.answers import Answer, answer_of, malformed, too_large
 from widgetd.upstreams.breaker import PAUSES_S, Breaker
 from widgetd.upstreams.clients import client_of, import_client
 from widgetd.upstreams.declarations import Declaration
+from widgetd.upstreams.limits import LIMITS
+from widgetd.upstreams.listing import Tool, ToolListing
 
 if TYPE_CHECKING:
     from fastmcp import Client
@@ -36,6 +39,9 @@ State = Literal["disabled", "connecting", "ready", "empty", "failing", "failed"]
 
 CONNECTION_CLOSED = -32000
 """The code of the SDK's own error where a connection ends."""
+
+PARSE_ERROR = -32700
+"""The code of the SDK's own error where a response cannot be parsed."""
 
 _log = get_logger()
 
@@ -48,20 +54,6 @@ class Observer(Protocol):
 
     def upstream_answered(self, upstream: str, source: str) -> None:
         """A widget was filled from a `call`, a `kept` answer or a `stale` one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """A tool of an upstream that may be called.
-
-    Attributes:
-        schema: Decides about arguments; None where it cannot be compiled here.
-    """
-
-    name: str
-    description: str
-    input_schema: Mapping[str, Any]
-    schema: Schema | None
 
 
 @asynccontextmanager
@@ -85,6 +77,7 @@ class Upstream:
 
     Attributes:
         tools: Those that may be called, by name.
+        dropped: How many tools of the latest list were left out, by reason; see `ToolListing`.
         reason: Why it is not ready, in one word; empty where it is.
         since: When it came to be so, in seconds since the epoch.
         last_ok: When it last answered, likewise; None where it never did.
@@ -97,6 +90,7 @@ class Upstream:
     clock: Callable[[], float] = time.monotonic
     is_logged: bool = True
     tools: Mapping[str, Tool] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
     state: State = "connecting"
     reason: str = ""
     since: float = field(default_factory=time.time)
@@ -107,6 +101,8 @@ class Upstream:
     breaker: Breaker = field(init=False)
     _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=256))
     _client: Client[Any] | None = None
+    _listing: ToolListing = field(default_factory=lambda: ToolListing(()))
+    _schemas: OrderedDict[bytes, Schema | None] = field(default_factory=OrderedDict)
     _wire: wire.Wire | None = None
     _settled: anyio.Event = field(default_factory=anyio.Event)
     _tried: anyio.Event = field(default_factory=anyio.Event)
@@ -193,7 +189,7 @@ class Upstream:
             http = wire.client(line, secrets["headers"], base=secrets["base"])
         try:
             with anyio.fail_after(connect_s):
-                client = client_of(declaration, line, http, self._heard)
+                client = client_of(declaration, line, http, self._heard, self._reduce)
                 await client.__aenter__()  # type: ignore[no-untyped-call]  # FastMCP's
             try:
                 with anyio.fail_after(connect_s):
@@ -262,27 +258,26 @@ class Upstream:
         self._relist = self._relist or relist
         self._stirred.set()
 
+    def _reduce(self, page: dict[str, Any]) -> None:
+        self._listing.reduce(page)
+
     async def _list(self, client: Client[Any]) -> None:
-        declared = self.declaration.declared
-        tools = {}
-        for tool in await client.list_tools():
-            is_read_only = not self.has_session or bool(
-                tool.annotations and tool.annotations.read_only_hint
-            )
-            matches = any(fnmatchcase(tool.name, pattern) for pattern in declared.tools)
-            if matches if declared.tools else is_read_only:
-                schema = None
-                with suppress(WidgetError):
-                    schema = compile_schema(tool.input_schema)
-                tools[tool.name] = Tool(
-                    name=tool.name,
-                    description=tool.description or "",
-                    input_schema=tool.input_schema,
-                    schema=schema,
-                )
-        self.tools = tools
+        """Read the list of tools, page by page, while `_reduce` fills `_listing`."""
+        listing = self._listing = ToolListing(self.declaration.declared.tools)
+        cursor, cursors = None, set[str]()
+        for _ in range(LIMITS.pages):
+            cursor = (await client.list_tools_mcp(cursor=cursor)).next_cursor
+            if cursor is None or cursor in cursors:
+                break
+            cursors.add(cursor)
+        else:
+            listing.drop("pages")
+        self.tools = dict(listing.tools)
+        if listing.dropped and listing.dropped != self.dropped and self.is_logged:
+            _log.warning("upstream.tools_dropped", upstream=self.name, dropped=listing.dropped)
+        self.dropped = listing.dropped
         if not self.breaker.is_open:
-            self._turn("ready" if tools else "empty", "")
+            self._turn("ready" if self.tools else "empty", "")
 
     def _turn(self, state: State, reason: str) -> None:
         if (state, reason) == (self.state, self.reason):
@@ -308,8 +303,8 @@ class Upstream:
 
         Raises:
             CallError: There is no such tool for us (W5004), it does not take these arguments
-                (W5005), it says that it failed (W5010), its answer is too large (W5008), or the
-                upstream is not available (W5002) or too slow (W5003).
+                (W5005), it says that it failed (W5010), its answer is too large (W5008) or not MCP
+                (W5020), or the upstream is not available (W5002) or too slow (W5003).
         """
         started, outcome = self.clock(), "failed"
         self.calls += 1
@@ -357,7 +352,7 @@ class Upstream:
             with anyio.fail_after(call_s):
                 await self._settled.wait()
                 client = self._available()
-                given = self._fitting(tool, arguments)
+                given = await self._fitting(tool, arguments)
                 async with self._at_once:
                     self._admit()
                     admitted = True
@@ -388,6 +383,9 @@ class Upstream:
             self._succeeded()
             return too_large(self.name)
         code = getattr(error, "code", None)
+        if noted is None and (code == PARSE_ERROR or isinstance(error, ValidationError)):
+            self._succeeded()
+            return malformed(self.name, "the SDK cannot read it")
         answered = error is None or (isinstance(code, int) and code != CONNECTION_CLOSED)
         if noted is None and answered:
             self._succeeded()
@@ -413,22 +411,37 @@ class Upstream:
         if self.has_session:
             self._stir()  # whether the connection is still good is found out beside the calls
 
-    def _fitting(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def _fitting(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         found = self.tools.get(tool)
         if found is None:
             problem = f"the upstream '{self.name}' has no tool '{tool[:80]}' that may be called"
             names = ", ".join(sorted(self.tools)[:20])
             raise CallError("W5004", f"{problem}; it has {names or 'none'}", path="tool")
         given = dict(arguments)
-        if found.schema is None:
+        schema = await self._compiled(found)
+        if schema is None:
             return given
         try:
-            return found.schema.check(given).arguments
+            return schema.check(given).arguments
         except CallError as error:
             problem = f"the tool '{tool}' of the upstream '{self.name}' takes other arguments"
             wrong = error.invalid_arguments
             said = f"{problem}: {'; '.join(map(str, wrong)) or error.message}"
             raise CallError("W5005", said, path=error.path, invalid_arguments=wrong) from None
+
+    async def _compiled(self, tool: Tool) -> Schema | None:
+        """Return what decides about a tool's arguments; None where its schema cannot be used.
+
+        Compiled at the first call, not when the tools are listed: a list may hold minutes of
+        work and gigabytes of patterns in tools that no feed uses.
+        """
+        key = tool.schema_json
+        if key not in self._schemas:
+            self._schemas[key] = await anyio.to_thread.run_sync(_compile, key)
+        self._schemas.move_to_end(key)
+        if len(self._schemas) > LIMITS.compiled_schemas:
+            self._schemas.popitem(last=False)
+        return self._schemas[key]
 
     def _available(self) -> Client[Any]:
         if self._client is None:
@@ -444,3 +457,9 @@ class Upstream:
         why, retry_s = reason or self.reason or self.state, self.retry_in_s()
         problem = f"the upstream '{self.name}' is not available ({why})"
         return CallError("W5002", problem, recoverable=True, retry_after_s=retry_s)
+
+
+def _compile(schema_json: bytes) -> Schema | None:
+    with suppress(WidgetError):
+        return compile_schema(orjson.loads(schema_json))
+    return None

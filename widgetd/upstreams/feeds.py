@@ -41,7 +41,7 @@ MOST_BYTES = 16 * 1024 * 1024
 MOST_MADE = 8
 """Widgets, and what was asked of each, that one answer is held ready for."""
 
-PASSING = frozenset({"W5002", "W5003", "W5006", "W5008", "W5010"})
+PASSING = frozenset({"W5002", "W5003", "W5006", "W5008", "W5010", "W5020"})
 """Codes behind which the last good answer is shown for a while."""
 
 Source = Literal["call", "kept", "stale"]

@@ -11,11 +11,27 @@ class UpstreamLimits:
 
     Attributes:
         answer_bytes: Size of one response, decompressed. An event stream has no end, so no size.
+        containers: Objects and arrays of one response, counted as brackets in its text: 8 MiB of
+            empty arrays take 4 s to parse, which the SDK does in the event loop.
         piece_bytes: Decompressed bytes that are handled in one turn of the event loop.
+        tools: Tools of one upstream, besides those that its declaration names without wildcards.
+        pages: Pages of one tool list.
+        description_chars: Length of a tool's description.
+        schema_bytes: Size of one tool's input schema, as JSON.
+        schemas_bytes: Size of all input schemas of one upstream together.
+        compiled_schemas: Compiled input schemas that one upstream keeps. A compiled schema may
+            take 30 MB, so those of all tools do not fit.
     """
 
     answer_bytes: int = 8 * 1024 * 1024
+    containers: int = 1_000_000
     piece_bytes: int = 64 * 1024
+    tools: int = 500
+    pages: int = 50
+    description_chars: int = 1024
+    schema_bytes: int = 256 * 1024
+    schemas_bytes: int = 4 * 1024 * 1024
+    compiled_schemas: int = 8
 
 
 LIMITS = UpstreamLimits()

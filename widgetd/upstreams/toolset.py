@@ -100,6 +100,7 @@ def described(
         "since": _time(one.since),
         "lastOk": None if one.last_ok is None else _time(one.last_ok),
         "tools": sorted(one.tools),
+        "dropped": one.dropped or None,
         "protocol": one.protocol or None,
         "calls": one.calls,
         "errors": one.errors,

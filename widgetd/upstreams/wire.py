@@ -26,8 +26,11 @@ TOO_LARGE = "too_large"
 _JSON = ("application/json", "text/event-stream")
 
 
-class TooLargeError(Exception):
-    """An answer is larger than `UpstreamLimits.answer_bytes`."""
+class TooLargeError(httpx2.StreamError):
+    """A response exceeds `UpstreamLimits`.
+
+    A `StreamError` fails one request; any other error would end the SDK's whole session.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +98,18 @@ class Wire(httpx2.AsyncBaseTransport):
         that arrive would bound nothing: 6 MB of gzip are 6 GB.
         """
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
-        if "," in encoding:
-            # Each coding multiplies by up to 1,000, and what lies between them is never counted.
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        if "," in encoding or (is_stream and encoding != "identity"):
+            # Each coding multiplies by up to 1,000, and what lies between two is never counted;
+            # a stream has no limit that its decoded bytes could be held to.
             self.note("protocol")
             await response.aclose()
-            raise httpx2.DecodingError("several content codings")
-        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        limit = None if is_stream else LIMITS.answer_bytes
+            raise httpx2.DecodingError(f"the content coding {encoding[:40]}")
         bare = {"content-encoding", "content-length"} if encoding != "identity" else set()
         return httpx2.Response(
             response.status_code,
             headers=[pair for pair in response.headers.multi_items() if pair[0] not in bare],
-            stream=_BoundedBody(response.stream, self, encoding, limit),
+            stream=_BoundedBody(response.stream, self, encoding, not is_stream),
             extensions=response.extensions,
         )
 
@@ -141,22 +144,24 @@ class Wire(httpx2.AsyncBaseTransport):
 
 @dataclass(eq=False)
 class _BoundedBody(httpx2.AsyncByteStream):
-    """A body that is decompressed piece by piece and ends with an error above `limit` bytes."""
+    """A body that is decompressed piece by piece and ends with an error above the limits."""
 
     _stream: Any
     _wire: Wire
     _encoding: str
-    _limit: int | None
+    _is_limited: bool
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        count = 0
+        count = containers = 0
         try:
             async with aclosing(self._pieces()) as pieces:
                 async for piece in pieces:
                     count += len(piece)
-                    if self._limit is not None and count > self._limit:
+                    containers += piece.count(b"[") + piece.count(b"{")
+                    is_too_large = count > LIMITS.answer_bytes or containers > LIMITS.containers
+                    if self._is_limited and is_too_large:
                         self._wire.note(TOO_LARGE, counts=False)
-                        raise TooLargeError
+                        raise TooLargeError("the response exceeds the limits")
                     yield piece
         except httpx2.HTTPError as error:
             self._wire.note(reason_of(error) or "protocol")

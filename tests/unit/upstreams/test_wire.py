@@ -85,8 +85,8 @@ async def test_compressed_response_stops_at_the_limit_of_decoded_bytes() -> None
     assert source.sent <= 2
 
 
-async def test_decoding_an_event_stream_leaves_turns_to_others() -> None:
-    source = Source(bomb()[:2], content_encoding="gzip", content_type="text/event-stream")
+async def test_decoding_leaves_turns_to_others() -> None:
+    source = Source([gzip.compress(b"x" * LIMITS.answer_bytes)], content_encoding="gzip")
     turns = pieces = 0
     done = anyio.Event()
 
@@ -105,17 +105,32 @@ async def test_decoding_an_event_stream_leaves_turns_to_others() -> None:
                 pieces += 1
         done.set()
 
-    assert pieces > 200
+    assert pieces == LIMITS.answer_bytes // LIMITS.piece_bytes
     assert turns >= pieces
 
 
-async def test_response_with_several_content_codings_is_refused() -> None:
-    source = Source([gzip.compress(gzip.compress(b"{}"))], content_encoding="gzip, gzip")
+@pytest.mark.parametrize(
+    ("coding", "kind"), [("gzip, gzip", "application/json"), ("gzip", "text/event-stream")]
+)
+async def test_content_coding_that_cannot_be_bounded_is_refused(coding: str, kind: str) -> None:
+    source = Source([gzip.compress(b"")], content_encoding=coding, content_type=kind)
     line, http = wired(source)
     async with http:
-        with pytest.raises(httpx2.DecodingError, match="several content codings"):
+        with pytest.raises(httpx2.DecodingError, match=f"the content coding {coding}"):
             await http.get("http://it.example/")
 
     assert line.noted is not None
     assert line.noted.reason == "protocol"
     assert source.sent == 0
+
+
+async def test_response_with_too_many_containers_stops() -> None:
+    source = Source([b"[" + b"[]," * 10_000] * 400, content_type="application/json")
+    line, http = wired(source)
+    async with http:
+        with pytest.raises(TooLargeError):
+            await http.get("http://it.example/")
+
+    assert line.noted is not None
+    assert line.noted.reason == TOO_LARGE
+    assert source.sent == 100

@@ -61,7 +61,7 @@ class OwnTools(MCPServerStreamableHttp):
 
 
 class UpstreamTools(MCPServer):
-    """The tools of an upstream, over the connection that the daemon keeps and mends by itself."""
+    """The read-only tools of an upstream, over the connection that the daemon keeps."""
 
     def __init__(self, upstream: Upstream) -> None:
         super().__init__(failure_error_function=_said)
@@ -91,9 +91,11 @@ class UpstreamTools(MCPServer):
 
     @override
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> Any:
+        # Until a user can consent to a call, none that changes something is offered.
         return [
-            McpTool(name=one.name, description=one.description, input_schema=dict(one.input_schema))
+            McpTool(name=one.name, description=one.description, input_schema=one.input_schema)
             for one in self._upstream.tools.values()
+            if one.is_read_only
         ]
 
     @override

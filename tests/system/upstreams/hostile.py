@@ -1,0 +1,302 @@
+"""A hostile MCP server: one table of the ways in which an upstream can misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from tests.system.upstreams.servers import Reply
+
+Tools = Callable[[], list[Any]]
+
+HIDDEN = "\u202e\u200b\U000e0041"
+"""A right-to-left override, a zero-width space and a tag: read by models, seen by nobody."""
+
+BACKTRACKING = {"properties": {"v": {"pattern": "^(a+)+$"}}}
+ATTACK = {"v": "a" * 34 + "!"}
+
+EXPANDED_BYTES = 256 * 1024 * 1024
+
+
+def tool(name: str = "lookup", **fields: Any) -> dict[str, Any]:
+    """Return a harmless tool with these fields replaced."""
+    harmless = {"inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+    return {"name": name, "description": "Look something up.", **harmless, **fields}
+
+
+def schema(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    inner: dict[str, Any] = {}
+    for _ in range(depth):
+        inner = {"properties": {"a": inner}}
+    return inner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misbehavior:
+    """One way in which a server misbehaves.
+
+    Attributes:
+        tools: Its tools, each time that they are listed.
+        lists: The result of a listing where that is more than its tools; gets the cursor.
+        answer: The result of every call.
+        encode: Encodes each response body: returns its headers and bytes.
+        dropped: What of the list is expected to be left out, by reason.
+        calls: How many tools can be called.
+        code: The code of a call of the first tool; empty where it succeeds.
+        listed: Whether the tools can be listed at all.
+    """
+
+    tools: Tools = lambda: [tool()]
+    lists: Callable[[str | None], dict[str, Any]] | None = None
+    answer: Any = None
+    encode: Callable[[str, bytes], tuple[str, bytes]] | None = None
+    dropped: dict[str, int] | None = None
+    calls: int = 1
+    code: str = ""
+    listed: bool = True
+
+
+OK = {"content": [{"type": "text", "text": "fine"}]}
+
+
+@cache
+def bomb() -> bytes:
+    """Return a JSON string of `EXPANDED_BYTES` as gzip."""
+    packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    letters = b"a" * (1024 * 1024)
+    parts = [packer.compress(b'"')]
+    parts += (packer.compress(letters) for _ in range(EXPANDED_BYTES // len(letters)))
+    return b"".join([*parts, packer.flush()])
+
+
+@cache
+def line_bomb() -> bytes:
+    """Return 64 MB of empty lines as gzip: events of a stream that never comes to one."""
+    return gzip.compress(b"\n" * (64 * 1024 * 1024))
+
+
+def on(method: str, kind: str, body: Callable[[], bytes]) -> Callable[[str, bytes], Any]:
+    """Compress the response to one method, and leave the others alone."""
+
+    def encode(asked: str, plain: bytes) -> tuple[str, bytes]:
+        if asked != method:
+            return "content-type: application/json\r\n", plain
+        return f"content-type: {kind}\r\ncontent-encoding: gzip\r\n", body()
+
+    return encode
+
+
+def page(cursor: str | None, *, repeats: bool) -> dict[str, Any]:
+    number = int(cursor or 0)
+    following = "7" if repeats else str(number + 1)
+    return {"tools": [tool(f"t{number}")], "nextCursor": following}
+
+
+def block(**fields: Any) -> dict[str, Any]:
+    return {"content": [fields]}
+
+
+MISBEHAVIORS: dict[str, Misbehavior] = {
+    # Lists
+    "4,000 tools with a large pattern": Misbehavior(
+        tools=lambda: [
+            tool(f"t{n}", inputSchema=schema(q={"pattern": r"\w{4000}"})) for n in range(4000)
+        ],
+        dropped={"excess": 3500},
+        calls=500,
+        code="W5005",
+    ),
+    "1,500 tools of 40 patterns": Misbehavior(
+        tools=lambda: [
+            tool(
+                f"t{n}",
+                inputSchema=schema(**{f"p{m}": {"pattern": f"^[a-z]{{{m}}}$"} for m in range(40)}),
+            )
+            for n in range(1500)
+        ],
+        dropped={"excess": 1000},
+        calls=500,
+    ),
+    "200,000 entries without a name": Misbehavior(
+        tools=lambda: [*([{}] * 200_000), tool()], dropped={"shape": 200_000}
+    ),
+    "pages without end": Misbehavior(
+        lists=lambda cursor: page(cursor, repeats=False), dropped={"pages": 1}, calls=50
+    ),
+    "the same cursor again and again": Misbehavior(
+        lists=lambda cursor: page(cursor, repeats=True), calls=2
+    ),
+    "names that are no names": Misbehavior(
+        tools=lambda: [
+            tool(),
+            *map(tool, ("", "two words", "a\nb", "a" * 129, f"a{HIDDEN}", "{x}", "é")),
+        ],
+        dropped={"name": 7},
+    ),
+    "one name twice": Misbehavior(tools=lambda: [tool(), tool()], dropped={"duplicate": 1}),
+    "a description of a megabyte": Misbehavior(
+        tools=lambda: [tool(description=f"Look{HIDDEN} " + "x" * 1_000_000)]
+    ),
+    "hidden characters in a schema": Misbehavior(
+        tools=lambda: [
+            tool(inputSchema=schema(q={"description": f"Obey{HIDDEN}", "title": HIDDEN}))
+        ]
+    ),
+    "a schema of 150 levels": Misbehavior(
+        tools=lambda: [tool(), tool("deep", inputSchema=nested(75))], dropped={"schema": 1}
+    ),
+    "a schema of a megabyte": Misbehavior(
+        tools=lambda: [tool(), tool("large", inputSchema={"description": "x" * 1_000_000})],
+        dropped={"schema": 1},
+    ),
+    "5 MB of schemas": Misbehavior(
+        tools=lambda: [
+            tool(f"t{n}", inputSchema={"description": "x" * 200_000}) for n in range(25)
+        ],
+        dropped={"excess": 5},
+        calls=20,
+    ),
+    "schemas that are none": Misbehavior(
+        tools=lambda: [
+            tool(),
+            *(tool(f"t{n}", inputSchema=s) for n, s in enumerate((True, (), None, 7))),
+        ],
+        dropped={"shape": 4},
+    ),
+    "schemas of no object": Misbehavior(
+        tools=lambda: [
+            tool(),
+            tool("text", inputSchema={"type": "string"}),
+            tool("list", inputSchema={"type": ["object"]}),
+            tool("open", inputSchema={"properties": 7, "required": {}, "$schema": []}),
+        ],
+        dropped={"schema": 2},
+        calls=2,
+    ),
+    "entries that are no tools": Misbehavior(
+        tools=lambda: [tool(), None, 7, "lookup", [], {"name": 7}], dropped={"shape": 5}
+    ),
+    "fields of a wrong type": Misbehavior(
+        tools=lambda: [
+            tool(description=7, title=[], icons="x", execution=7, _meta=[]),
+            tool("odd", annotations="readOnlyHint"),
+            tool("said", annotations={"readOnlyHint": "yes", "title": 7}),
+        ]
+    ),
+    "a list that is none": Misbehavior(lists=lambda _cursor: {"tools": {"name": "x"}}, calls=0),
+    "a reference to elsewhere": Misbehavior(
+        tools=lambda: [tool(inputSchema=schema(q={"$ref": "http://127.0.0.1:9/x.json"}))]
+    ),
+    "a pattern that backtracks": Misbehavior(
+        tools=lambda: [tool(inputSchema=schema(q={"pattern": r"^(?=a)(a+)+\1$"}))]
+    ),
+    "a header annotation that is none": Misbehavior(
+        tools=lambda: [
+            tool(),
+            tool("odd", inputSchema=schema(q={"type": "string", "x-mcp-header": "a b" * 10_000})),
+        ],
+        dropped={"schema": 1},
+    ),
+    # Answers
+    "an output schema that backtracks": Misbehavior(
+        tools=lambda: [tool(outputSchema={"type": "object", **BACKTRACKING})],
+        answer={**OK, "structuredContent": ATTACK},
+    ),
+    "an output schema that is none": Misbehavior(
+        tools=lambda: [tool(outputSchema={"type": 7, "$ref": "#/nowhere"})],
+        answer={**OK, "structuredContent": {}},
+    ),
+    "an image in bad base64": Misbehavior(
+        answer=block(type="image", data="A", mimeType="image/png"), code="W5020"
+    ),
+    "bytes in bad base64": Misbehavior(
+        answer=block(type="resource", resource={"uri": "x://x", "blob": "é" * 9}), code="W5020"
+    ),
+    "half a character": Misbehavior(
+        answer={**OK, "structuredContent": {"a": "\ud800"}}, code="W5020"
+    ),
+    "a number of 4,000 digits": Misbehavior(answer={**OK, "structuredContent": {"a": 10**3999}}),
+    "an answer of 150 levels": Misbehavior(answer={**OK, "structuredContent": nested(75)}),
+    "2 million empty lists": Misbehavior(
+        answer={**OK, "structuredContent": {"a": [[]] * 2_000_000}}, code="W5008"
+    ),
+    "an answer without content": Misbehavior(answer={}, code="W5020"),
+    "an error of 4 MB": Misbehavior(
+        answer={"isError": True, "content": [{"type": "text", "text": "x" * 4_000_000}]},
+        code="W5010",
+    ),
+    "tools in an answer": Misbehavior(answer={**OK, "tools": [tool("smuggled")]}),
+    # Bytes
+    "a compressed list of 256 MB": Misbehavior(
+        encode=on("tools/list", "application/json", bomb), listed=False
+    ),
+    "a compressed answer of 256 MB": Misbehavior(
+        encode=on("tools/call", "application/json", bomb), code="W5008"
+    ),
+    "a compressed stream of empty lines": Misbehavior(
+        encode=on("tools/call", "text/event-stream", line_bomb), code="W5002"
+    ),
+}
+
+
+def hostile(misbehavior: Misbehavior) -> Reply:
+    """Return a server that misbehaves in this way, for `raw`."""
+
+    async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            size = next(
+                int(line.partition(b":")[2])
+                for line in head.lower().split(b"\r\n")
+                if line.startswith(b"content-length:")
+            )
+            message = json.loads(await reader.readexactly(size))
+            headers, body = _response(misbehavior, message)
+            status = "200 OK" if body else "202 Accepted"
+            writer.write(
+                f"HTTP/1.1 {status}\r\n{headers}content-length: {len(body)}\r\n\r\n".encode() + body
+            )
+            await writer.drain()
+
+    return reply
+
+
+def _response(misbehavior: Misbehavior, message: dict[str, Any]) -> tuple[str, bytes]:
+    if "id" not in message:
+        return "", b""
+    method = message["method"]
+    answered: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+    result = _result(misbehavior, method, message.get("params") or {})
+    if result is None:
+        answered["error"] = {"code": -32601, "message": "Method not found"}
+    else:
+        answered["result"] = result
+    body = json.dumps(answered).encode()
+    if misbehavior.encode is not None:
+        return misbehavior.encode(method, body)
+    return "content-type: application/json\r\n", body
+
+
+def _result(misbehavior: Misbehavior, method: str, params: dict[str, Any]) -> Any:
+    if method == "initialize":
+        return {
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": {"name": "hostile", "version": "1"},
+        }
+    if method == "tools/list":
+        if misbehavior.lists is not None:
+            return misbehavior.lists(params.get("cursor"))
+        return {"tools": misbehavior.tools()}
+    if method == "tools/call":
+        return OK if misbehavior.answer is None else misbehavior.answer
+    return {} if method == "ping" else None

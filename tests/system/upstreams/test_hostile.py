@@ -1,0 +1,91 @@
+"""A hostile upstream is bounded when it is connected to, called and offered to the chat."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import anyio
+import orjson
+import pytest
+
+from tests.system.upstreams.hostile import HIDDEN, MISBEHAVIORS, Misbehavior, hostile
+from tests.system.upstreams.servers import (
+    SHOP,
+    Flights,
+    mcp_served,
+    raw,
+    settled,
+    toml,
+    upstreams_of,
+)
+from widgetd.chat.backend.tools import UpstreamTools
+from widgetd.errors import CallError
+from widgetd.upstreams.connection import Upstream
+from widgetd.upstreams.limits import LIMITS
+
+WAIT_S = 60
+
+
+@pytest.mark.parametrize("name", MISBEHAVIORS)
+async def test_hostile_upstream_stays_within_its_bounds(name: str, tmp_path: Path) -> None:
+    misbehavior = MISBEHAVIORS[name]
+    async with raw(hostile(misbehavior)) as port:
+        said = toml("it", url=f"http://127.0.0.1:{port}/mcp", connect_s=50.0, call_s=50.0)
+        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+            upstream = upstreams["it"]
+            with anyio.fail_after(WAIT_S):
+                state = await settled(upstream)
+            assert (state != "failed") == misbehavior.listed
+            if misbehavior.listed:
+                await check_list(upstream, misbehavior)
+                with anyio.fail_after(WAIT_S):
+                    await check_call(upstream, misbehavior)
+
+
+async def check_list(upstream: Upstream, misbehavior: Misbehavior) -> None:
+    assert len(upstream.tools) == misbehavior.calls
+    assert upstream.dropped == (misbehavior.dropped or {})
+    assert sum(len(one.schema_json) for one in upstream.tools.values()) <= LIMITS.schemas_bytes
+    offered = await UpstreamTools(upstream).list_tools()
+    assert len(offered) == misbehavior.calls
+    for one in offered:
+        assert re.fullmatch(r"[A-Za-z0-9_./-]{1,128}", one.name)
+        assert len(one.description) <= LIMITS.description_chars
+        assert one.output_schema is None
+        assert not set(HIDDEN) & set(one.description + str(one.input_schema))
+
+
+async def check_call(upstream: Upstream, misbehavior: Misbehavior) -> None:
+    if not upstream.tools:
+        return
+    first = next(iter(upstream.tools))
+    for call in (upstream.call, UpstreamTools(upstream).call_tool):
+        if misbehavior.code:
+            with pytest.raises(CallError) as raised:
+                await call(first, {"q": "aaaa"})
+            assert raised.value.code == misbehavior.code
+            assert len(str(raised.value)) < 500
+        else:
+            await call(first, {"q": "aaaa"})
+
+
+async def test_chat_offers_only_tools_that_say_they_are_read_only(tmp_path: Path) -> None:
+    (tmp_path / "shop.json").write_bytes(orjson.dumps(SHOP))
+    async with mcp_served(Flights().mcp) as url:
+        said = toml("flights", url=url, tools=["*"])
+        said += toml("shop", openapi="shop.json", base="http://127.0.0.1:9", tools=["*"])
+        async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+            offered = {}
+            for upstream in upstreams.all.values():
+                await settled(upstream)
+                tools = await UpstreamTools(upstream).list_tools()
+                offered[upstream.name] = {one.name for one in tools}
+
+            assert set(upstreams["flights"].tools) == {"get_flight", "book_flight"}
+            assert set(upstreams["shop"].tools) == {"get_product", "make_product"}
+            assert offered == {"flights": {"get_flight"}, "shop": {"get_product"}}
+
+
+def test_the_table_has_at_least_twenty_rows() -> None:
+    assert len(MISBEHAVIORS) >= 20

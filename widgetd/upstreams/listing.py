@@ -1,0 +1,169 @@
+"""An upstream's list of tools, reduced to what widgetd accepts before any library reads it.
+
+A list is as untrusted as a dropped file. Its schemas may hold patterns that take milliseconds
+and megabytes each to compile, its texts characters that only a model reads, and its output
+schemas would be applied to every answer by the SDK with Python's `re`, which backtracks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import orjson
+
+from widgetd.limits import Limits
+from widgetd.schema.json_values import too_deep
+from widgetd.upstreams.limits import LIMITS
+from widgetd.widget.document import READ_BY_MODELS
+from widgetd.widget.hidden_characters import visible, visible_within
+
+_NAME = re.compile(r"[A-Za-z0-9_./-]{1,128}")
+_WILDCARDS = frozenset("*?[")
+_HEADER = b'"x-mcp-header"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool of an upstream that may be called.
+
+    Attributes:
+        schema_json: Its input schema. As JSON it takes a tenth of the memory that objects take,
+            and most tools of an upstream are never called.
+        is_read_only: Whether the upstream says that a call changes nothing.
+    """
+
+    name: str
+    description: str
+    schema_json: bytes
+    is_read_only: bool
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The input schema, parsed anew."""
+        schema: dict[str, Any] = orjson.loads(self.schema_json)
+        return schema
+
+
+class ToolListing:
+    """One listing of an upstream's tools, which arrives page by page.
+
+    Attributes:
+        tools: The accepted tools, by name.
+        dropped: How many tools were left out, by reason: `name`, `duplicate`, `shape` (not a tool
+            as MCP defines it), `schema` (too large, too deep, not JSON, or of no object), `excess`
+            (beyond the limits); `pages` is 1 where further pages were not read.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        """Begin a listing.
+
+        Args:
+            patterns: Names of the tools that may be called, with wildcards; none for all that
+                are read-only.
+        """
+        self.tools: dict[str, Tool] = {}
+        self.dropped: dict[str, int] = {}
+        self._patterns = patterns
+        self._named = {pattern for pattern in patterns if not _WILDCARDS & set(pattern)}
+        self._schemas_bytes = 0
+
+    def reduce(self, page: dict[str, Any]) -> None:
+        """Accept the tools of one `tools/list` result, and leave in it only what the SDK needs.
+
+        Takes up to seconds for 8 MiB, so call it in a worker thread.
+
+        Args:
+            page: The result as parsed JSON; its `tools` are replaced.
+        """
+        accepted = []
+        entries = page.get("tools")
+        for entry in entries if isinstance(entries, list) else ():
+            tool = self._accept(entry)
+            if isinstance(tool, str):
+                self.drop(tool)
+            elif tool is not None:
+                self.tools[tool.name] = tool
+                self._schemas_bytes += len(tool.schema_json)
+                accepted.append(_for_sdk(tool.name, entry["inputSchema"], tool.schema_json))
+        page["tools"] = accepted
+
+    def drop(self, reason: str) -> None:
+        """Count one thing that was left out."""
+        self.dropped[reason] = self.dropped.get(reason, 0) + 1
+
+    def _accept(self, entry: Any) -> Tool | str | None:
+        """Return an entry as a tool, why it is dropped, or None where it was not asked for."""
+        if not isinstance(entry, dict) or not isinstance(name := entry.get("name"), str):
+            return "shape"
+        if not _NAME.fullmatch(name):
+            return "name"
+        annotations = entry.get("annotations")
+        is_read_only = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True
+        if not self._is_wanted(name, is_read_only):
+            return None
+        if name in self.tools:
+            return "duplicate"
+        if len(self.tools) >= LIMITS.tools and name not in self._named:
+            return "excess"
+        if not isinstance(schema := entry.get("inputSchema"), dict):
+            return "shape"
+        schema_json = _schema_json(schema)
+        if schema_json is None or _is_header_invalid(schema, schema_json):
+            return "schema"
+        if self._schemas_bytes + len(schema_json) > LIMITS.schemas_bytes:
+            return "excess"
+        description = entry.get("description")
+        return Tool(
+            name=name,
+            description=_description(description) if isinstance(description, str) else "",
+            schema_json=schema_json,
+            is_read_only=is_read_only,
+        )
+
+    def _is_wanted(self, name: str, is_read_only: bool) -> bool:
+        if not self._patterns:
+            return is_read_only
+        return any(fnmatchcase(name, pattern) for pattern in self._patterns)
+
+
+def _description(text: str) -> str:
+    clean = visible(text[: LIMITS.description_chars])
+    is_cut = len(text) > LIMITS.description_chars
+    return f"{clean[: LIMITS.description_chars - 1]}…" if is_cut else clean
+
+
+def _schema_json(schema: dict[str, Any]) -> bytes | None:
+    """Return a schema as JSON, its texts cleaned; None where it cannot be used."""
+    if schema.get("type", "object") != "object" or too_deep(schema, Limits().json_depth):
+        return None
+    try:
+        size = len(orjson.dumps(schema))
+        if size > LIMITS.schema_bytes:
+            return None
+        return orjson.dumps(visible_within(schema, READ_BY_MODELS))
+    except TypeError:  # half a character, or a number that no 64 bits hold
+        return None
+
+
+def _is_header_invalid(schema: dict[str, Any], schema_json: bytes) -> bool:
+    """Return whether the SDK would drop a tool because of a header annotation in its schema."""
+    if _HEADER not in schema_json:
+        return False
+    from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see `session`
+
+    properties = schema.get("properties")
+    is_object = isinstance(properties, dict) and all(
+        isinstance(p, dict) for p in properties.values()
+    )
+    return not is_object or find_invalid_x_mcp_header(schema) is not None
+
+
+def _for_sdk(name: str, schema: dict[str, Any], schema_json: bytes) -> dict[str, Any]:
+    """Return an entry that the SDK cannot refuse; one that it refuses would cost the whole list."""
+    # The SDK reads a schema only for the arguments that it repeats in headers.
+    properties = schema["properties"] if _HEADER in schema_json else {}
+    return {"name": name, "inputSchema": {"type": "object", "properties": properties}}
