@@ -11,6 +11,7 @@ reread file takes away is gone at once. Only digests of tokens are kept.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from fastmcp.server.auth.providers.jwt import JWTVerifier
 from mcp.server.auth.routes import build_resource_metadata_url
 from pydantic import AnyHttpUrl, ConfigDict
 
+from widgetd.access.claims import principal_name
 from widgetd.access.principal import CALL, ELEVATED, READ, SCOPES, Principal
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError, nearest
@@ -213,11 +215,15 @@ class Access(TokenVerifier):
         if principal is not None:
             scopes = sorted(principal.scopes)
             return Bearer(token="", client_id=principal.name, scopes=scopes, principal=principal)
-        proven = None if self._jwt is None else await self._jwt.verify_token(token)
-        if proven is None:
+        try:
+            proven = None if self._jwt is None else await self._jwt.verify_token(token)
+        except OverflowError:  # an infinite `exp`, which fastmcp 4 converts to an integer
+            return None
+        name = None if proven is None else principal_name(proven.claims, time.time())
+        if proven is None or name is None:
             return None
         principal = Principal(
-            name=f"{proven.claims.get('iss')}#{proven.claims.get('sub') or proven.client_id}",
+            name=name,
             scopes=frozenset(proven.scopes) & SCOPES,
             proof=digest(proven.token),
             until=proven.expires_at,

@@ -62,6 +62,10 @@ class AuthorizationServer:
                 return self._token(given)
         return 404, {}, "{}"
 
+    def sign(self, claims: dict[str, Any]) -> str:
+        """Return a JWT of these claims."""
+        return jwt.encode({"alg": "RS256", "kid": "1"}, claims, self._key)
+
     def _metadata(self) -> dict[str, Any]:
         return {
             "issuer": self.url,
@@ -103,8 +107,12 @@ class AuthorizationServer:
             "client_id": asked["client_id"],
         }
         self.granted.append(claims)
-        token = jwt.encode({"alg": "RS256", "kid": "1"}, claims, self._key)
-        said = {"access_token": token, "token_type": "Bearer", "expires_in": 600, "scope": scope}
+        said = {
+            "access_token": self.sign(claims),
+            "token_type": "Bearer",
+            "expires_in": 600,
+            "scope": scope,
+        }
         return 200, {}, json.dumps(said)
 
 

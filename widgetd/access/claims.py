@@ -1,0 +1,45 @@
+"""Claims of a JWT whose signature, issuer and audience are verified.
+
+Source: RFC 7519, section 4.1; RFC 9068, section 2.2 (`client_id` of tokens without a user).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+LEEWAY_S = 60.0
+"""How far an issuer's clock may be ahead."""
+
+MAX_TIME_S = 1e11
+"""In the year 5138; a larger number is a mistake, such as milliseconds."""
+
+SUBJECTS = ("sub", "client_id", "azp")
+"""Claims that name the principal, the first one present decides."""
+
+
+def principal_name(claims: Mapping[str, Any], now_s: float) -> str | None:
+    """Return the name of the principal that `claims` are about.
+
+    Args:
+        claims: The payload of the JWT.
+        now_s: The time, in seconds since the epoch.
+
+    Returns:
+        `ISS#SUB`; None where the token is not valid at this time, never expires, has a claim of a
+        wrong type or names no principal. Without a name all of an issuer's such tokens would
+        share renders, conversations and limits.
+    """
+    times = {claim: claims[claim] for claim in ("exp", "nbf", "iat") if claim in claims}
+    if "exp" not in times or not all(map(_is_time, times.values())):
+        return None
+    exp = times.pop("exp")
+    if exp <= now_s or any(time > now_s + LEEWAY_S for time in times.values()):
+        return None
+    subject = next((claims[claim] for claim in SUBJECTS if claim in claims), None)
+    return f"{claims['iss']}#{subject}" if isinstance(subject, str) and subject else None
+
+
+def _is_time(value: Any) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and -MAX_TIME_S < value < MAX_TIME_S  # false for NaN
