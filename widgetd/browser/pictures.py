@@ -119,7 +119,8 @@ async def _wanted(
         seen = state_of(widget, arguments["state"])
         locale = seen.locale or "en-US"
         given = arguments.get("arguments")
-        with context.rendering.draws.of(widget.key):
+        journal = context.rendering.journal
+        with journal.rendering(widget.key, "" if given is None else journal.digest(given)):
             made = shown(widget, seen.key) if given is None else Shown(arguments=given)
             tree = made.tree(widget)
         wanted[name] = Shot(
@@ -142,7 +143,7 @@ async def _sample(context: ToolContext, name: str) -> bytes | None:
     widget = context.caller.snapshot.widgets.get(name)
     if widget is None:
         return None
-    with context.rendering.draws.of(widget.key):
+    with context.rendering.journal.rendering(widget.key):
         tree = shown(widget, SAMPLE).tree(widget)
     taken = await context.use(Camera).take(Shot(tree=tree, title=widget.definition.title))
     return taken.content

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.deletion import GRACE_S, MissingFiles
-from widgetd.catalog.draws import Draws
 from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.checks import findings
 from widgetd.checks.renders import undrawable
@@ -76,7 +76,7 @@ class Loader:
         limits: What one widget may ask for.
         strict: Refuse a template that reads what its schema does not declare.
         proofs: What was proven before; None to prove everything.
-        draws: What is being drawn, and what must not be drawn again.
+        journal: Records which contents are being rendered, and which must not be.
         precheck: Parses unproven JSX, and files of untrusted writers, before this process does.
         keeps_parts: Whether a widget that was proven just now keeps the parts that it was proven
             with, for somebody who looks at it at once; a served one makes them at its first call.
@@ -89,7 +89,7 @@ class Loader:
         limits: Limits | None = None,
         strict: bool = False,
         proofs: ProofCache | None = None,
-        draws: Draws | None = None,
+        journal: CrashJournal | None = None,
         precheck: Precheck | None = None,
         keeps_parts: bool = False,
     ) -> None:
@@ -97,7 +97,7 @@ class Loader:
         self._admit = admit
         self._strict = strict
         self._proofs = proofs
-        self._draws = draws or Draws()
+        self._journal = journal or CrashJournal()
         self._precheck = precheck
         self._keeps_parts = keeps_parts
         self._lookup: ProofLookup | None = None
@@ -124,12 +124,15 @@ class Loader:
             WidgetError: It cannot be served.
         """
         path, content, proofs = source.path, digest(source, sidecar), self._proofs
-        if content in self._draws.refused:
+        if content in self._journal.suspects:
+            self._try_suspect(source, sidecar, content)
+        if content in self._journal.refused:
             raise WidgetError(
                 Finding(
                     code="W1012",
                     path=path,
-                    problem="widgetd was ended twice in a row while it drew this content",
+                    problem="widgetd was ended while it rendered this content, and its own sample "
+                    "ends a process again",
                     advice="change its template; any change has it tried again",
                 )
             )
@@ -142,13 +145,23 @@ class Loader:
         else:
             if self._precheck is not None and path.endswith(JSX_SUFFIX):
                 self._precheck.check_jsx(source.content.decode(errors="replace"))
-            with self._draws.of(content):
+            with self._journal.rendering(content):
                 widget = self._prove(source, sidecar, self._precheck)
         if proofs is not None:
             proofs.add(path, content, widget.prove())
         if not self._keeps_parts:
             widget.release()
         return widget
+
+    def _try_suspect(self, source: Source, sidecar: Source | None, content: str) -> None:
+        """Have the process with limits decide whether a content is to blame for a crash."""
+        if self._precheck is not None:
+            try:
+                self._precheck.check_file(source, sidecar)
+            except WidgetError:
+                self._journal.refuse(content)
+                return
+        self._journal.acquit(content)
 
     def _proven(self, source: Source, sidecar: Source | None, proof: Proof) -> Widget:
         definition = redefine(source, sidecar, proof.names)

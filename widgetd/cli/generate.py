@@ -91,7 +91,7 @@ def build(folder: Path, *, dir: Dir = None, base: str = "/", url: str = MCP_URL)
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,
         stop=anyio.Event(),
-        problems=Problems(widgets, server.rendering.draws, settings.image_origin),
+        problems=Problems(widgets, server.rendering.journal, settings.image_origin),
         history=History(),
     )
     files = site.build(shown, folder, f"{base.rstrip('/')}/")

@@ -179,7 +179,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         list_tokens=settings.list_tokens,
         formats=not settings.hide_formats,
         page_size=settings.page_size,
-        resources=Resources(view_html(), settings.image_origin, runtime.loading.draws),
+        resources=Resources(view_html(), settings.image_origin, runtime.loading.journal),
         observers=(
             runtime.metrics,
             BlockedImages(settings.image_origin),
@@ -187,7 +187,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         ),
         anonymous=runtime.access_policy.anonymous,
         sessions=SessionBounds(most=settings.sessions, each=settings.sessions_each),
-        draws=runtime.loading.draws,
+        journal=runtime.loading.journal,
         builtin=(*ROWS, *keyword_tools(settings.keyword_tools)),
         reserved=NAMES,
         readable=READABLE,
@@ -251,18 +251,18 @@ def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Aut
     return Authoring(
         drafts=Drafts(
             server.admit,
-            draws=runtime.loading.draws,
+            journal=runtime.loading.journal,
             precheck=runtime.loading.parser,
             strict=runtime.settings.strict,
         ),
         reference=Reference(descriptions()),
-        examples=PerAudience(lambda: Examples(runtime.loading.draws)),
+        examples=PerAudience(lambda: Examples(runtime.loading.journal)),
         text_of=text_of,
         intake=intake,
         registry=runtime.registry,
         views=server.views.of,
         history=runtime.history,
-        draws=runtime.loading.draws,
+        journal=runtime.loading.journal,
         pages=runtime.settings.gallery,
         at_once=CapacityLimiter(DRAFTS_AT_ONCE),
     )
@@ -331,7 +331,7 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
         image_origins=settings.image_origin,
         sample_images=settings.sample_images,
         stop=runtime.stop,
-        problems=Problems(runtime.folder, runtime.loading.draws, settings.image_origin),
+        problems=Problems(runtime.folder, runtime.loading.journal, settings.image_origin),
     )
 
 

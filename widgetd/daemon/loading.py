@@ -11,7 +11,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Catalog, Load, Loader
 from widgetd.catalog.proof_cache import ProofCache
@@ -44,7 +44,7 @@ class Loading:
 
     loader: Loader
     state: StateFolder | None
-    draws: Draws
+    journal: CrashJournal
     last_good: LastGood | None
     parser: ParserProcess
     proofs: ParallelProofs | None = None
@@ -58,12 +58,12 @@ def loading_of(settings: Settings, folder: Path) -> Loading:
         judges = (f"{name}={version(name)}" for name in JUDGES)
         proofs = ProofCache(state, " ".join([version_now, *judges]))
         last_good = LastGood(state, version_now)
-    draws = Draws(state, version_now)
+    journal = CrashJournal(state, version_now)
     # A daemon has the page that draws results.
     listed = partial(admit, has_view=True, formats=not settings.hide_formats)
     parser = ParserProcess()
-    loader = Loader(listed, strict=settings.strict, proofs=proofs, draws=draws, precheck=parser)
-    return Loading(loader=loader, state=state, draws=draws, last_good=last_good, parser=parser)
+    loader = Loader(listed, strict=settings.strict, proofs=proofs, journal=journal, precheck=parser)
+    return Loading(loader=loader, state=state, journal=journal, last_good=last_good, parser=parser)
 
 
 def catalog_for(

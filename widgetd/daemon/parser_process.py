@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from widgetd.errors import Finding, WidgetError
+from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.limits import Limits
 from widgetd.logs import get_logger
@@ -92,7 +92,7 @@ class ParserProcess:
         self._check({"jsx": text.encode("utf-8", "surrogatepass").hex()})
 
     def check_file(self, source: Source, sidecar: Source | None) -> None:
-        """Return once a file was proven within the limits, with or without an error.
+        """Return once a file was proven and its samples were rendered, with or without an error.
 
         Raises:
             WidgetError: It ended the process (W1013).
@@ -227,7 +227,11 @@ def _prove(files: list[Source], limits: ParserProcessLimits) -> None:
     compile_view("<Card/>", limits=Limits())
     limit_resources(limits)
     source, *sidecars = files
-    Loader(lambda _widget: b"{}").prove(source, sidecars[0] if sidecars else None)
+    loader = Loader(lambda _widget: b"{}", keeps_parts=True)
+    widget = loader.load(source, sidecars[0] if sidecars else None)
+    for arguments in widget.examples:
+        with suppress(CallError):
+            widget.call(arguments)
 
 
 def limit_resources(limits: ParserProcessLimits = LIMITS) -> None:

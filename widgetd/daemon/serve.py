@@ -138,7 +138,7 @@ async def serve(
                     chat_of(runtime, server, feeding.upstreams, url_of(listener) + MCP_PATH)
                 ),
             )
-        loading.draws.open()
+        loading.journal.open()
         if watched:
             _arm_watchdog(held, loading)
         async with anyio.create_task_group() as tasks:

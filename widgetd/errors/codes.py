@@ -54,8 +54,9 @@ WIDGETS = (
     Code("W1006", "fault", "an upload cannot be put into the folder under its name"),
     Code("W1010", "fault", "an upload would touch, or make, what its token does not see"),
     Code("W1011", "fault", "the folder holds as many widgets as uploads may bring it to"),
-    Code("W1012", "fault", "widgetd was ended twice in a row while it drew this content"),
+    Code("W1012", "fault", "a file ends the process that renders its own sample"),
     Code("W1013", "fault", "a file takes too much processor time or memory to parse"),
+    Code("W1014", "fault", "widgetd was ended while it rendered these arguments"),
     # W11xx: the .widget document
     Code("W1101", "fault", "the file is not JSON"),
     Code("W1102", "fault", "a key stands twice in one object"),

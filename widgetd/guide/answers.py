@@ -18,7 +18,7 @@ from widgetd.browser.pictures import (
     demand_few,
     image_block,
 )
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.history import History, changes_between
 from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget_name
 from widgetd.catalog.registry import Registry
@@ -64,7 +64,7 @@ class Authoring:
     registry: Registry
     views: Callable[[Snapshot, Any], Snapshot]
     history: History
-    draws: Draws
+    journal: CrashJournal
     pages: bool
     at_once: CapacityLimiter
 
@@ -180,7 +180,7 @@ def _dependencies(widget: Widget, authoring: Authoring, _caller: Caller) -> dict
             said[_SAYING[finding.code]].append(finding.problem)
     return {
         "components": components_in(widget),
-        "icons": icons_in(widget, authoring.draws),
+        "icons": icons_in(widget, authoring.journal),
         "imageOrigins": sorted(widget.definition.image_origins),
         "actions": [action.type for action in widget_actions(widget)],
         **({} if feed is None else {"upstream": f"{feed.upstream}/{feed.tool}"}),
@@ -205,7 +205,7 @@ def _history(widget: Widget, authoring: Authoring, caller: Caller) -> dict[str, 
     earlier = authoring.history.before(widget)
     if earlier is None or not caller.principal.audience.sees(earlier):
         return None
-    with authoring.draws.of(earlier.key), authoring.draws.of(widget.key):
+    with authoring.journal.rendering(earlier.key), authoring.journal.rendering(widget.key):
         changes = changes_between(earlier, widget)
     return {
         "before": earlier.key,

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import orjson
 
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, WidgetError
 from widgetd.files.persistent_map import differing, missing
@@ -67,7 +67,7 @@ class Examples:
     changed. Any thread may ask.
     """
 
-    draws: Draws = field(default_factory=Draws)
+    journal: CrashJournal = field(default_factory=CrashJournal)
     _widgets: Mapping[str, Widget] = field(default_factory=dict)
     _users: dict[str, list[str]] = field(default_factory=dict)
     _shown: dict[str, tuple[tuple[Widget, ...], Any]] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Examples:
             drawn = (
                 _cut(node, DEEPEST_EXAMPLE)
                 for widget in users
-                for node in _nodes(widget, self.draws)
+                for node in _nodes(widget, self.journal)
                 if node.get("type") == type_
             )
             known = self._shown[type_] = users, next(drawn, None)
@@ -204,22 +204,22 @@ def components_in(widget: Widget) -> Counter[str]:
     return Counter(type_ for type_ in sorted(found) if type_ in known)
 
 
-def icons_in(widget: Widget, draws: Draws) -> list[str]:
+def icons_in(widget: Widget, journal: CrashJournal) -> list[str]:
     """The names of the icons that the example shows."""
     named = vocabulary().icons
     found = {
         value
-        for node in _nodes(widget, draws)
+        for node in _nodes(widget, journal)
         for key, value in node.items()
         if key in _ICON_KEYS and isinstance(value, str)
     }
     return sorted(one for one in found if one in named or one.startswith(("lucide:", "vendor:")))
 
 
-def _nodes(widget: Widget, draws: Draws) -> Iterator[Mapping[str, Any]]:
+def _nodes(widget: Widget, journal: CrashJournal) -> Iterator[Mapping[str, Any]]:
     """The objects of what the example draws, the outer before the inner."""
     try:
-        with draws.of(widget.key):
+        with journal.rendering(widget.key):
             pending: list[Any] = [widget.tree(widget.example or {})]
     except (CallError, WidgetError):
         return

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.loader import Loader, Precheck
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
@@ -82,7 +82,7 @@ class Drafts:
 
     Args:
         admit: Makes a widget's entry in a list of tools.
-        draws: What is being drawn.
+        journal: Records which contents are being rendered.
         precheck: Proves each draft within limits before this process does.
     """
 
@@ -90,15 +90,15 @@ class Drafts:
         self,
         admit: Callable[[Widget], bytes],
         *,
-        draws: Draws | None = None,
+        journal: CrashJournal | None = None,
         precheck: Precheck | None = None,
         strict: bool = False,
     ) -> None:
         self._loader = Loader(
-            admit, strict=strict, draws=draws, precheck=precheck, keeps_parts=True
+            admit, strict=strict, journal=journal, precheck=precheck, keeps_parts=True
         )
         self._strict = strict
-        self._draws = draws or Draws()
+        self._journal = journal or CrashJournal()
 
     def draft(self, widget: Mapping[str, Any], sidecar: str) -> Draft:
         """What `widget`, the content of a file, and its sidecar come to."""
@@ -122,7 +122,7 @@ class Drafts:
         except WidgetError as error:
             fault = replace(error.finding, path=error.finding.path or DRAFT)
             return Draft(findings=(fault,), texts=texts)
-        with self._draws.of(made.key):
+        with self._journal.rendering(made.key):
             found = [
                 replace(one, path=one.path or DRAFT) for one in findings(made, strict=self._strict)
             ]
@@ -150,8 +150,8 @@ class Drafts:
         if made is None:
             return {"findings": draft.rows(), "tool": ""}
         said: dict[str, Any] = {"findings": draft.rows(), "tool": made.tool}
-        with self._draws.of(made.key):
-            given = (made.example or {}) if arguments is None else arguments
+        given = (made.example or {}) if arguments is None else arguments
+        with self._journal.rendering(made.key, self._journal.digest(given)):
             if trace:
                 said["trace"] = _trace(made, given)
             started_s = perf_counter()

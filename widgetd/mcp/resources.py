@@ -23,7 +23,7 @@ from orjson import Fragment
 from pydantic import AnyUrl
 
 from widgetd.access.principal import with_prefix
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.mcp.builtin.table import BuiltinResource, ToolContext
 from widgetd.render.entry import view_uri
@@ -112,13 +112,16 @@ class Resources:
 
     Args:
         view: The page that draws results; empty for none.
-        draws: The journal of renders in progress.
+        journal: The journal of renders in progress.
     """
 
     def __init__(
-        self, view: str = "", image_origins: tuple[str, ...] = (), draws: Draws | None = None
+        self,
+        view: str = "",
+        image_origins: tuple[str, ...] = (),
+        journal: CrashJournal | None = None,
     ) -> None:
-        self._draws = draws or Draws()
+        self._journal = journal or CrashJournal()
         self._view = view
         self.image_origins = image_origins
 
@@ -189,7 +192,7 @@ class Resources:
         mime_type, read = PARTS[part]
 
         def render_part() -> str:
-            with self._draws.of(widget.key):
+            with self._journal.rendering(widget.key):
                 return read(widget, snapshot) or ""
 
         content = render_part if part == _SLOW else read(widget, snapshot)

@@ -16,7 +16,7 @@ from typing import Any
 from fastmcp import FastMCP
 
 from widgetd.access.principal import LOCAL, Caller, Principal, SnapshotViews
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
@@ -50,7 +50,7 @@ class ServerOptions:
         observers: Receive each call, render and notice.
         anonymous: The principal of requests without a token.
         sessions: Limits on legacy sessions over HTTP.
-        draws: The journal of renders in progress.
+        journal: The journal of renders in progress.
         builtin: The rows of built-in tools of all toolsets.
         reserved: Further names that no widget may take.
         toolsets: The toolsets that are on besides `core`.
@@ -69,7 +69,7 @@ class ServerOptions:
     observers: Sequence[Observer] = ()
     anonymous: Principal = LOCAL
     sessions: SessionBounds = field(default_factory=SessionBounds)
-    draws: Draws | None = None
+    journal: CrashJournal | None = None
     builtin: Sequence[BuiltinTool] = CORE_TOOLS
     reserved: frozenset[str] = frozenset()
     toolsets: Sequence[str] = ()
@@ -114,7 +114,7 @@ class Server:
         self.anonymous = options.anonymous
         self.traced = options.traced
         self.rendering = Rendering(
-            registry, options.policy, store, observers=options.observers, draws=options.draws
+            registry, options.policy, store, observers=options.observers, journal=options.journal
         )
         self.builtin = builtin = BuiltinTools(options.builtin, options.toolsets, options.unlisted)
         self._readable = tuple(one for one in options.readable if one.toolset in options.toolsets)

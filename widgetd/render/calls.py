@@ -18,7 +18,7 @@ import anyio.to_thread
 import orjson
 
 from widgetd.access.principal import ADMIN, Caller, is_elevated
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError
 from widgetd.observe.observer import Observer
@@ -41,7 +41,7 @@ class Rendering:
     """Renders widgets, keeps each render for a while, and shapes results.
 
     Attributes:
-        draws: What is being drawn.
+        journal: Records which contents are being rendered.
         feeds: Fills widgets that have a feed.
 
     Args:
@@ -57,11 +57,11 @@ class Rendering:
         store: Store,
         *,
         observers: Sequence[Observer] = (),
-        draws: Draws | None = None,
+        journal: CrashJournal | None = None,
         clock: Callable[[], float] = time.time,
         new_id: Callable[[], str] = lambda: f"r_{token_urlsafe(12)}",
     ) -> None:
-        self.draws = draws or Draws()
+        self.journal = journal or CrashJournal()
         self.feeds: Feeds = NoFeeds()
         self._registry = registry
         self._policy = policy
@@ -240,20 +240,26 @@ class Rendering:
     async def _drawn(
         self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str
     ) -> StoredRender:
-        made, filled = None, None
+        made, filled, digest = None, None, None
         if widget.definition.sidecar.feed is not None and (feed := widget.feed) is not None:
             strict = self._policy.strict
             filled = await self.feeds.fill(widget, feed, arguments, strict=strict)
             arguments = filled.checked.arguments
         started_s = time.perf_counter()
         if size(arguments, LARGE) > LARGE:
-            made = await anyio.to_thread.run_sync(
+            made, digest = await anyio.to_thread.run_sync(
                 self._call_beside, widget, arguments, filled, limiter=self._beside
             )
         elif filled is not None:
-            made = self._call_beside(widget, arguments, filled)
+            made, digest = self._call_beside(widget, arguments, filled)
         render = self.make(
-            widget, arguments, generation, owner=owner, made=made, started_s=started_s
+            widget,
+            arguments,
+            generation,
+            owner=owner,
+            made=made,
+            started_s=started_s,
+            digest=digest,
         )
         if filled is not None and filled.mark:
             text = f"{render.text} (as of {filled.as_of})" if filled.as_of else render.text
@@ -262,9 +268,10 @@ class Rendering:
 
     def _call_beside(
         self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None
-    ) -> Render:
-        with self.draws.of(widget.key):
-            return self._call(widget, arguments, filled)
+    ) -> tuple[Render, str]:
+        digest = self.journal.digest(arguments)
+        with self.journal.rendering(widget.key, digest):
+            return self._call(widget, arguments, filled), digest
 
     def _call(
         self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None = None
@@ -283,6 +290,7 @@ class Rendering:
         owner: str = "",
         made: Render | None = None,
         started_s: float | None = None,
+        digest: str | None = None,
     ) -> StoredRender:
         """Render `widget` for somebody who looks at it now, and do not keep the render.
 
@@ -293,13 +301,17 @@ class Rendering:
             owner: Whose share of the room the render takes.
             made: What to show in place of what a call would make.
             started_s: When the making of it began, by `time.perf_counter`; None for now.
+            digest: The journal's digest of the arguments; None to compute it.
 
         Raises:
-            CallError: The arguments do not fit, or the template fails on them.
+            CallError: The arguments do not fit, the template fails on them, or they ended
+                widgetd before (W1014).
         """
         self._compiled.called(widget)
         started_s = started_s or time.perf_counter()
-        with self.draws.of(widget.key):
+        if digest is None:
+            digest = self.journal.digest(arguments)
+        with self.journal.rendering(widget.key, digest):
             made = made or self._call(widget, arguments)
             ms = round((time.perf_counter() - started_s) * 1000, 3)
             text = widget.summary.text(made.arguments)

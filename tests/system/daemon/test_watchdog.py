@@ -1,4 +1,4 @@
-"""A process that keeps its interpreter to itself is ended, and what kept it is drawn no more.
+"""A process that keeps its interpreter is ended; the input that kept it is not rendered again.
 
 The fault is put in on purpose: a filter that never returns and never lets go of the
 interpreter's lock. The processor time that is allowed is shortened with it.
@@ -10,6 +10,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -19,13 +20,17 @@ import anyio
 import httpx2
 import pytest
 
+from tests.making import source
 from tests.process import PATIENCE_S, Served, daemon_process
 from tests.serving import connected, greeting, serving, widget_file
 from tests.system.daemon.test_parallel_proof import needs_two_processors
 from tests.system.web.asking import ask, put
-from widgetd.catalog.draws import FILE
+from widgetd.catalog.crash_journal import PAGE_FILE, CrashJournal
+from widgetd.catalog.state import StateFolder
 from widgetd.daemon import watchdog
+from widgetd.daemon.loading import version_of
 from widgetd.daemon.parallel_proof import MANY
+from widgetd.settings import Settings
 from widgetd.template.template import Expression, Template
 
 STUCK = """
@@ -36,15 +41,12 @@ def stuck():
     re.match("(a+)+$", "a" * 64 + "b")
 """
 
-STALLING = (
+STALLING_FILTER = (
     STUCK
     + """
-import sys
-from widgetd.__main__ import main
-from widgetd.daemon import watchdog
 from widgetd.template.builtins import text
 
-paid, watchdog.BEAT_S, watchdog.MOST_S = text.paid, 0.05, float(sys.argv.pop(1))
+paid = text.paid
 
 def stalling(budget, value, *args):
     if value == "stall":
@@ -52,18 +54,38 @@ def stalling(budget, value, *args):
     return paid(budget, value, *args)
 
 text.paid = stalling
+"""
+)
+"""Makes the filter `upper` never return from one word."""
+
+STALLING = (
+    STALLING_FILTER
+    + """
+import sys
+from widgetd.__main__ import main
+from widgetd.daemon import watchdog
+
+watchdog.BEAT_S, watchdog.MOST_S = 0.05, float(sys.argv.pop(1))
+# The process that parses first imports it from there as it starts.
+sys.path += sys.argv.pop(1).split()
 sys.exit(main())
 """
 )
-"""A widgetd whose filter `upper` never returns from one word; named first: the time allowed."""
+"""A widgetd with that filter; first arguments: the time allowed, a folder with `sitecustomize`."""
 
 ENDS_S = 2.0
+
+VERSION = version_of(Settings())
 
 TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ SHOWN | upper | tojson }}}]}'
 
 
-def stalling(most_s: float = ENDS_S) -> tuple[str, ...]:
-    return sys.executable, "-c", STALLING, str(most_s)
+def stalling(most_s: float = ENDS_S, site: Path | None = None) -> tuple[str, ...]:
+    """Return the command of a widgetd that stalls; with `site`, its child processes do as well."""
+    if site is not None:
+        site.mkdir(exist_ok=True)
+        (site / "sitecustomize.py").write_text(STALLING_FILTER)
+    return sys.executable, "-c", STALLING, str(most_s), str(site or "")
 
 
 def fill(folder: Path, shown: str) -> None:
@@ -96,8 +118,8 @@ async def until_stuck(served: Served) -> None:
         tasks.cancel_scope.cancel()
 
 
-def ended_while_starting(folder: Path, state: Path) -> int:
-    command = [*stalling(), "serve", str(folder), "--port", "0", "--state-dir", str(state)]
+def ended_while_starting(folder: Path, state: Path, program: tuple[str, ...]) -> int:
+    command = [*program, "serve", str(folder), "--port", "0", "--state-dir", str(state)]
     return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
 
 
@@ -111,37 +133,61 @@ def logged(log: Path, event: str) -> list[dict[str, object]]:
     return [each for each in events if each["event"] == event]
 
 
-async def test_a_call_that_keeps_the_interpreter_ends_the_daemon_and_at_the_second_time_its_widget(
+async def test_arguments_that_ended_the_daemon_are_refused_and_their_widget_is_served(
     tmp_path: Path,
 ) -> None:
     folder, log, state = tmp_path / "widgets", tmp_path / "log", str(tmp_path / "state")
     fill(folder, "who")
-    for _ in range(2):
-        async with daemon_process(folder, "--state-dir", state, program=stalling()) as served:
-            assert await tools(served) == {"quiet", "shout"}
-            await until_stuck(served)
-            assert await served.ended(within_s=PATIENCE_S) == 26
+    async with daemon_process(folder, "--state-dir", state, program=stalling()) as served:
+        assert await tools(served) == {"quiet", "shout"}
+        await until_stuck(served)
+        assert await served.ended(within_s=PATIENCE_S) == 26
 
     async with daemon_process(folder, "--state-dir", state, program=stalling(), log=log) as served:
+        assert await tools(served) == {"quiet", "shout"}
+        refused = await shout(served.url, "stall")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "W1014")
+        assert (await shout(served.url, "Ada")).status_code == 201
+
+    assert logged(log, "widget.refused") == []
+    assert [event["remembers"] for event in logged(log, "watchdog.armed")] == [True]
+
+
+async def test_journal_of_a_crash_refuses_the_arguments_for_all_and_no_widget(
+    tmp_path: Path,
+) -> None:
+    folder, state = tmp_path / "widgets", tmp_path / "state"
+    fill(folder, "who")
+    content = source("Shout.widget", (folder / "Shout.widget").read_text()).digest
+    started_s = time.time() - 60
+    journal = CrashJournal(StateFolder.of(state, folder), VERSION, now=lambda: started_s)
+    journal.open()
+    amid = journal.rendering(content, journal.digest({"who": "Bob"}))
+    amid.__enter__()
+
+    async with daemon_process(folder, "--state-dir", str(state)) as served:
+        assert await tools(served) == {"quiet", "shout"}
+        answers = {who: (await shout(served.url, who)).status_code for who in ("Bob", "Ada")}
+
+    assert answers == {"Bob": 422, "Ada": 201}
+    amid.__exit__(None, None, None)
+
+
+async def test_file_whose_own_sample_keeps_the_interpreter_ends_one_start(tmp_path: Path) -> None:
+    folder, state, log = tmp_path / "widgets", tmp_path / "state", tmp_path / "log"
+    program = stalling(site=tmp_path / "site")
+    fill(folder, "'stall'")
+
+    assert ended_while_starting(folder, state, program) == 26
+
+    arguments = (folder, "--state-dir", str(state))
+    async with daemon_process(*arguments, program=program, log=log) as served:
         assert await tools(served) == {"quiet"}
         (folder / "Shout.widget").write_text(widget_file("Shout"))
         async with connected(served.url, "modern") as client:
             await client.lists("shout")
 
     assert [event["code"] for event in logged(log, "widget.refused")] == ["W1012"]
-    assert [event["remembers"] for event in logged(log, "watchdog.armed")] == [True]
-
-
-async def test_a_file_that_keeps_the_interpreter_when_it_is_proven_ends_two_starts_and_no_third(
-    tmp_path: Path,
-) -> None:
-    folder, state = tmp_path / "widgets", tmp_path / "state"
-    fill(folder, "'stall'")
-
-    assert [ended_while_starting(folder, state) for _ in range(2)] == [26, 26]
-
-    async with daemon_process(folder, "--state-dir", str(state), program=stalling()) as served:
-        assert await tools(served) == {"quiet"}
 
 
 async def test_to_be_killed_amid_a_draw_takes_nothing_away(tmp_path: Path) -> None:
@@ -182,7 +228,7 @@ async def test_whatever_a_daemon_draws_stands_on_the_page_while_it_is_drawn(
 
     def watched(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
-            (page,) = state.rglob(FILE)
+            (page,) = state.rglob(PAGE_FILE)
             first_bytes = page.read_bytes()[:4096:64]
             standing.append(any(first_bytes))
             return function(*args)

@@ -18,7 +18,7 @@ import pytest
 from tests.serving import Connection, connected, greeting, serving, widget_file
 from tests.support.logs import Events, captured_logs
 from tests.unit.files.privilege import stopped_by_permissions
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.last_good import LastGood
 from widgetd.catalog.loader import Catalog, Loader, load
 from widgetd.catalog.proof_cache import ProofCache
@@ -228,9 +228,9 @@ def use(state: Path, text: str) -> int:
     """Keep and ask for all that a daemon does that starts, serves and stops; how much was known."""
     folder = StateFolder.of(state, Path("widgets"))
     copies, proofs = LastGood(folder, "1"), ProofCache(folder, "1")
-    draws = Draws(folder, "1")
-    draws.open()
-    loader = Loader(tool_entry, proofs=proofs, draws=draws)
+    journal = CrashJournal(folder, "1")
+    journal.open()
+    loader = Loader(tool_entry, proofs=proofs, journal=journal)
     paths = ("A.widget", "B.widget", "C.widget")
     known = len(proofs) + sum(copies.recall(path) is not None for path in paths)
     for path in paths:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.making import snapshot_of, widget
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.guide.component_details import (
     Examples,
     components_in,
@@ -106,11 +106,11 @@ def test_users_follow_what_is_served_and_only_what_changed_is_read_and_drawn_aga
     first, second = (widget(name, template=BUTTON) for name in ("A", "B"))
     drawn: list[str] = []
 
-    class Counted(Draws):
+    class Counted(CrashJournal):
         @contextmanager
-        def of(self, digest: str) -> Iterator[None]:
-            drawn.append(digest)
-            with super().of(digest):
+        def rendering(self, content: str, arguments: str = "") -> Iterator[None]:
+            drawn.append(content)
+            with super().rendering(content, arguments):
                 yield
 
     examples = Examples(Counted())
@@ -149,7 +149,7 @@ def test_the_icons_that_an_example_shows_are_told_by_name() -> None:
     button = '{"type":"Button","label":"calendar","iconStart":"lucide:rocket"}'
     made = widget(template=f'{{"type":"Card","children":[{row},{button}]}}')
 
-    assert icons_in(made, Draws()) == ["calendar", "lucide:rocket"]
+    assert icons_in(made, CrashJournal()) == ["calendar", "lucide:rocket"]
     assert components_in(made) == {"Card": 1, "Row": 1, "Icon": 1, "Button": 1}
 
 

@@ -88,8 +88,8 @@ async def widget_page(gallery: Gallery, request: Request) -> dict[str, Any] | Re
     seen = await preview(gallery, widget, gallery.shown(widget, state.key), caller)
     earlier, changes = gallery.history.before(widget), None
     if earlier is not None:
-        draws = gallery.server.rendering.draws
-        with draws.of(earlier.key), draws.of(widget.key):
+        journal = gallery.server.rendering.journal
+        with journal.rendering(earlier.key), journal.rendering(widget.key):
             changes = changes_between(earlier, widget)
     tools, tab = tuple(snapshot.widgets), query.get("tab")
     at, sidecar = tools.index(tool), editable(gallery, widget, caller)

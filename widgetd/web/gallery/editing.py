@@ -86,7 +86,7 @@ async def try_sidecar(gallery: Gallery, request: Request) -> dict[str, Any]:
         except RefusedUploadError as error:
             return {"problem": f"{error.finding.problem}; {error.finding.advice}"}
         said = {"description": made.description, "tokens": tokens_of_tool(made)}
-        with server.rendering.draws.of(made.key):
+        with server.rendering.journal.rendering(made.key):
             doubts = [f"{one.problem}; {one.advice}" for one in findings(made) if one.path != path]
             try:
                 render = server.rendering.make(made, sent.get("arguments") or {}, "")

@@ -58,19 +58,19 @@ class Gallery:
 
     def shown(self, widget: Widget, key: str) -> Shown:
         """What is to be seen of `widget` in a state; which that is, is found out by drawing."""
-        with self.server.rendering.draws.of(widget.key):
+        with self.server.rendering.journal.rendering(widget.key):
             return states.shown(widget, key)
 
     def states(self, widget: Widget) -> tuple[State, ...]:
         """The states of `widget`, in the order in which people choose from them."""
-        with self.server.rendering.draws.of(widget.key):
+        with self.server.rendering.journal.rendering(widget.key):
             return states.states(widget)
 
     def images(self, widget: Widget) -> list[str]:
         """The origins that images of `widget` may come from here."""
         allowed = {*widget.definition.image_origins, *self.image_origins}
         if self.sample_images:
-            with suppress(CallError), self.server.rendering.draws.of(widget.key):
+            with suppress(CallError), self.server.rendering.journal.rendering(widget.key):
                 tree = states.shown(widget, SAMPLE).tree(widget)
                 allowed |= image_origins(orjson.dumps(tree))
         return sorted(allowed)

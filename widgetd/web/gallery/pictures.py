@@ -53,7 +53,8 @@ async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Shot]:
     state = next((one for one in gallery.states(widget) if one.key == key), None)
     seen = gallery.shown(widget, key) if arguments is None else Shown(arguments=arguments)
     width = query.get("width", "")
-    with gallery.server.rendering.draws.of(widget.key):
+    journal = gallery.server.rendering.journal
+    with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):
         tree = seen.tree(widget)
     shot = Shot(
         tree=tree,

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import anyio.to_thread
 
-from widgetd.catalog.draws import Draws
+from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
 from widgetd.checks.report import Locations
@@ -54,10 +54,12 @@ class Problems:
     A broken file is read again for its excerpt.
     """
 
-    def __init__(self, folder: Path, draws: Draws, image_origins: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, journal: CrashJournal, image_origins: tuple[str, ...] = ()
+    ) -> None:
         self._folder = folder
         self._image_origins = image_origins
-        self._draws = draws
+        self._journal = journal
         self._limiter = anyio.CapacityLimiter(1)
         self._known: WeakKeyDictionary[Widget, tuple[Problem, ...]] = WeakKeyDictionary()
 
@@ -88,7 +90,7 @@ class Problems:
         return "warning" if await self.warnings(widget) else "none"
 
     def _warnings(self, widget: Widget) -> tuple[Problem, ...]:
-        with self._draws.of(widget.key):
+        with self._journal.rendering(widget.key):
             found = findings(widget, image_origins=self._image_origins)
         locations = _locations(widget.definition.path, widget.definition.content)
         return tuple(located(one, locations) for one in found)

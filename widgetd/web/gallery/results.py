@@ -43,7 +43,7 @@ class Tiles:
 
 def _draw(server: Server, widget: Widget) -> dict[str, object]:
     try:
-        with server.rendering.draws.of(widget.key):
+        with server.rendering.journal.rendering(widget.key):
             sample = shown(widget, SAMPLE)
         render = render_of(server, widget, sample)
     except CallError as error:
