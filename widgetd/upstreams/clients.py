@@ -15,9 +15,10 @@ import orjson
 
 from widgetd.upstreams import wire
 from widgetd.upstreams.declarations import Declaration
+from widgetd.upstreams.openapi import READ_ONLY_METHODS
 
 if TYPE_CHECKING:
-    from fastmcp import Client
+    from fastmcp import Client, FastMCP
 
 
 def import_client(declaration: Declaration) -> None:
@@ -30,7 +31,7 @@ def import_client(declaration: Declaration) -> None:
 def client_of(
     declaration: Declaration,
     line: wire.Wire,
-    http: Any,
+    service: FastMCP[Any] | None,
     heard: Callable[[Any], Any],
     reduce: Callable[[dict[str, Any]], None],
 ) -> Client[Any]:
@@ -39,7 +40,7 @@ def client_of(
     Args:
         declaration: The upstream.
         line: The transport of its HTTP requests.
-        http: The client for those of a service that is no MCP server.
+        service: The server to connect to where the upstream itself speaks no MCP.
         heard: Receives the server's notifications.
         reduce: Reduces each `tools/list` result, in place, before a library reads it.
     """
@@ -68,31 +69,29 @@ def client_of(
             keep_alive=False,
             log_file=Path(os.devnull),
         )
-    else:
-        made = transports.FastMCPTransport(_server_of(declaration, http))
+    elif service is not None:
+        made = transports.FastMCPTransport(service)
     return Client(ReducedTransport(made, reduce), message_handler=heard, init_timeout=0, timeout=0)
 
 
-def _server_of(declaration: Declaration, http: Any) -> Any:
+def server_of(declaration: Declaration, http: Any) -> FastMCP[Any]:
+    """Build a server of an OpenAPI document, whose tools send their requests by `http`.
+
+    Takes seconds for a large document, so call it in a worker thread.
+    """
     from fastmcp import FastMCP  # noqa: PLC0415 - see `import_client`
     from fastmcp.server.providers.openapi import MCPType, OpenAPIProvider  # noqa: PLC0415 - likewise
     from mcp_types import ToolAnnotations  # noqa: PLC0415 - likewise
 
-    wanted = declaration.declared.tools
+    def annotate(route: Any, tool: Any) -> None:
+        is_read_only = route.method.lower() in READ_ONLY_METHODS
+        tool.annotations = ToolAnnotations(read_only_hint=is_read_only)
 
-    def mapped(route: Any, _kind: Any) -> Any:
-        # Whatever may change something is there only where the file names tools.
-        return MCPType.TOOL if wanted or _is_read_only(route) else MCPType.EXCLUDE
-
-    def annotated(route: Any, tool: Any) -> None:
-        tool.annotations = ToolAnnotations(read_only_hint=_is_read_only(route))
-
-    document = orjson.loads(declaration.document)
     provider = OpenAPIProvider(
-        document, http, route_map_fn=mapped, mcp_component_fn=annotated, validate_output=False
+        orjson.loads(declaration.document),
+        http,
+        route_map_fn=lambda _route, _kind: MCPType.TOOL,
+        mcp_component_fn=annotate,
+        validate_output=False,
     )
     return FastMCP(declaration.name, providers=[provider], dereference_schemas=False)
-
-
-def _is_read_only(route: Any) -> bool:
-    return route.method.upper() in {"GET", "HEAD"}

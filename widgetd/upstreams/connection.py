@@ -27,7 +27,7 @@ from widgetd.schema.validator import Schema, compile_schema
 from widgetd.upstreams import wire
 from widgetd.upstreams.answers import Answer, answer_of, malformed, too_large
 from widgetd.upstreams.breaker import PAUSES_S, Breaker
-from widgetd.upstreams.clients import client_of, import_client
+from widgetd.upstreams.clients import client_of, import_client, server_of
 from widgetd.upstreams.declarations import Declaration
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.listing import Tool, ToolListing
@@ -185,11 +185,14 @@ class Upstream:
             is_mcp=declaration.kind == "mcp",
             clock=self.clock,
         )
+        service = None
         if declaration.kind in {"openapi", "endpoints"}:
             http = wire.client(line, secrets["headers"], base=secrets["base"])
         try:
+            if http is not None:
+                service = await anyio.to_thread.run_sync(server_of, declaration, http)
             with anyio.fail_after(connect_s):
-                client = client_of(declaration, line, http, self._heard, self._reduce)
+                client = client_of(declaration, line, service, self._heard, self._reduce)
                 await client.__aenter__()  # type: ignore[no-untyped-call]  # FastMCP's
             try:
                 with anyio.fail_after(connect_s):

@@ -25,12 +25,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from widgetd.errors import ConfigError, WidgetError, did_you_mean
 from widgetd.limits import Limits
 from widgetd.schema.json_text import parse
+from widgetd.upstreams.limits import LIMITS
+from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
 from widgetd.widget.sidecar import line_of
 
 Kind = Literal["mcp", "stdio", "openapi", "endpoints"]
-
-MOST_BYTES = 8 * 1024 * 1024
-"""Of an upstreams file, or of an OpenAPI document."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _SECRET = re.compile(r"\$\{(?:(env|file):)?([^}:]+)(?::-([^}]*))?\}")
@@ -130,8 +129,9 @@ def read_file(path: Path, environ: Mapping[str, str] = os.environ) -> File:
 
 def _text(path: Path, shown: str) -> str:
     try:
-        content = path.read_bytes()
-        if len(content) > MOST_BYTES:
+        with path.open("rb") as file:
+            content = file.read(LIMITS.file_bytes + 1)
+        if len(content) > LIMITS.file_bytes:
             raise _unusable(f"{shown} is larger than 8 MiB", "name a smaller file")
         return content.decode("utf-8-sig")
     except OSError as error:
@@ -228,7 +228,7 @@ class _Reader:
         if kind == "openapi":
             document = self._document(name, declared)
         elif kind == "endpoints":
-            document = orjson.dumps(described(name, declared.endpoints))
+            document = orjson.dumps(document_of_endpoints(name, declared.endpoints))
         secrets = {
             "url": self._filled(name, "url", declared.url),
             "base": self._filled(name, "base", declared.base),
@@ -275,18 +275,15 @@ class _Reader:
     def _document(self, name: str, declared: Declared) -> bytes:
         place = self.path.parent / declared.openapi
         self.inputs.add(place)
-        try:
-            found = parse(_text(place, declared.openapi).encode(), Limits())
-        except WidgetError:
-            found = {}
-        if not isinstance(found.get("paths"), dict):
+        document = parse_document(_text(place, declared.openapi))
+        if document is None:
             problem = f"{declared.openapi} is no OpenAPI document in JSON"
             raise self._fault((name, "openapi"), problem, "name one that has 'paths'")
-        servers = found.get("servers") or [{}]
-        if not declared.base and not str(servers[0].get("url", "")).startswith("http"):
+        if not declared.base and not _server_address(document).startswith("http"):
             problem = f"'{name}' does not say where the service is"
             raise self._fault((name,), problem, "write base")
-        return orjson.dumps(found)
+        # Without `tools`, only what reads may be called.
+        return orjson.dumps(reduce_document(document, only_reading=not declared.tools))
 
     def _filled(self, name: str, key: str, text: str) -> str:
         """`text` with its secrets in the places that name them.
@@ -349,26 +346,17 @@ _ANSWERING = frozenset(
 """What decides about what an upstream answers; the rest is how patient we are with it."""
 
 
-def described(name: str, endpoints: Mapping[str, Endpoint]) -> dict[str, Any]:
-    """An OpenAPI document of endpoints that nobody described."""
-    paths: dict[str, Any] = {}
-    for tool, endpoint in endpoints.items():
-        variables = re.findall(r"\{(\w+)\}", endpoint.get)
-        parameters = [
-            {"name": one, "in": place, "required": place == "path", "schema": {"type": "string"}}
-            for place, names in (("path", variables), ("query", endpoint.query))
-            for one in names
-        ]
-        responses = {"200": {"description": "JSON"}}
-        operation = {"operationId": tool, "parameters": parameters, "responses": responses}
-        paths[endpoint.get] = {"get": operation}
-    return {"openapi": "3.1.0", "info": {"title": name, "version": "1"}, "paths": paths}
-
-
 def host_of(declaration: Declaration) -> tuple[str, int, bool]:
     """Where it is: host, port, and whether TLS is spoken there; an empty host for a program."""
-    servers = orjson.loads(declaration.document or b"{}").get("servers") or [{}]
-    secrets, own = declaration.secrets, str(servers[0].get("url", ""))
+    own = _server_address(orjson.loads(declaration.document or b"{}"))
+    secrets = declaration.secrets
     parts = urlsplit(secrets["url"] or secrets["base"] or own)
     is_tls = parts.scheme == "https"
     return parts.hostname or "", parts.port or (443 if is_tls else 80), is_tls
+
+
+def _server_address(document: Mapping[str, Any]) -> str:
+    """Return the address that an OpenAPI document gives its service; empty where it gives none."""
+    servers = document.get("servers")
+    first = servers[0] if isinstance(servers, list) and servers else {}
+    return str(first.get("url", "")) if isinstance(first, dict) else ""

@@ -10,9 +10,11 @@ class UpstreamLimits:
     """What one upstream may send, and what is kept of it.
 
     Attributes:
+        file_bytes: Size of the upstreams file and of an OpenAPI document, as GitHub's or Stripe's.
         answer_bytes: Size of one response, decompressed. An event stream has no end, so no size.
         containers: Objects and arrays of one response, counted as brackets in its text: 8 MiB of
             empty arrays take 4 s to parse, which the SDK does in the event loop.
+        document_depth: Levels of an OpenAPI document.
         piece_bytes: Decompressed bytes that are handled in one turn of the event loop.
         tools: Tools of one upstream, besides those that its declaration names without wildcards.
         pages: Pages of one tool list.
@@ -23,8 +25,10 @@ class UpstreamLimits:
             take 30 MB, so those of all tools do not fit.
     """
 
+    file_bytes: int = 8 * 1024 * 1024
     answer_bytes: int = 8 * 1024 * 1024
     containers: int = 1_000_000
+    document_depth: int = 128
     piece_bytes: int = 64 * 1024
     tools: int = 500
     pages: int = 50

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from widgetd.errors import CallError, ConfigError, nearest
@@ -101,7 +102,7 @@ class Upstreams:
             stamps = self._look()
             if stamps != self._stamps:
                 self._stamps = stamps
-                self.reload()
+                await self.reload()
 
     def _look(self) -> dict[Path, Stamp | None]:
         stamps: dict[Path, Stamp | None] = dict.fromkeys((self._path, *self._file.inputs))
@@ -110,20 +111,23 @@ class Upstreams:
                 stamps[path] = Stamp.of(path.stat())
         return stamps
 
-    def reload(self) -> None:
+    async def reload(self) -> None:
         """Read the file again, and restart what it declares otherwise; a bad file changes nothing.
 
         Calls that are running end on the connection that they began on.
         """
+        before = self._look()
         try:
-            file = read_file(self._path)
+            # Off the loop: an OpenAPI document may have 8 MiB.
+            file = await anyio.to_thread.run_sync(read_file, self._path)
         except ConfigError as error:
             if str(error) != str(self.fault):
                 _log.error("upstreams.refused", code=error.code, problem=str(error))
             self.fault = error
             return
         self.fault, self._file = None, file
-        self._stamps = self._look()
+        # A save since it was read is one more change, so the older stamps count.
+        self._stamps = {path: before.get(path, stamp) for path, stamp in self._look().items()}
         declared = file.declarations
         served = {name: one.declaration for name, one in self.all.items()}
         gone = [name for name in served if name not in declared]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import ssl
 import sys
@@ -247,3 +248,34 @@ SHOP = {
 def json_reply(value: Any) -> Reply:
     """Answers every request with this value."""
     return answering(200, orjson.dumps(value))
+
+
+def large_document() -> str:
+    """Return an OpenAPI document of Stripe's size: 400 paths, 1,000 schemas in circles."""
+    note = "What this attribute means, in as many words as large services write on average. " * 3
+    count = itertools.count()
+
+    def reference() -> dict[str, str]:
+        return {"$ref": f"#/components/schemas/s{next(count) * 7919 % 1000}"}
+
+    def schema() -> dict[str, Any]:
+        words = {f"p{n}": {"type": "string", "description": note} for n in range(24)}
+        return {"type": "object", "properties": {**words, "of": reference(), "to": reference()}}
+
+    def operation(name: str) -> dict[str, Any]:
+        parameter = {"name": "limit", "in": "query", "schema": {"type": "integer"}}
+        answer = {"content": {"application/json": {"schema": reference()}}, "description": note}
+        return {"operationId": name, "parameters": [parameter], "responses": {"200": answer}}
+
+    paths = {
+        f"/v1/things{n}": {"get": operation(f"get_thing{n}"), "post": operation(f"make_thing{n}")}
+        for n in range(400)
+    }
+    document = {
+        "openapi": "3.0.0",
+        "info": {"title": "large", "version": "1"},
+        "servers": [{"url": "http://127.0.0.1:9"}],
+        "paths": paths,
+        "components": {"schemas": {f"s{n}": schema() for n in range(1000)}},
+    }
+    return json.dumps(document)

@@ -20,8 +20,10 @@ from tests.system.upstreams.servers import (
     answering,
     child,
     json_reply,
+    large_document,
     mcp_served,
     raw,
+    settled,
     toml,
     until,
     upstreams_of,
@@ -84,6 +86,15 @@ async def test_a_service_with_a_document_answers(tmp_path: Path) -> None:
 
             assert orjson.loads(answer.content) == {"name": "Mug"}
             assert list(upstreams["shop"].tools) == ["get_product"]
+
+
+async def test_document_of_eight_megabytes_is_served(tmp_path: Path) -> None:
+    (tmp_path / "large.json").write_text(large_document())
+    said = toml("large", openapi="large.json", connect_s=60.0)
+    async with upstreams_of(tmp_path / "u.toml", said) as upstreams:
+        assert await settled(upstreams["large"]) == "ready"
+        assert len(upstreams["large"].tools) == 400
+        assert upstreams["large"].dropped == {}
 
 
 async def test_arguments_are_held_to_the_operation_before_anything_is_sent(tmp_path: Path) -> None:

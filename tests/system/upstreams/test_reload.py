@@ -47,7 +47,7 @@ async def test_only_what_is_declared_otherwise_is_begun_anew(tmp_path: Path) -> 
                         where = path if number % 2 else path.with_suffix(".new")
                         where.write_text(saved)
                         where.rename(path)
-                        upstreams.reload()
+                        await upstreams.reload()
                         assert (upstreams.fault is None) == (saved is same), saved
                         if upstreams.fault is not None:
                             assert re.match(r"u\.toml(:\d+: | .*at line \d+)", str(upstreams.fault))
@@ -55,17 +55,17 @@ async def test_only_what_is_declared_otherwise_is_begun_anew(tmp_path: Path) -> 
                     await until(lambda: len(done) > 1)
                     tasks.cancel_scope.cancel()
             path.unlink()
-            upstreams.reload()
+            await upstreams.reload()
             assert upstreams.fault is not None
             assert str(upstreams.fault).startswith("u.toml cannot be read")
             path.write_text(both)
-            upstreams.reload()
+            await upstreams.reload()
 
             assert upstreams.fault is None
             assert upstreams.restarts == 2
             assert upstreams["a"] is first
             path.write_text(toml("a", url=one, call_s=3.0) + toml("b", url=two))
-            upstreams.reload()
+            await upstreams.reload()
             assert upstreams.restarts == 3
             assert upstreams["b"] is second
             assert upstreams["a"] is not first
@@ -101,8 +101,8 @@ async def test_a_file_that_cannot_be_used_says_its_line(tmp_path: Path) -> None:
     async with upstreams_of(path, toml("a", url="http://127.0.0.1:9/mcp")) as upstreams:
         path.write_text('[a]\nurl = "http://127.0.0.1:9/mcp"\nheader = 1\n')
         with captured_logs() as told:
-            upstreams.reload()
-            upstreams.reload()
+            await upstreams.reload()
+            await upstreams.reload()
 
     refused = [one for one in told.all if one["event"] == "upstreams.refused"]
     assert [one["problem"] for one in refused] == [

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from widgetd.errors import ConfigError
-from widgetd.upstreams.declarations import Declaration, Endpoint, described, read_file
+from widgetd.upstreams.declarations import Declaration, read_file
 
 
 def declared(
@@ -153,14 +153,3 @@ def test_json_that_is_none_is_told_with_its_line_and_nothing_of_it(tmp_path: Pat
         declared(tmp_path, '{"mcpServers": {\n "a": {"auth": "s3cr3t" oops}}}', "u.json")
 
     assert str(raised.value) == "u.json:2: it is not JSON here; mend that line"
-
-
-def test_endpoints_come_to_a_document() -> None:
-    made = described("rates", {"latest": Endpoint(get="/latest/{base}", query=("symbols",))})
-
-    operation = made["paths"]["/latest/{base}"]["get"]
-    assert operation["operationId"] == "latest"
-    assert [(p["name"], p["in"], p["required"]) for p in operation["parameters"]] == [
-        ("base", "path", True),
-        ("symbols", "query", False),
-    ]
