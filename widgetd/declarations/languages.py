@@ -23,7 +23,7 @@ from widgetd.declarations.shape import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """What a module of declarations is written with.
+    """A target language of declarations.
 
     Attributes:
         header: Begins a module.
@@ -49,7 +49,7 @@ class Language:
     guard: str
 
     def spell(self, shape: Shape) -> str:
-        """`shape` in this language; records by their names."""
+        """Return `shape` in this language; records by their names."""
         match shape:
             case Scalar(name):
                 return self.scalars[name]

@@ -67,10 +67,10 @@ _COMMON = (
 
 
 def declarations(snapshot: Snapshot, language: Literal["ts", "python"]) -> str:
-    """The text of a module that declares what `snapshot` serves.
+    """Return the text of a module that declares what `snapshot` serves.
 
-    For each widget the arguments of a call, its response, and a guard that tells this response
-    from the others; besides them `Response`, which is any of them, and `UiType`.
+    It has, for each widget, the arguments of a call, its response and a type guard, and for all
+    of them `Response` and `UiType`.
 
     Args:
         snapshot: The widgets.
@@ -109,14 +109,14 @@ def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
 
 
 def _records(document: Document, name: str) -> dict[str, Record]:
-    """What must be declare for a schema, whose own record is called `name`."""
+    """Return the records to declare for a schema; its own record is called `name`."""
     shaper = Shaper(document, name)
     shaper.shape(document.root, name)
     return shaper.records
 
 
 def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> Iterator[Record]:
-    """The response of one widget, whose records' names begin with `name`."""
+    """Yield the records of one widget's response; their names begin with `name`."""
     definition = widget.definition
     ui_type = Literals((definition.ui_type,))
     fields = {
@@ -147,7 +147,7 @@ def _response(widget: Widget, name: str, arguments: Mapping[str, Record]) -> Ite
 
 
 def _at(records: Mapping[str, Record], name: str, path: Iterable[str]) -> Shape:
-    """The shape of what lies at `path` in the record called `name`."""
+    """Return the shape at `path` in the record called `name`."""
     shape: Shape = Named(name)
     for key in path:
         record = records.get(shape.name) if isinstance(shape, Named) else None

@@ -123,7 +123,7 @@ class ToolListings:
         pages = self._cache.get(snapshot, tools)
         if pages is not None:
             return pages
-        widgets, builtin = self.shown(snapshot), self._builtin.entries(tools)
+        widgets, builtin = self.listed_widgets(snapshot), self._builtin.entries(tools)
 
         def entry(name: str) -> bytes:
             return builtin[name] if name in builtin else self.entry(widgets[name])
@@ -131,7 +131,7 @@ class ToolListings:
         pages = Pages("tools", (*builtin, *widgets), entry, self._page_size)
         return self._cache.put(snapshot, pages, tools)
 
-    def shown(self, snapshot: Snapshot) -> Mapping[str, Widget]:
+    def listed_widgets(self, snapshot: Snapshot) -> Mapping[str, Widget]:
         """Return the widgets of `snapshot` that are listed; search finds the others."""
         if self._lists_everything(snapshot):
             return snapshot.widgets
@@ -145,7 +145,7 @@ class ToolListings:
         """Return whether the schema asks clients to repeat arguments in HTTP headers."""
         return HEADER_ANNOTATION in self.entry(widget)
 
-    def changed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
+    def has_changed(self, before: Snapshot, after: Snapshot, change: Change) -> bool:
         """Return whether clients that know `before` should fetch the list again.
 
         Added and removed widgets are announced even if they are not listed: search finds them.

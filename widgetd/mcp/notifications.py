@@ -33,9 +33,9 @@ _log = get_logger()
 
 async def notify(server: Server) -> None:
     """Notify clients and observers of each swap until cancelled."""
-    view, list_changed = server.views.of, server.listings.changed
+    view, list_changed = server.views.of, server.listings.has_changed
 
-    def seen(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
+    def view_notice(before: Snapshot, after: Snapshot, audience: Audience) -> Notice:
         return notice_of(view(before, audience), view(after, audience), list_changed)
 
     announced = server.registry.current
@@ -45,7 +45,7 @@ async def notify(server: Server) -> None:
             before, announced = announced, now
             notice = notice_of(before, now, list_changed)
             if notice:
-                notice_for = partial(seen, before, now)
+                notice_for = partial(view_notice, before, now)
                 legacy = sum([await root.tell(notice_for, tasks) for root in tuple(server.roots)])
                 for observer in server.observers:
                     observer.on_notice(notice)
@@ -60,7 +60,7 @@ async def notify_of_renders(server: Server) -> None:
     """
     replaced, renders = Replaced(), server.store.renders
 
-    def seen(render: StoredRender, audience: Audience) -> Notice:
+    def view_notice(render: StoredRender, audience: Audience) -> Notice:
         saw = audience.could_see(elevated=render.elevated, marks=set(render.marks))
         return Notice(updated=(render_uri(render.id),)) if saw else Notice()
 
@@ -69,7 +69,7 @@ async def notify_of_renders(server: Server) -> None:
             while True:
                 if render := await renders.get(await replaced.next()):
                     for root in tuple(server.roots):
-                        await root.tell(partial(seen, render), tasks)
+                        await root.tell(partial(view_notice, render), tasks)
 
 
 def notice_of(

@@ -138,7 +138,7 @@ class WidgetProvider(sdk.MountedProvider):
 
     async def _list_tools(self) -> Sequence[Tool]:
         server, caller = self._server, self._caller
-        shown = server.listings.shown(caller.snapshot).values()
+        shown = server.listings.listed_widgets(caller.snapshot).values()
         told = server.builtin.listed_for(caller.principal.scopes, apps=caller.client.apps)
         tools = (
             *(self.tool_of_builtin(one) for one in server.builtin.values() if one.name in told),
@@ -158,7 +158,7 @@ class WidgetProvider(sdk.MountedProvider):
 
     async def _list_resources(self) -> Sequence[Resource]:
         snapshot, resources = self._caller.snapshot, self._server.resources
-        shown = self._server.listings.shown(snapshot).values()
+        shown = self._server.listings.listed_widgets(snapshot).values()
         of_widgets = chain.from_iterable(resources.of_widget(one, snapshot) for one in shown)
         readable = self._server.readable_by(self._caller.principal)
         of_toolsets = chain.from_iterable(map(resources_of, readable))

@@ -71,7 +71,7 @@ class ServedResource(Resource):
 
 def resources_of(readable: BuiltinResource) -> Iterator[Resource]:
     """Yield the listed resources of a toolset."""
-    for uri in readable.listed:
+    for uri in readable.listed_uris:
         value = readable.value_of(uri)
         yield ServedResource(
             uri,

@@ -137,7 +137,9 @@ class Server:
             list_tokens=options.list_tokens,
             page_size=options.page_size,
         )
-        self.resource_listings = ResourceListings(resources, self.listings.shown, options.page_size)
+        self.resource_listings = ResourceListings(
+            resources, self.listings.listed_widgets, options.page_size
+        )
         self.roots: list[Root] = []
         self.session_bounds = options.sessions
         self.sessions: Sessions | None = None

@@ -105,7 +105,7 @@ class Sessions:
             await _refuse(send, 503, CallError("W2204", _TOO_MANY))
             return
 
-        async def watched(message: sdk.Message) -> None:
+        async def send_and_note(message: sdk.Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 session = dict(message["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
                 if session:
@@ -114,7 +114,7 @@ class Sessions:
 
         self._opening[principal.name] += 1
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, send_and_note)
         finally:
             _less(self._opening, principal.name)
 
@@ -132,7 +132,7 @@ class Sessions:
                 return
             opened = False
 
-            async def watched(message: sdk.Message) -> None:
+            async def send_and_note(message: sdk.Message) -> None:
                 nonlocal opened
                 await send(message)
                 if message["type"] == "http.response.start" and message["status"] == 200:
@@ -145,7 +145,7 @@ class Sessions:
             )
             ending = asyncio.get_running_loop().call_later(min(remaining_s, YEAR_S), end)
             try:
-                await self.app(scope, receive, watched)
+                await self.app(scope, receive, send_and_note)
             finally:
                 ending.cancel()
                 if opened:

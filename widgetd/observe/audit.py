@@ -1,11 +1,10 @@
-"""One line of JSON for each call and each upload: who, what, how it ended; never what was said.
+"""The audit file: one line of JSON per call and upload, without argument values.
 
-    called -> (its answer goes out) -> line -> queue -> writer thread -> file
+    on_call -> (the answer is sent) -> line -> queue -> writer thread -> file
 
-A call is done when it is noted: its line is made once its answer is on its way, and a slow
-disk delays no call. A queue that is
-full loses lines, and so does a disk; what was lost is counted at once, and confessed by a
-line of its own as soon as there is room. No line is ever torn.
+A line is made after the answer was sent, so neither encoding nor a slow disk delays a call.
+A full queue and a full disk lose lines; losses are counted, and recorded by a line of their
+own once there is room. Lines are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -32,35 +31,35 @@ from widgetd.observe.observer import CallRecord, Notice
 from widgetd.widget.widget import Widget
 
 MOST_WAITING = 10_000
-"""Lines, of 300 bytes or so, that wait for the disk."""
+"""Queued lines of about 300 bytes each."""
 
 GATHER_S = 0.1
-"""Calls that end within so short a time are written at once, by one trip to the thread."""
+"""Calls that end within this time are written together by one worker thread call."""
 
 LONGEST_NAME = 80
-"""Characters of what a client says of itself."""
+"""Characters of a client's name or version."""
 
 RETRY_S = 5.0
-"""How long after a line was lost the disk is asked again, where nobody calls."""
+"""Time after a lost line until the disk is tried again without new calls."""
 
 KEPT = 4
-"""Full files beside the one that is written: `audit.jsonl.1` is the youngest of them."""
+"""Rotated files: `audit.jsonl.1` is the newest of them."""
 
 _log = get_logger()
 
 
 class Audit:
-    """Writes what was called.
+    """An observer that writes the audit file.
 
     Args:
-        path: The file; made if need be, appended to if it is there.
-        most_bytes: A file that is larger makes room for a new one.
+        path: The file; created or appended to.
+        most_bytes: Size at which the file is rotated.
 
     Attributes:
-        lost: How many lines the disk, or the queue, had no room for.
+        lost: Lines that neither the disk nor the queue had room for.
 
     Raises:
-        ConfigError: The file cannot be written (W0006); a full disk is no reason.
+        ConfigError: The file cannot be written (W0006); a full disk raises nothing.
     """
 
     def __init__(self, path: Path, *, most_bytes: int) -> None:
@@ -69,9 +68,9 @@ class Audit:
         self._records: list[CallRecord] = []
         self._waiting: deque[bytes] = deque()
         self.lost = 0
-        self._unconfessed = 0
+        self._unrecorded = 0
         self._failing = False
-        self._came = anyio.Event()
+        self._queued = anyio.Event()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _, full = append_lines(path, [_line(event="audit.started")])
@@ -81,12 +80,12 @@ class Audit:
         self._report(full)
 
     def on_call(self, call: CallRecord) -> None:
-        """Have a line written about `call`, as soon as the event loop has sent its answer."""
+        """Write a line about `call` after the event loop has sent its answer."""
         self._records.append(call)
         if len(self._records) == 1:
-            asyncio.get_running_loop().call_soon(self._write_down)
+            asyncio.get_running_loop().call_soon(self._queue_records)
 
-    def _write_down(self) -> None:
+    def _queue_records(self) -> None:
         told, self._records = self._records, []
         for call in told:
             widget = call.widget
@@ -112,14 +111,14 @@ class Audit:
             self._lose(1)
             return
         self._waiting.append(line)
-        self._came.set()
+        self._queued.set()
 
     def on_render(self, widget: Widget, steps: int) -> None:
-        """Whatever a call renders is part of its line."""
+        """Ignore renders; the call has its line."""
 
     def on_upload(self, upload: Upload) -> None:
-        """Have a line written about who brought which file, and what came of it."""
-        self._write_down()
+        """Write a line about an upload, its principal and its outcome."""
+        self._queue_records()
         self._add(
             _line(
                 event="upload",
@@ -133,16 +132,16 @@ class Audit:
         )
 
     def on_notice(self, notice: Notice) -> None:
-        """Notices are no calls."""
+        """Ignore notices."""
 
     async def write(self) -> None:
-        """Write what waits, until cancelled; then once more."""
+        """Write queued lines until cancelled, and once more on cancellation."""
         try:
             while True:
-                # What was lost is confessed when there is room, whether or not anybody calls.
-                with anyio.move_on_after(RETRY_S if self._unconfessed else None):
-                    await self._came.wait()
-                self._came = anyio.Event()
+                # A loss is recorded when there is room, even without further calls.
+                with anyio.move_on_after(RETRY_S if self._unrecorded else None):
+                    await self._queued.wait()
+                self._queued = anyio.Event()
                 await anyio.sleep(GATHER_S)
                 await self._flush()
         finally:
@@ -150,24 +149,24 @@ class Audit:
                 await self._flush()
 
     async def _flush(self) -> None:
-        self._write_down()
-        lines, unconfessed = list(self._waiting), self._unconfessed
+        self._queue_records()
+        lines, unrecorded = list(self._waiting), self._unrecorded
         self._waiting.clear()
-        confession = [_line(event="audit.lost", calls=unconfessed)] if unconfessed else []
-        if not (lines or confession):
+        loss = [_line(event="audit.lost", calls=unrecorded)] if unrecorded else []
+        if not (lines or loss):
             return
-        written, problem = await anyio.to_thread.run_sync(self._append, lines + confession)
+        written, problem = await anyio.to_thread.run_sync(self._append, lines + loss)
         if written > len(lines):
-            self._unconfessed -= unconfessed
+            self._unrecorded -= unrecorded
         self._lose(max(0, len(lines) - written))
         self._report(problem)
 
     def _lose(self, lines: int) -> None:
         self.lost += lines
-        self._unconfessed += lines
+        self._unrecorded += lines
 
     def _report(self, problem: OSError | None) -> None:
-        """Say that the disk takes no lines, or takes them again, once for each time it changes."""
+        """Log once when the disk starts to refuse lines, and once when it accepts them again."""
         if problem is not None and not self._failing:
             _log.warning("audit.failed", problem=problem.strerror)
         elif problem is None and self._failing:
@@ -175,7 +174,7 @@ class Audit:
         self._failing = problem is not None
 
     def _append(self, lines: list[bytes]) -> tuple[int, OSError | None]:
-        """How many of `lines` were written, and why it was not all of them."""
+        """Write `lines` and return how many were written, with the error that stopped it."""
         path, started = self._path, []
         try:
             if path.exists() and path.stat().st_size >= self._most_bytes:
@@ -192,14 +191,14 @@ class Audit:
 
 @lru_cache(maxsize=1024)
 def _principal(name: str) -> str:
-    """Stands for a principal, the same in every file; empty for whoever has no name."""
+    """Return a principal's pseudonym, equal in every file; empty for a principal without name."""
     return blake2b(name.encode(), digest_size=6).hexdigest() if name else ""
 
 
 def _shape(widget: Widget | None, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """What kind of values came for which of the widget's own fields: `{"legs": "array 2"}`.
+    """Return the kind of each declared argument: `{"legs": "array 2"}`.
 
-    A name that the widget does not declare may be somebody's data, so it is not written down.
+    Undeclared names may be user data, so they are only counted.
     """
     declared = {} if widget is None else widget.schema.advertised.get("properties", {})
     shape = {

@@ -1,4 +1,4 @@
-"""What an audit file says about how widgets are used: lines in, rows out."""
+"""Reports on widget usage, computed from an audit file: lines in, rows out."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import orjson
 Row = dict[str, Any]
 
 _TEXTS = ("at", "code", "outcome", "principal", "tool", "widget")
-"""What the line of a call says in words; `ms` is a number."""
+"""The text fields of a call's line."""
 
 
 def read_calls(path: Path) -> Iterator[Row]:
-    """Every call in the audit file at `path` and in the full ones beside it, oldest first.
+    """Yield every call in the audit file at `path` and in its rotated files, oldest first.
 
-    A line that was cut short, as by a crash, or that is none of ours is passed over.
+    Truncated and foreign lines are skipped.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -41,7 +41,7 @@ def _is_whole(call: Row) -> bool:
 
 
 def top(calls: Iterable[Row]) -> list[Row]:
-    """Which are called most: `[{"widget", "calls", "errors", "callers"}]`."""
+    """Return the most called widgets: `[{"widget", "calls", "errors", "callers"}]`."""
     counted: Counter[str] = Counter()
     errors: Counter[str] = Counter()
     callers: defaultdict[str, set[str]] = defaultdict(set)
@@ -57,7 +57,7 @@ def top(calls: Iterable[Row]) -> list[Row]:
 
 
 def errors(calls: Iterable[Row]) -> list[Row]:
-    """Which fail most, and how: `[{"widget", "code", "calls", "last"}]`."""
+    """Return the most frequent errors: `[{"widget", "code", "calls", "last"}]`."""
     counted: Counter[tuple[str, str]] = Counter()
     last: dict[tuple[str, str], str] = {}
     for call in calls:
@@ -72,7 +72,7 @@ def errors(calls: Iterable[Row]) -> list[Row]:
 
 
 def slow(calls: Iterable[Row]) -> list[Row]:
-    """Which take longest: `[{"widget", "calls", "p50_ms", "p99_ms", "most_ms"}]`."""
+    """Return the slowest widgets: `[{"widget", "calls", "p50_ms", "p99_ms", "most_ms"}]`."""
     taken: defaultdict[str, list[float]] = defaultdict(list)
     for call in calls:
         taken[_name(call)].append(call["ms"])
@@ -91,7 +91,7 @@ def _name(call: Row) -> str:
 
 
 def table(rows: list[Row]) -> str:
-    """`rows`, which have the same keys, in columns."""
+    """Format rows with equal keys as a table."""
     cells = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
@@ -101,4 +101,4 @@ def table(rows: list[Row]) -> str:
 
 
 REPORTS = {"top": top, "errors": errors, "slow": slow}
-"""What can be asked, by name."""
+"""The reports, by name."""

@@ -1,4 +1,4 @@
-"""Says in the log, once, that hosts load no images from where a result has them."""
+"""Log, once per widget and origin, images that hosts will not load."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from widgetd.widget.widget import Widget
 _log = get_logger()
 
 _MOST = 8
-"""Origins that are said of one widget; callers can name any number."""
+"""Origins logged per widget; callers can name any number."""
 
 
 class BlockedImages:
-    """Looks at what calls answer.
+    """An observer that looks for image origins in results.
 
     Args:
-        allowed: Origins that images may come from in every widget.
+        allowed: Origins of images that every widget may load.
     """
 
     def __init__(self, allowed: Collection[str]) -> None:
@@ -28,7 +28,7 @@ class BlockedImages:
         self._said: WeakKeyDictionary[Widget, set[str]] = WeakKeyDictionary()
 
     def on_call(self, call: CallRecord) -> None:
-        """A call is over."""
+        """Log the blocked origins of a result."""
         widget, answer = call.widget, call.answer
         if widget is None or not isinstance(answer, bytes):
             return
@@ -44,7 +44,7 @@ class BlockedImages:
         self._said[widget] = said
 
     def on_render(self, widget: Widget, steps: int) -> None:
-        """A widget was rendered."""
+        """Ignore renders."""
 
     def on_notice(self, notice: Notice) -> None:
-        """Clients were told of a change."""
+        """Ignore notices."""

@@ -1,10 +1,9 @@
-"""The latest log events of this process, for whoever asks over MCP; they say no path of the disk.
+"""The latest log events of this process, for `get_logs`.
 
     structlog -> LogRing -> get_logs
 
-What is kept is what a reader may be told: fields that say where on the disk something is say
-only the last name of it, and what a library or an exception says in its own words, which may
-hold what a caller sent, is left out.
+Only what a remote reader may see is stored: paths are reduced to their last name, and messages
+of libraries and exceptions, which may contain a caller's data, are dropped.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ LONGEST_TEXT = 2_000
 """Characters of one field."""
 
 MOST_BITS = 63
-"""Of a number: JSON's encoder has no more."""
+"""Bits of an integer that the JSON encoder accepts."""
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
 
@@ -42,9 +41,9 @@ class LogEvent:
     """One event: `{"at": "2026-…Z", "level": "info", "event": "catalog.swapped", …}`.
 
     Attributes:
-        number: Of this process, from 1.
-        epoch_s: When.
-        fields: Everything that it says.
+        number: Sequence number within this process, from 1.
+        epoch_s: Time of the event.
+        fields: The event with all its fields.
         line: The same as JSON.
     """
 
@@ -55,10 +54,10 @@ class LogEvent:
 
 
 class LogRing:
-    """A structlog processor that keeps what passes, up to a number of events and of bytes.
+    """A structlog processor that stores the latest events, bounded in number and bytes.
 
     Attributes:
-        bytes_kept: What the lines of the kept events weigh.
+        bytes_kept: Total length of the stored lines.
     """
 
     def __init__(self, most_events: int = MOST_EVENTS, most_bytes: int = MOST_BYTES) -> None:
@@ -67,19 +66,19 @@ class LogRing:
         self._events: deque[LogEvent] = deque()
         self._lock = threading.Lock()
         self._number = 0
-        # A cursor of another process means nothing here.
+        # Cursors of another process must be recognised.
         self._process = secrets.token_hex(4)
         self.bytes_kept = 0
 
     def __call__(self, _logger: object, method: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Keep the event, and pass it on as it is."""
+        """Store the event and pass it on unchanged."""
         at = str(said.get("timestamp", ""))
         fields = {
             "at": at,
             "level": said.get("level", method),
             "event": said.get("event", ""),
             **{
-                name: _tellable(value)
+                name: _redact(value)
                 for name, value in said.items()
                 if name not in {"timestamp", "level", "event"} | _FOREIGN_WORDS
                 and not name.startswith("_")
@@ -98,13 +97,13 @@ class LogRing:
         return len(self._events)
 
     def after(self, cursor: str) -> tuple[Iterator[LogEvent], int]:
-        """The kept events after `cursor`, oldest first, and how many since then are kept no more.
+        """Return the events after `cursor`, oldest first, and the number evicted since then.
 
         Args:
-            cursor: As `cursor_of` makes it; empty for all.
+            cursor: A result of `cursor_of`; empty for all events.
 
         Raises:
-            CallError: It is no cursor of this process (W3102).
+            CallError: The cursor is not of this process (W3102).
         """
         with self._lock:
             events = list(self._events)
@@ -121,25 +120,25 @@ class LogRing:
         return islice(events, max(number - oldest + 1, 0), None), dropped
 
     def cursor_of(self, event: LogEvent | None = None) -> str:
-        """Where to go on after `event`; after all there is now, by default."""
+        """Return the cursor after `event`; by default after the newest one."""
         return f"{self._process}.{self._number if event is None else event.number}"
 
 
 def epoch_s(at: object) -> float:
-    """The seconds since the epoch of a time as `2026-05-01T12:00:00Z`; 0 where it is none."""
+    """Parse a time as `2026-05-01T12:00:00Z` into seconds since the epoch; 0 if it is invalid."""
     try:
         return datetime.fromisoformat(str(at)).timestamp()
     except ValueError:
         return 0.0
 
 
-def _tellable(value: Any) -> Any:
+def _redact(value: Any) -> Any:
     if isinstance(value, str):
         # A file's name need not be UTF-8.
         shown = value.encode(errors="backslashreplace").decode()
         return _ON_DISK.sub("", shown)[:LONGEST_TEXT]
     if isinstance(value, (list, tuple)):
-        return [_tellable(one) for one in value[:100]]
+        return [_redact(one) for one in value[:100]]
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
         return "a large number"
     return value if isinstance(value, (int, float, bool)) or value is None else str(type(value))

@@ -1,7 +1,4 @@
-"""What the server tells whoever counts or records; metrics and the audit implement `Observer`.
-
-It refuses to know what is counted, or for whom.
-"""
+"""Observers of calls, renders and notices; metrics and the audit implement `Observer`."""
 
 from __future__ import annotations
 
@@ -14,25 +11,25 @@ from widgetd.access.principal import Caller
 from widgetd.widget.widget import Widget
 
 Outcome = Literal["ok", "error", "failed"]
-"""An answer, an answer that says why there is none, or neither."""
+"""A result, an error result, or an exception."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
-    """One call that is over.
+    """A finished call.
 
     Attributes:
-        tool: The tool that was called; empty where there is none of that name.
-        widget: The widget that it was about; None where it was about none that is served.
-        outcome: How it ended.
+        tool: The tool that was called; empty for an unknown name.
+        widget: The widget of the call; None if it concerns no served widget.
+        outcome: The kind of answer.
         code: The error's code, as `W2002`; empty without one.
-        seconds: How long it took.
-        principal: Who called; empty where nobody has a name.
-        client: By which program, as it calls itself; empty where it does not say.
-        client_version: That program's version.
-        arguments: The widget's arguments as they came; not to be kept.
-        answer: The result as it goes out, as values or as JSON; not to be kept, and empty where it
-            failed.
+        seconds: Duration.
+        principal: Name of the caller's principal; empty if it has none.
+        client: `clientInfo.name`; empty if not sent.
+        client_version: `clientInfo.version`.
+        arguments: The widget's arguments as received; observers must not keep them.
+        answer: The result as sent, as values or as JSON; empty after an exception. Observers
+            must not keep it.
     """
 
     tool: str
@@ -48,11 +45,11 @@ class CallRecord:
 
 
 class EncodedResult(NamedTuple):
-    """An answer that is JSON already, and what of it observers would have to look for.
+    """A result as JSON, with the facts that observers would have to parse it for.
 
     Attributes:
-        json: The result as it goes out.
-        is_error: Whether it says why there is none.
+        json: The result as sent.
+        is_error: Whether it is an error result.
         code: The error's code; empty without one.
     """
 
@@ -63,12 +60,12 @@ class EncodedResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """What clients are to be told, once.
+    """Changes to announce to clients.
 
     Attributes:
-        tools: The list of tools is another one now.
-        resources: The list of resources is another one now.
-        updated: URIs of resources whose content is another one now.
+        tools: Whether the list of tools changed.
+        resources: Whether the list of resources changed.
+        updated: URIs of resources whose content changed.
     """
 
     tools: bool = False
@@ -83,13 +80,13 @@ class Observer(Protocol):
     """Is told what goes on. CallRecord in the event loop; must neither wait nor raise."""
 
     def on_call(self, call: CallRecord) -> None:
-        """A call is over."""
+        """Record a finished call."""
 
     def on_render(self, widget: Widget, steps: int) -> None:
-        """A widget was rendered, and its template took so many steps."""
+        """Record a render and the steps that its template took."""
 
     def on_notice(self, notice: Notice) -> None:
-        """Clients were told of a change."""
+        """Record a notice that was sent to clients."""
 
 
 T = TypeVar("T")
@@ -103,12 +100,12 @@ async def observe_call(
     builtin: Collection[str],
     observers: Collection[Observer],
 ) -> T:
-    """What `handler` answers to a call, once all observers know of it."""
+    """Run `handler` for a call, report the call to all observers and return the answer."""
     started_s = time.perf_counter()
     answer: Any = {}
     try:
         answer = await handler()
-        return answer  # type: ignore[no-any-return]  # it is what the handler gave
+        return answer  # type: ignore[no-any-return]  # the handler's own type
     finally:
         seconds = time.perf_counter() - started_s
         tool, arguments = _text(params.get("name")), _object(params.get("arguments"))

@@ -31,23 +31,23 @@ from widgetd.widget.sidecar import version_precedence
 from widgetd.widget.widget import CompiledCache, Render, Widget
 
 LARGE = 4_000
-"""Arguments of more values than this are decided about and drawn beside the loop."""
+"""Number of values from which arguments are validated and rendered in a worker thread."""
 
 CLIENT_VERSION_KEY = "widgetd/clientVersion"
-"""In a call's `_meta`: the version of the client that will show the widget."""
+"""Key of a call's `_meta`: the version of the client that will show the widget."""
 
 
 class Rendering:
-    """Renders widgets, keeps each render for a while, and shapes results.
+    """Renders widgets, stores renders and builds results.
 
     Attributes:
-        journal: Records which contents are being rendered.
+        journal: The journal of renders in progress.
         feeds: Fills widgets that have a feed.
 
     Args:
         registry: The snapshot being served, to hide renders of widgets that became invisible.
-        clock: Tells the time, in seconds since the epoch.
-        new_id: Makes the id of a render; it must not be guessed.
+        clock: Returns the time in seconds since the epoch.
+        new_id: Returns a new render id that cannot be guessed.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class Rendering:
         self._clock = clock
         self._new_id = new_id
         self._compiled = CompiledCache()
-        # They share the interpreter with the loop, so more at a time would only be in its way.
-        self._beside = anyio.CapacityLimiter(1)
+        # One at a time: worker threads share the interpreter with the event loop.
+        self._thread_limit = anyio.CapacityLimiter(1)
         self._shown: WeakKeyDictionary[Widget, tuple[bytes, bool, tuple[str, ...]]] = (
             WeakKeyDictionary()
         )
@@ -168,7 +168,7 @@ class Rendering:
             if widget is None:
                 raise unknown_widget(standing.tool, caller.snapshot.widgets)
             check_client(widget, caller)
-            drawn = await self._drawn(
+            drawn = await self._render(
                 widget, arguments, caller.snapshot.generation, owner=standing.owner
             )
         said: dict[str, Any] = {"follow": True, "state": "failed" if failed else "done"}
@@ -222,22 +222,26 @@ class Rendering:
         owner: str,
         follow: bool = False,
     ) -> StoredRender:
-        """Render `widget`, of the snapshot of this generation, and keep the render for `owner`.
+        """Render `widget` and store the render for `owner`.
 
-        With `follow`, pages look for newer versions even where it has no actions.
+        Args:
+            widget: The widget.
+            arguments: Its arguments.
+            generation: The generation of the snapshot that it is served from.
+            owner: The principal to whose quota the render counts.
+            follow: Whether pages wait for newer versions even if it has no actions.
 
         Raises:
-            CallError: The arguments do not fit, nothing that does can be had to fill it with, or
-                the template fails on them.
+            CallError: The arguments do not fit, the feed fails, or the template fails on them.
         """
-        render = await self._drawn(widget, arguments, generation, owner=owner)
+        render = await self._render(widget, arguments, generation, owner=owner)
         if follow and not render.has_actions:
             mark = {**orjson.loads(render.mark), "follow": True}
             render = replace(render, mark=to_json(mark))
         await self._store.renders.put(render)
         return render
 
-    async def _drawn(
+    async def _render(
         self, widget: Widget, arguments: Mapping[str, Any], generation: str, *, owner: str
     ) -> StoredRender:
         made, filled, digest = None, None, None
@@ -248,10 +252,10 @@ class Rendering:
         started_s = time.perf_counter()
         if size(arguments, LARGE) > LARGE:
             made, digest = await anyio.to_thread.run_sync(
-                self._call_beside, widget, arguments, filled, limiter=self._beside
+                self._call_in_thread, widget, arguments, filled, limiter=self._thread_limit
             )
         elif filled is not None:
-            made, digest = self._call_beside(widget, arguments, filled)
+            made, digest = self._call_in_thread(widget, arguments, filled)
         render = self.make(
             widget,
             arguments,
@@ -266,7 +270,7 @@ class Rendering:
             render = replace(render, feed=filled.mark, text=text)
         return render
 
-    def _call_beside(
+    def _call_in_thread(
         self, widget: Widget, arguments: Mapping[str, Any], filled: Filled | None
     ) -> tuple[Render, str]:
         digest = self.journal.digest(arguments)
@@ -292,7 +296,7 @@ class Rendering:
         started_s: float | None = None,
         digest: str | None = None,
     ) -> StoredRender:
-        """Render `widget` for somebody who looks at it now, and do not keep the render.
+        """Render `widget` without storing the render.
 
         Args:
             widget: The widget.
@@ -319,13 +323,13 @@ class Rendering:
         for observer in self._observers:
             observer.on_render(widget, made.steps)
         definition = widget.definition
-        # What every result of this widget says of how it is shown, and to whom, is made once.
+        # Equal for every render of the widget, so encoded once.
         known = self._shown.get(widget)
         if known is None:
             marks = (widget.tool, *definition.tags)
             known = self._shown[widget] = to_json(ui(widget).wire()), is_elevated(widget), marks
         shown, elevated, marks = known
-        # As `RenderMark` has it, whose checks would take longer than all the rest of this.
+        # The fields of `RenderMark`, whose validation would take longer than the rest of this.
         mark: dict[str, Any] = {
             "id": self._new_id(),
             "widget": widget.tool,
@@ -359,10 +363,10 @@ class Rendering:
 
 
 def check_client(widget: Widget, caller: Caller) -> None:
-    """Refuse a client that says that it is older than `widget` needs; one that says nothing may be.
+    """Require a client version that `widget` supports; a client without a version passes.
 
     Raises:
-        CallError: It is too old (W2010), or says what is no version (W2006).
+        CallError: The client is too old (W2010), or its version is invalid (W2006).
     """
     needed = widget.definition.sidecar.min_client_version
     version = caller.meta.get(CLIENT_VERSION_KEY)
@@ -384,6 +388,6 @@ def check_client(widget: Widget, caller: Caller) -> None:
 
 
 def _no_render(render_id: str) -> CallError:
-    """There is no such render for whoever asks (W2007)."""
+    """Return the error for a render that is unknown, expired or hidden (W2007)."""
     problem = f"there is no render '{render_id:.60}', or not any more; render the widget again"
     return CallError("W2007", problem, path="render_id")

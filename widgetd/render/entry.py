@@ -1,8 +1,8 @@
-"""A tool's entry in `tools/list`, as JSON: the same for legacy and for modern clients.
+"""Entries of `tools/list` as JSON, equal for legacy and modern clients.
 
-One bad entry would break the whole list, so a widget that cannot have one is not
-served. Nothing of the SDK is needed for that, except where a schema asks clients to
-repeat arguments in HTTP headers: the rules for those are the SDK's.
+One invalid entry would break the whole list, so a widget that cannot have a valid one is not
+served. The SDK is only needed for schemas that ask clients to repeat arguments in HTTP
+headers, because it owns the rules for those.
 
     Source: MCP specification, server/tools, "Tool"; MCP Apps 2026-01-26, "Tool metadata".
 """
@@ -28,35 +28,38 @@ READ_ONLY: Mapping[str, bool] = MappingProxyType(
         "readOnlyHint": True,
     }
 )
-"""The annotations of a tool that changes nothing and reaches nothing, as rendering a widget is."""
+"""Annotations of a tool without side effects, as rendering a widget is."""
 
 FED: Mapping[str, bool] = MappingProxyType({**READ_ONLY, "openWorldHint": True})
-"""The same of a widget that another server fills."""
+"""Annotations of a widget that an upstream server fills."""
 
 ASSUMED = "json-schema.org/draft/2020-12/schema"
-"""The draft by which a client reads a schema that names none, so that no list need name it.
+"""The draft that clients assume, so entries need not name it.
 
 Source: MCP specification 2025-11-25, basic, "JSON Schema Usage".
 """
 
 CHARACTERS_OF_A_TOKEN = 4
-"""Of JSON; near enough to compare by."""
+"""An estimate for JSON, good enough for comparisons."""
 
 HEADER_ANNOTATION = b'"x-mcp-header"'
-"""Stands in the JSON of a schema that asks clients to repeat an argument in an HTTP header."""
+"""The key of a schema that asks clients to repeat an argument in an HTTP header."""
 
 
 def entry(said: Mapping[str, Any]) -> bytes:
-    """The entry of any tool: `{"name": ..., "title": ..., "inputSchema": {...}, ...}`."""
+    """Encode a list entry: `{"name": ..., "title": ..., "inputSchema": {...}, ...}`."""
     schema = {key: value for key, value in said["inputSchema"].items() if value is not None}
     kept = {key: said[key] for key in sorted(said) if said[key] not in ({}, [])}
     listed = {**kept, "inputSchema": schema}
-    # A copy, for what orjson hands over is as large as its buffer grew.
+    # Copied, because orjson's result keeps its oversized buffer.
     return bytes(memoryview(orjson.dumps(listed, default=dict)))
 
 
 def tokens_of_entry(entry: bytes) -> int:
-    """What a tool costs a model in every turn: of its entry, the parts that hosts show to it."""
+    """Return the tokens that an entry costs a model in every turn.
+
+    Hosts show the model its name, title, description and input schema.
+    """
     said = orjson.loads(entry)
     shown = [said[part] for part in ("name", "title", "description", "inputSchema")]
     return len(orjson.dumps(shown)) // CHARACTERS_OF_A_TOKEN
@@ -69,17 +72,17 @@ def tool_entry(
     formats: bool = True,
     reserved: Container[str] = (),
 ) -> bytes:
-    """The entry of a widget's tool.
+    """Encode the list entry of a widget's tool.
 
     Args:
-        widget: Which one.
+        widget: The widget.
         has_view: Whether the server has a page that draws results.
-        formats: Whether the schema says each `format`; it is enforced all the same.
+        formats: Whether the schema includes `format`, which is enforced in any case.
         reserved: The names of widgetd's own tools.
 
     Raises:
-        WidgetError: A list with this entry could not be sent; every other widget would vanish
-            with it (W1206). Or its name is taken (W1109).
+        WidgetError: A list with this entry would be invalid (W1206), or the name is reserved
+            (W1109).
     """
     definition = widget.definition
     if definition.tool in reserved:
@@ -96,7 +99,7 @@ def tool_entry(
     schema = said["inputSchema"]
     made = entry({**said, "title": said["title"] or definition.tool.replace("_", " ").title()})
     if HEADER_ANNOTATION in made:
-        # Late, because it costs a command half a second, and hardly a schema has one.
+        # Imported late: it costs a command half a second, and few schemas have headers.
         from mcp.shared.inbound import find_invalid_x_mcp_header  # noqa: PLC0415 - see above
 
         if problem := find_invalid_x_mcp_header(schema):
@@ -107,17 +110,17 @@ def tool_entry(
 
 
 def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True) -> dict[str, Any]:
-    """What a list says of a widget's tool, by its name there; empty for what it does not say.
+    """Return the fields of a widget's list entry.
 
-    Clients need not read of its schema the draft, where it is the one that they assume, nor each
-    `format` without `formats`.
+    The schema omits `$schema` if it names the draft that clients assume, and every `format`
+    unless `formats` is set, to save tokens.
     """
     definition, image, schema = widget.definition, widget.icon, widget.advertised
     if ASSUMED in str(schema.get("$schema")):
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     if not formats:
         schema = without(schema, frozenset({"format"}), Limits().json_depth)
-    # The icon takes no room in a model's context.
+    # Hosts do not show icons to the model, so the icon costs no tokens.
     icon = {"mimeType": "image/svg+xml", "sizes": ["any"], "src": image}
     return {
         "name": definition.tool,
@@ -131,7 +134,7 @@ def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True
 
 
 def view_uri(tool: str) -> str:
-    """Where the page is that draws this widget's results."""
+    """Return the URI of the page that draws this widget's results."""
     return f"ui://widgetd/{tool}.html"
 
 

@@ -1,7 +1,4 @@
-"""What widgetd says in a result's `_meta`: the public types of the contract, and their schema.
-
-Knows neither widgets nor how results are made.
-"""
+"""The public types of a result's `_meta`, and their JSON Schema."""
 
 from __future__ import annotations
 
@@ -14,18 +11,18 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 
-class Part(BaseModel):
-    """A part of the envelope: frozen, in camelCase on the wire, without its empty fields."""
+class MetaModel(BaseModel):
+    """A model of `_meta`: frozen, camelCase on the wire, without empty fields."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     def wire(self) -> dict[str, Any]:
-        """This part as it stands in a result's `_meta`."""
+        """Return the model as it is sent."""
         return self.model_dump(by_alias=True, exclude_none=True, mode="json")
 
 
-class UiMetadata(Part):
-    """Which component shows the widget, and how it would like to be treated."""
+class UiMetadata(MetaModel):
+    """The component that shows the widget, with the author's hints."""
 
     component: str
     version: str
@@ -39,20 +36,23 @@ class UiMetadata(Part):
     preload: bool | None = None
 
 
-class Ui(Part):
-    """`_meta["widgetd/ui"]`: the type of response, and its metadata."""
+class Ui(MetaModel):
+    """`_meta["widgetd/ui"]`: the type of response and its metadata."""
 
     ui_type: str
     ui_metadata: UiMetadata
 
 
-class RenderMark(Part):
-    """`_meta["widgetd/render"]`: which render this is, and of what.
+class RenderMark(MetaModel):
+    """`_meta["widgetd/render"]`: the render of a result.
 
-    `source` is what of the file was drawn, where that holds both a template and JSX. `version`
-    counts what took the render's place, and `state` and `note` say what came of what the user did;
-    the first version, which took nobody's, says none of them. With `follow`, somebody knows the id
-    and may replace it: `follow_render` waits for that.
+    Attributes:
+        mended: Sentences on coerced arguments.
+        source: The part of the file that was drawn, if it has both a template and JSX.
+        follow: Whether the render may be replaced, so that pages should call `follow_render`.
+        version: Version number of a replaced render; absent in the first version.
+        state: Outcome of the user's action; absent in the first version.
+        note: A sentence for the user, shown beneath the widget.
     """
 
     id: str
@@ -68,8 +68,8 @@ class RenderMark(Part):
     note: str | None = None
 
 
-class FeedMark(Part):
-    """`_meta["widgetd/feed"]`: where the arguments came from that the caller did not bring."""
+class FeedMark(MetaModel):
+    """`_meta["widgetd/feed"]`: the upstream answer that filled the arguments."""
 
     upstream: str
     tool: str
@@ -79,8 +79,8 @@ class FeedMark(Part):
     ms: float
 
 
-class Failure(Part):
-    """`_meta["widgetd/error"]`: why a call failed, for a program to act on."""
+class Failure(MetaModel):
+    """`_meta["widgetd/error"]`: the error of a failed call."""
 
     code: str
     message: str
@@ -92,15 +92,15 @@ class Failure(Part):
 
 
 class Envelope(BaseModel):
-    """Everything that widgetd says in a result's `_meta`.
+    """All entries of widgetd in a result's `_meta`.
 
     Attributes:
-        ui: The type of response, and its metadata.
-        render: Which render this is, and of what.
-        feed: Where its arguments came from, where the caller did not bring them all.
-        widget: The widget's root, where the model does not get it.
-        icons: SVG shapes of each of Lucide's icons in the root, `[["path", {"d": "…"}], …]`.
-        error: Why the call failed.
+        ui: The type of response and its metadata.
+        render: The render.
+        feed: The upstream answer that filled its arguments.
+        widget: The widget's root in profile `split`.
+        icons: SVG shapes of the Lucide icons in the root, `[["path", {"d": "…"}], …]` each.
+        error: The error of a failed call.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -116,7 +116,7 @@ class Envelope(BaseModel):
 
 
 class _Sent(GenerateJsonSchema):
-    """Describes what is sent: a field without a value is not there, and is never null."""
+    """Generates the schema of what is sent: fields without a value are absent, never null."""
 
     def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - no field needs one
         return False
@@ -137,5 +137,5 @@ class _Sent(GenerateJsonSchema):
 
 
 def envelope_schema() -> dict[str, Any]:
-    """The JSON Schema of a result's `_meta`."""
+    """Return the JSON Schema of a result's `_meta`."""
     return Envelope.model_json_schema(by_alias=True, schema_generator=_Sent)

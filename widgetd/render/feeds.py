@@ -1,4 +1,4 @@
-"""What fills a widget that has a feed: who knows other servers, and what a call needs of them."""
+"""The interface between a call and the feeds that fill its widget from upstream servers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from widgetd.widget.widget import Widget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filled:
-    """What a feed came to.
+    """The result of a feed.
 
     Attributes:
-        checked: Arguments that the author's whole schema admits.
-        mark: `_meta["widgetd/feed"]`, as JSON; empty where the caller's arguments were all.
-        as_of: The time of a stale answer, for the text; empty where it is none.
+        checked: Arguments that are valid by the author's whole schema.
+        mark: `_meta["widgetd/feed"]` as JSON; empty if the caller's arguments sufficed.
+        as_of: The time of a stale answer, for the text; empty otherwise.
     """
 
     checked: Checked
@@ -33,27 +33,27 @@ class Feeds(Protocol):
     async def fill(
         self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool
     ) -> Filled:
-        """What `widget` is drawn with, from what its caller gave.
+        """Complete the caller's arguments from the widget's feed.
 
         Raises:
-            CallError: The caller's arguments do not fit (W2002), or nothing that fits can be had
-                (W5001 to W5010).
+            CallError: The caller's arguments do not fit (W2002), or the feed fails (W5001 to
+                W5010).
         """
 
     def is_at_hand(self, widget: Widget, feed: Feed, given: Mapping[str, Any], /) -> bool:
-        """Whether filling it would wait for nobody."""
+        """Return whether a cached answer would do, so that filling needs no waiting."""
 
 
 class NoFeeds:
-    """Fills nothing, where no upstreams are declared."""
+    """The feeds of a daemon without upstreams."""
 
     async def fill(
         self, widget: Widget, feed: Feed, given: Mapping[str, Any], *, strict: bool
     ) -> Filled:
-        """What was given, where the feed is content with that.
+        """Return the caller's arguments if the feed's `on_failure` permits it.
 
         Raises:
-            CallError: It is not (W5001), or what was given does not fit (W2002).
+            CallError: It does not (W5001), or the arguments do not fit (W2002).
         """
         asked = feed.asked.check(dict(given), strict=strict)
         if feed.part.on_failure == "arguments":
@@ -62,5 +62,5 @@ class NoFeeds:
         raise CallError("W5001", f"{problem}; start widgetd with --upstreams")
 
     def is_at_hand(self, _widget: Widget, _feed: Feed, _given: Mapping[str, Any]) -> bool:
-        """Nobody is asked."""
+        """Return True: there is no upstream to wait for."""
         return True

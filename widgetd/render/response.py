@@ -1,7 +1,7 @@
-"""What a call came to, for Python programs that are clients of widgetd.
+"""Typed responses for Python programs that are clients of widgetd.
 
-A result says the same in two profiles, and fails in a third way; here it is one
-of two types, whichever client it came through. Knows nothing of how results are made.
+A result has two profiles and an error form; here it is one of two types, whichever client
+library received it.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from typing import Any, Protocol, TypeGuard
 from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import ConfigDict
 
-from widgetd.render.envelope import Envelope, Failure, Part, RenderMark, Ui
+from widgetd.render.envelope import Envelope, Failure, MetaModel, RenderMark, Ui
 
 
-class Result(Protocol):
-    """A tool's result, as the clients of `mcp` and of `fastmcp` have it."""
+class ClientResult(Protocol):
+    """A tool's result as the clients of `mcp` and `fastmcp` return it."""
 
     @property
     def content(self) -> Sequence[ContentBlock]:
-        """What the model reads."""
+        """Return the blocks for the model."""
 
     @property
     def structured_content(self) -> Any:
-        """What programs read; in some hosts, models too."""
+        """Return the data for programs; some hosts show it to the model."""
 
     @property
     def meta(self) -> Mapping[str, Any] | None:
-        """What whoever shows the widget reads."""
+        """Return the metadata for the page that shows the widget."""
 
 
-class Facts(Part):
-    """What a model gets as data where it does not get the tree: the sidecar's fields besides."""
+class Facts(MetaModel):
+    """The data that a model gets in place of the tree; the sidecar adds fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -42,16 +42,16 @@ class Facts(Part):
     render_id: str | None = None
 
 
-class Shown(Part):
-    """A call that rendered a widget.
+class Shown(MetaModel):
+    """A successful call.
 
     Attributes:
-        text: What the model reads.
-        ui: The type of response, and its metadata.
-        render: Which render this is, and of what.
-        tree: The widget's root; None where it is so large that it stands behind `link`.
-        facts: What the model gets as data; None where it gets the tree.
-        link: Where the root can be read that was too large to be sent along.
+        text: The text for the model.
+        ui: The type of response and its metadata.
+        render: The render's id, widget and version.
+        tree: The widget's root; None if it is too large to be inline, see `link`.
+        facts: The model's data; None if the model gets the tree.
+        link: The URI of a root that is too large to be inline.
     """
 
     text: str
@@ -62,12 +62,12 @@ class Shown(Part):
     link: str | None = None
 
 
-class Failed(Part):
-    """A call that failed.
+class Failed(MetaModel):
+    """A failed call.
 
     Attributes:
-        text: What the model reads.
-        error: Why, for a program to act on.
+        text: The text for the model.
+        error: The error, for programs.
     """
 
     text: str
@@ -77,15 +77,15 @@ class Failed(Part):
 Response = Shown | Failed
 
 
-def response(result: Result | Mapping[str, Any]) -> Response:
-    """What `result` says, whichever profile it came in.
+def response(result: ClientResult | Mapping[str, Any]) -> Response:
+    """Read a tool result of either profile.
 
     Args:
-        result: Of a call of a widget's tool, of `render_widget` or of `show_render`: the object
-            that a client of `mcp` or `fastmcp` has, or its JSON.
+        result: The result of a widget's tool, `render_widget` or `show_render`: a client's object
+            or its JSON.
 
     Raises:
-        ValueError: It shows no widget, and is no failure of widgetd's.
+        ValueError: It neither shows a widget nor is an error of widgetd.
     """
     if isinstance(result, Mapping):
         result = CallToolResult.model_validate(result)
@@ -108,7 +108,7 @@ def response(result: Result | Mapping[str, Any]) -> Response:
 
 
 def guard(ui_type: str) -> Callable[[Response], TypeGuard[Shown]]:
-    """What tells a response of the type `ui_type` from all others.
+    """Return a type guard for responses of the type `ui_type`.
 
     is_flight_tracker = guard("flight-tracker")
     """

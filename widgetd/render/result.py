@@ -1,8 +1,7 @@
-"""A tree becomes a tool result: who sees what of it.
+"""Tool results: which reader gets which part of a render.
 
-Three parts, three readers: `content` is a short text for the model,
-`structuredContent` is the widget (profile `chatkit`) or a few facts (profile
-`split`), and `_meta` is for whoever shows the widget.
+`content` is a short text for the model, `structuredContent` is the widget (profile `chatkit`)
+or a few facts (profile `split`), and `_meta` is for the page that shows the widget.
 
 Source: MCP specification, server/tools, "Tool Result"; MCP Apps 2026-01-26.
 """
@@ -29,17 +28,17 @@ from widgetd.widget.widget import Widget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a call answers, in parts that are JSON already.
+    """A tool result whose parts are JSON.
 
-    Whoever sends bytes takes `json`; whoever needs objects, as FastMCP and the SDK do, takes
-    `values`, which are made of the same bytes.
+    `json` joins them into the bytes to send; `values` parses the same bytes into objects for
+    FastMCP and the SDK.
 
     Attributes:
-        content: The array of blocks, for the model.
-        structured: The object for programs; empty where there is none.
-        meta: The object for whoever shows the widget; empty where there is none.
+        content: The array of blocks for the model.
+        structured: The object for programs; empty without one.
+        meta: The object for the page that shows the widget; empty without one.
         is_error: Whether the call failed.
-        code: Why, as `W2002`; empty where it did not.
+        code: The error's code, as `W2002`; empty without one.
     """
 
     content: bytes
@@ -49,11 +48,11 @@ class Result:
     code: str = ""
 
     def json(self, stamp: bytes = b"") -> bytes:
-        """The result as it goes to clients; what there is not is left out.
+        """Return the result as it is sent, without its empty parts.
 
         Args:
-            stamp: In the modern era, the server's own entry in `_meta`, as
-                `"io.modelcontextprotocol/serverInfo":{...}`; the result is complete then.
+            stamp: The server's entry in a modern result's `_meta`, as
+                `"io.modelcontextprotocol/serverInfo":{...}`; empty in the legacy era.
         """
         meta = b",".join(filter(None, (self.meta[1:-1], stamp)))
         return b'{%b"content":%b,%b"isError":%b%b}' % (
@@ -65,14 +64,14 @@ class Result:
         )
 
     def values(self) -> dict[str, Any]:
-        """The same as objects, as the legacy era has it: nothing in it says who served it."""
-        # Python's own reader, which takes integers of any length as what they are.
+        """Return the legacy form as objects."""
+        # Python's own parser keeps integers of any length exact.
         values: dict[str, Any] = json.loads(self.json())
         return values
 
 
 Block = dict[str, Any]
-"""A part of a result's content, as it goes to clients."""
+"""A content block as it is sent."""
 
 Profile = Literal["auto", "chatkit", "split"]
 Text = Literal["summary", "json"]
@@ -91,31 +90,31 @@ MODEL_HOSTS: Mapping[str, Profile] = MappingProxyType(
         "Visual Studio Code": "split",
     }
 )
-"""Which hosts show structured content to the model, so that the tree must stay out of it."""
+"""Hosts that show structured content to the model, so it must not contain the tree."""
 
 FIRST_WITH_STRUCTURE = "2025-06-18"
 """The first protocol version whose results have structured content."""
 
 PRIORITIES: Mapping[str, float] = MappingProxyType({"high": 1.0, "low": 0.2})
-"""The sidecar's priority as a content annotation; `medium` says nothing."""
+"""The sidecar's priority as a content annotation; `medium` has none."""
 
 RENDERS = "widgetd://renders/"
-"""Before the id of a render: where it can be read."""
+"""URI prefix of stored renders."""
 
 PROFILE_KEY = "widgetd/profile"
-"""In a call's `_meta`: the profile for this one call."""
+"""Key of a call's `_meta` that sets the profile of this call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How results are shaped, as the operator set it.
+    """The operator's settings for results.
 
     Attributes:
-        profile: For clients that nothing else decides for.
-        profiles: By client name, before `profile`.
-        text: Whether `content` carries the summary or mirrors the tree.
-        strict: Refuse arguments that would have to be coerced.
-        inline_max_bytes: A larger tree is not in the result, but behind a link in it.
+        profile: The profile of clients that no other rule covers.
+        profiles: Profiles by client name; they take precedence over `profile`.
+        text: Whether `content` is the summary or mirrors the tree.
+        strict: Whether arguments that need coercion are refused.
+        inline_max_bytes: Size from which a tree is replaced by a link.
     """
 
     profile: Profile = "auto"
@@ -126,7 +125,7 @@ class Policy:
 
 
 def ui(widget: Widget) -> Ui:
-    """What the widget's sidecar says of how it is shown."""
+    """Return the `widgetd/ui` entry of the widget, from its sidecar."""
     definition, sidecar = widget.definition, widget.definition.sidecar
     return Ui(
         ui_type=definition.ui_type,
@@ -148,7 +147,7 @@ def ui(widget: Widget) -> Ui:
 def profile_for(
     policy: Policy, widget: Widget | None, caller: Caller
 ) -> Literal["chatkit", "split"]:
-    """Who sees the tree: decided by the call, the widget, the client's name, the setting, its kind.
+    """Choose the profile: by the call, the widget, the client's name, the setting, its kind.
 
     Raises:
         CallError: The call asks for a profile that does not exist (W2006).
@@ -181,17 +180,16 @@ def tool_result(
     protocol: str,
     prefix: str = "",
 ) -> Result:
-    """The result that shows `render` to the model in `profile`, and to whoever draws it.
+    """Build the result of a render in `profile`.
 
-    In-process there is no `protocol`; `prefix` stands before the path of URIs as the caller has
-    them.
+    `protocol` is empty in-process; `prefix` is the namespace of URIs on a mounted server.
 
     Returns:
         In profile `chatkit`: `{"content": [summary], "structuredContent": {"type": "Card", ...}}`.
         In profile `split`: `structuredContent` is `{"uiType", "widget", "title", ...}`, and the
         root stands in `_meta["widgetd/widget"]` alone.
     """
-    # A model never sees `_meta`, and has to name the render to wait for what users do in it.
+    # The model needs the id to await actions, and hosts hide `_meta` from it.
     named = f"Render: {render.id}" if render.has_actions else ""
     is_inline = len(render.tree) <= policy.inline_max_bytes
     knows_structure = not protocol or protocol >= FIRST_WITH_STRUCTURE
@@ -201,7 +199,7 @@ def tool_result(
             content.append(text_block(named))
     else:
         content = [text_block(f"{render.text}\n{named}" if named else render.text)]
-        # People see the widget itself.
+        # The user sees the widget instead.
         annotations: dict[str, Any] = {"audience": ["assistant"]}
         priority = _priority(render.ui)
         if priority is not None:
@@ -235,14 +233,14 @@ def tool_result(
 
 
 def not_found(name: str, known: Iterable[str]) -> dict[str, Any]:
-    """The item of a list for a name that was asked for and is none of the `known`."""
+    """Return the list item for a requested name that is not `known`."""
     near = nearest(name, tuple(known))
     suggestions = [] if near is None else [near]
     return {"name": name, "status": "not_found", "suggestions": suggestions}
 
 
 def unknown_widget(name: str, widgets: Iterable[str], path: str = "name") -> CallError:
-    """There is no such widget (W2001); the error names the nearest one."""
+    """Return the error for an unknown widget (W2001), with the nearest name."""
     near = nearest(name, tuple(widgets))
     hint = f"did you mean '{near}'?" if near else "search_widgets finds what there is"
     return CallError(
@@ -255,28 +253,28 @@ def unknown_widget(name: str, widgets: Iterable[str], path: str = "name") -> Cal
 
 @lru_cache(maxsize=1024)
 def _priority(shown: bytes) -> float | None:
-    """The annotation of a summary, of a widget that is shown so."""
+    """Return the summary's priority annotation for an encoded `widgetd/ui` entry."""
     return PRIORITIES.get(str(orjson.loads(shown)["uiMetadata"]["priority"]))
 
 
 def render_uri(render_id: str) -> str:
-    """Where a render can be read, as long as it is kept."""
+    """Return the URI of a stored render."""
     return RENDERS + render_id
 
 
 def structured_result(answer: dict[str, Any]) -> Result:
-    """An answer for programs, and the same as text for models whose host shows only text."""
+    """Return `answer` as structured content and, for hosts that show only text, as text."""
     structured = to_json(answer)
     return Result(content=to_json([text_block(structured.decode())]), structured=structured)
 
 
 def text_block(text: str) -> Block:
-    """Text, as a part of a result's content."""
+    """Return a text block."""
     return {"type": "text", "text": text}
 
 
 def failure(error: CallError) -> Failure:
-    """Why a call failed, for a program to act on."""
+    """Return `error` in the form that programs read."""
     details = tuple(
         {"path": s.path, "expected": s.expected, "got": s.got} for s in error.invalid_arguments
     )
@@ -291,16 +289,16 @@ def failure(error: CallError) -> Failure:
     )
 
 
-_SLIPS = ("W1006", "W2002", "W3005", "W3101", "W4101", "W4102", "W4201", "W4202", "W4402")
-"""What a model names otherwise next time: an argument, a file, a digest, a pattern, a target."""
+_CORRECTABLE = ("W1006", "W2002", "W3005", "W3101", "W4101", "W4102", "W4201", "W4202", "W4402")
+"""Codes of mistakes that the caller can correct: an argument, a file, a pattern, a target."""
 
 
 def error_result(error: CallError, structured: dict[str, Any] | None = None) -> Result:
-    """A call that failed, for the model to read and for a program to act on."""
+    """Return the result of a failed call, for the model and for programs."""
     place = f"{error.path}: " if error.path and not error.message.startswith(error.path) else ""
-    # What the model should do: go on, where it sent what is wrong and reads what is right.
-    is_slip = error.code in _SLIPS or (error.code == "W2001" and error.suggestions)
-    if is_slip or error.invalid_arguments:
+    # Models stop at "retry: no", so a correctable mistake asks for another call.
+    is_correctable = error.code in _CORRECTABLE or (error.code == "W2001" and error.suggestions)
+    if is_correctable or error.invalid_arguments:
         wrong = "these" if len(error.invalid_arguments) > 1 else "this"
         advice = f"correct {wrong} and call again"
     else:

@@ -1,4 +1,4 @@
-"""What widgets cost a model: to know of a tool, and to see a result. Counted, not guessed."""
+"""Token costs of widgets: of a tool's list entry and of a result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from widgetd.widget.widget import Widget
 
 
 def tokens_of_tool(widget: Widget) -> int:
-    """What the tool's entry in a list costs, in every turn of a conversation."""
+    """Return the tokens that a tool's list entry costs in every turn."""
     return tokens_of_entry(widget.entry or tool_entry(widget))
 
 
@@ -27,7 +27,7 @@ def tokens_of_result(
     arguments: Mapping[str, Any],
     profile: Literal["chatkit", "split"],
 ) -> int:
-    """What a result costs of which the model sees text and structured content.
+    """Return the tokens of a result whose text and structured content reach the model.
 
     Raises:
         CallError: The arguments do not fit, or the template fails on them.
@@ -37,15 +37,15 @@ def tokens_of_result(
 
 
 def tokens_of(result: Mapping[str, Any]) -> int:
-    """What of a result stands before the model, where its host shows structured content to it."""
+    """Return the tokens of a result's text and structured content."""
     text = "".join(block.get("text", "") for block in result["content"])
     return (len(text) + len(orjson.dumps(result["structuredContent"]))) // CHARACTERS_OF_A_TOKEN
 
 
 def table(snapshot: Snapshot) -> str:
-    """A row for each widget that has an example: its tool, and results in both profiles.
+    """Format a row for each widget with an example: its tool, and results in both profiles.
 
-    The first two are of one example; `full` is the whole tree of the one that costs most.
+    `chatkit` and `split` are of the first example; `full` is the tree of the costliest one.
     """
     rows: list[tuple[str, ...]] = [("widget", "tool", "chatkit", "split", "full")]
     for widget in snapshot.widgets.values():

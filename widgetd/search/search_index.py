@@ -1,9 +1,9 @@
-"""Documents of weighted texts, found by the words of a question. Knows nothing of widgets.
+"""A full-text index of documents with weighted texts.
 
-Scores are BM25, each word weighed by how much a match there means. A word of a question that no
-document has is looked up among the words that there are: by what people call the same thing, and
-by its trigrams, so that a slip of the finger finds what was meant. A search looks only at the
-documents that have one of its words, and a change costs the words of what changed.
+Scores are BM25 with a weight for each text. A query word that no document contains is
+replaced by its synonyms and by words with similar trigrams, so that typing errors still
+match. A search visits only documents that contain one of its words, and an update costs the
+words of the changed documents.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 """
@@ -25,22 +25,22 @@ from widgetd.search.synonyms import STOP_WORDS, SYNONYMS
 Document = TypeVar("Document")
 
 Texts = Callable[[Document], Iterable[tuple[int, str]]]
-"""The texts of a document, each with its weight."""
+"""Returns the texts of a document, each with its weight."""
 
 ALIAS = 0.5
-"""What a match of another word for the same thing is worth."""
+"""Weight of a match of a synonym."""
 
 ALIKE = 0.5
-"""Dice's coefficient of the trigrams of two words, from which one may be a slip for the other."""
+"""Dice coefficient of two words' trigrams from which one may be a misspelling of the other."""
 
 FLOOR = 0.3
-"""A hit that is worth less than this share of the best one is none."""
+"""Hits below this share of the best score are dropped."""
 
 FITS = 0.1
-"""If the best hit has less than this share of what the question asks for, nothing fits."""
+"""Without a hit above this share of the maximum score, there is no hit at all."""
 
 LONGEST_QUESTION = 2_048
-"""So many characters of a question are looked at; few words say what somebody looks for."""
+"""Characters of a query that are searched."""
 
 # What is longer is no word of a language; it counts as several, for words are kept in a cache.
 _WORD = re.compile(r"[^\W_]{1,64}")
@@ -56,7 +56,7 @@ _LENGTH = 0.6
 
 
 class _Term(NamedTuple):
-    """A word of a question: what it asks for, the most that it gives, and where it stands."""
+    """A word of a query: its maximum score, its best possible score here, and its postings."""
 
     asks: float
     most: float
@@ -64,10 +64,10 @@ class _Term(NamedTuple):
 
 
 class SearchIndex(Generic[Document]):
-    """Which documents have a word, and how much it means there.
+    """An inverted index: documents and weights by word.
 
     Args:
-        texts: What a document says; the same document always says the same.
+        texts: Returns the texts of a document, always the same for the same document.
     """
 
     def __init__(self, texts: Texts[Document]) -> None:
@@ -76,11 +76,11 @@ class SearchIndex(Generic[Document]):
         self._postings: dict[str, dict[str, int]] = {}
         self._lengths: dict[str, int] = {}
         self._length = 0
-        # Made when a word is looked up that no document has, and kept up to date from then on.
+        # Built at the first unknown query word and maintained from then on.
         self._trigrams: dict[str, set[str]] | None = None
 
     def following(self, documents: Mapping[str, Document]) -> Self:
-        """Itself, brought up to date with `documents`."""
+        """Update the index to `documents` and return it."""
         before, self._documents = self._documents, documents
         for key in missing(before, documents):
             self._remove(key, before[key])
@@ -91,7 +91,7 @@ class SearchIndex(Generic[Document]):
         return self
 
     def scores(self, question: str) -> Mapping[str, float]:
-        """How well the documents fit that are worth a look, by key; empty where none is."""
+        """Return the scores of the matching documents by key; empty without a match."""
         asked = dict.fromkeys(words(question[:LONGEST_QUESTION]))
         terms = sorted((self._term(word) for word in asked), key=lambda term: -term.most)
         shortest = _SATURATION * (1 - _LENGTH)
@@ -99,7 +99,7 @@ class SearchIndex(Generic[Document]):
         scores: dict[str, float] = {}
         best, rest = 0.0, sum(term.most for term in terms)
         for term in terms:
-            # What has none of the words before this one can get over the floor no more.
+            # A document without any earlier word can no longer reach the floor.
             known = scores.keys() if rest < FLOOR * best else None
             rest -= term.most
             matches: dict[str, float] = {}
@@ -108,7 +108,7 @@ class SearchIndex(Generic[Document]):
                 for key in keys:
                     weight = posting[key]
                     score = worth * weight / (weight + shortest + longer * self._lengths[key])
-                    # Two words for one thing are one match.
+                    # Synonyms count as one match.
                     if score > matches.get(key, 0.0):
                         matches[key] = score
             for key, score in matches.items():
@@ -192,16 +192,16 @@ class SearchIndex(Generic[Document]):
 
 
 def best_of(scores: Mapping[str, float], limit: int) -> list[str]:
-    """The keys of the `limit` best scores, the best first; of equals, in the order of keys."""
-    # Few of many thousands are compared by more than their score.
+    """Return the keys of the `limit` best scores, best first; equal scores by key."""
+    # Only candidates are sorted by key; there may be many thousand scores.
     least = min(nlargest(limit, scores.values()), default=0.0)
     best = (key for key, score in scores.items() if score >= least)
     return sorted(best, key=lambda key: (-scores[key], key))[:limit]
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` that mean something, folded; names in camelCase are taken apart."""
-    # `e-mail` is looked for as `email`, `multi-choice` by its parts.
+    """Split `text` into folded words without stop words; camelCase names are split, too."""
+    # `e-mail` is also indexed as `email`, `multi-choice` also by its parts.
     joined = " ".join(_HYPHENATED.findall(text)).replace("-", "")
     plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", f"{text} {joined}")).casefold()
     found = _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
@@ -210,7 +210,7 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
-    """Fold the commonest English endings, so that `flights` finds `flight`."""
+    """Strip common English endings, so that `flights` finds `flight`."""
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             stem = word.removesuffix(ending) + instead
@@ -222,7 +222,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def trigrams(word: str) -> frozenset[str]:
-    """The runs of three letters in `word`, its two ends included."""
+    """Return the trigrams of `word`, padded at both ends."""
     padded = f"  {word} "
     return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
 

@@ -156,7 +156,7 @@ def test_clients_fetch_the_list_again_only_when_it_reads_otherwise(
 ) -> None:
     was, now = snapshot_of(before), snapshot_of(after)
 
-    assert listings(expose=expose).changed(was, now, difference(was, now)) is otherwise
+    assert listings(expose=expose).has_changed(was, now, difference(was, now)) is otherwise
 
 
 def test_auto_decides_the_same_whoever_asks_first() -> None:

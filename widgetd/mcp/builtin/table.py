@@ -42,7 +42,7 @@ class ToolContext:
         rendering: Renders widgets.
         store: Holds renders, actions and limits.
         search: Finds widgets.
-        schema: Returns a widget's listed input schema.
+        schema: Returns a widget's listed_uris input schema.
         services: Services of toolsets, by type.
     """
 
@@ -162,7 +162,7 @@ class BuiltinResource:
         return "{" in self.uri
 
     @property
-    def listed(self) -> tuple[str, ...]:
+    def listed_uris(self) -> tuple[str, ...]:
         """Return the addresses for `resources/list`."""
         return (
             tuple(self.stem + value for value in self.values) if self.is_template else (self.uri,)
@@ -181,7 +181,7 @@ class BuiltinTools(Mapping[str, BuiltinTool]):
     Args:
         rows: The tools of all toolsets.
         toolsets: The toolsets that are on besides `core`.
-        unlisted: Tools that are not listed because they can only fail here.
+        unlisted: Tools that are not listed_uris because they can only fail here.
 
     Attributes:
         reserved: The names of all rows; a setting must never rename a widget.
