@@ -190,7 +190,7 @@ def client_info(connection: Connection) -> ClientInfo:
     )
 
 
-CONFIRMED = "read_confirmation"
+CONFIRMED = "confirmed"
 """Key of the one question before a call: whether to do it."""
 
 

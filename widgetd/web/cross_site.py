@@ -36,7 +36,7 @@ class CrossSiteGuard:
         self, app: ASGIApp, *, routes: Iterable[PageRoute], origins: Collection[str] = ()
     ) -> None:
         rows = [(route, route.page.cross_site) for route in routes]
-        self._app = app
+        self.app = app
         self._allowed = {route.path for route, rule in rows if rule == "allow"}
         self._linked = [route for route, rule in rows if rule == "navigate"]
         self._origins = {origin.encode() for origin in origins}
@@ -45,7 +45,7 @@ class CrossSiteGuard:
         """Answer one request."""
         path: str = scope.get("path", "")
         if scope["type"] != "http" or path in self._allowed or path.startswith("/.well-known/"):
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
 
         async def with_policy(message: Message) -> None:
@@ -54,7 +54,7 @@ class CrossSiteGuard:
             await send(message)
 
         refused = (b"sec-fetch-site", b"cross-site") in scope["headers"]
-        answer = _REFUSED if refused and not self._admits(scope) else self._app
+        answer = _REFUSED if refused and not self._admits(scope) else self.app
         await answer(scope, receive, with_policy)
 
     def _admits(self, scope: Scope) -> bool:

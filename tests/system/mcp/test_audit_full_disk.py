@@ -52,7 +52,7 @@ async def settled(audit, path, made):
         await anyio.sleep(0.001)
 
 async def confessed(audit):
-    while audit._unconfessed:
+    while audit._unrecorded:
         await anyio.sleep(0.001)
 
 async def every(folder):

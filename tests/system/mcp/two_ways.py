@@ -20,6 +20,7 @@ from widgetd.access.auth import Access
 from widgetd.catalog.registry import Registry
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
+from widgetd.mcp.fast_path import FastPath
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.observe.observer import CallRecord, Notice
@@ -117,7 +118,8 @@ class Way:
     @property
     def answered(self) -> int:
         """How many requests the fast path answered."""
-        return int(getattr(self.app.middleware_stack, "answered", 0))
+        fast = fast_path_of(self.app)
+        return 0 if fast is None else fast.answered
 
     async def ask(
         self, headers: Headers, body: Sequence[bytes], *, method: str = "POST", path: str = "/mcp"
@@ -358,9 +360,18 @@ def made_ways(
     return way(traced=False), way(traced=True)
 
 
+def fast_path_of(app: Any) -> FastPath | None:
+    """Return the fast path among the layers of an app; None if it has none."""
+    layer = app.middleware_stack
+    while layer is not None and not isinstance(layer, FastPath):
+        layer = getattr(layer, "app", None)
+    return layer
+
+
 def _watch(way: Way) -> None:
-    """Keep what comes through the fast path, as it comes."""
-    fast = way.app.middleware_stack
+    """Record the messages that pass through the fast path."""
+    fast = fast_path_of(way.app)
+    assert fast is not None
     behind = fast.app
 
     async def watched(scope: sdk.Scope, receive: sdk.Receive, send: sdk.Send) -> None:
