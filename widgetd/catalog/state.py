@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from mmap import mmap
@@ -108,8 +108,11 @@ class StateFolder:
                 return mmap(descriptor, most_bytes)
         return None
 
-    def database(self, name: str, script: str) -> Connection | None:
-        """Open the SQLite database `name` and run `script`; None if it cannot be used."""
+    def database(self, name: str, prepare: Callable[[Connection], None]) -> Connection | None:
+        """Open the SQLite database `name`, prepared by `prepare`; None if it cannot be used.
+
+        The connection may move between threads, and serves one at a time.
+        """
         import sqlite3  # noqa: PLC0415 - no command needs it
 
         path = self._path / name
@@ -124,10 +127,11 @@ class StateFolder:
             # SQLite follows links, and gives its journals the mode of the file.
             with _opened(path, os.O_RDWR | os.O_CREAT):
                 pass
+            opened = sqlite3.connect(path, check_same_thread=False)
             try:
-                opened = sqlite3.connect(path, check_same_thread=False)
-                opened.executescript(script)
+                prepare(opened)
             except sqlite3.Error as error:
+                opened.close()
                 raise OSError(errno.EIO, str(error)) from None
             return opened
         return None
@@ -171,6 +175,12 @@ class StateFolder:
             with suppress(PermissionError):
                 self._path.chmod(_FOLDER_MODE)
 
+    def fail(self, name: str, problem: str) -> None:
+        """Log that `name` cannot be kept, once until everything can be kept again."""
+        if not self._failing:
+            _log.warning("state.failed", path=str(self._path / name), problem=problem)
+        self._failing.add(_part(name))
+
     def well(self, name: str) -> None:
         """Say that all that is to stand under `name` does."""
         if self._failing:
@@ -183,10 +193,8 @@ class StateFolder:
         try:
             yield
         except (OSError, ValueError) as error:
-            if not self._failing:
-                problem = error.strerror if isinstance(error, OSError) else str(error)
-                _log.warning("state.failed", path=str(self._path / name), problem=problem)
-            self._failing.add(_part(name))
+            problem = error.strerror if isinstance(error, OSError) else str(error)
+            self.fail(name, problem or "")
 
 
 def _part(name: str) -> str:

@@ -1,9 +1,10 @@
-"""The chat's pages in one table: ChatKit's one address, the page, and what the page draws from."""
+"""The chat's pages in one table: ChatKit's one address, the page, and the data it draws."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,11 @@ import orjson
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from widgetd.access.principal import ADMIN, CHAT, Caller, Principal
-from widgetd.chat.opening import SCRIPTED
+from widgetd.chat.limits import LIMITS, MESSAGE_TOO_LONG, ChatLimits
+from widgetd.chat.preflight import SCRIPTED
 from widgetd.errors import CallError
 from widgetd.mcp.http_calls import (
     caller_for,
@@ -25,88 +28,188 @@ from widgetd.mcp.http_calls import (
     take_action,
 )
 from widgetd.mcp.server import Server
-from widgetd.store.contract import StoredRender
+from widgetd.store.contract import Decision, StoredRender
+from widgetd.store.limits import PLACE_HINT_S
 from widgetd.web.app import routes
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.pages import frame, live, view_response
 from widgetd.web.gallery.results import result_of
 from widgetd.web.guard import Guard
-from widgetd.web.page import PAGE_HEADERS, Page, PageRoute, RefusedError, body_of, caller_of
+from widgetd.web.page import (
+    PAGE_HEADERS,
+    Page,
+    PageRoute,
+    RefusedError,
+    body_of,
+    caller_of,
+    refusal,
+)
 from widgetd.web.static_files import cacheable, static_file, static_files
 
 if TYPE_CHECKING:
     from widgetd.chat.backend.server import ChatServer
 
-MOST_BYTES = 1024 * 1024
-"""Of a request: a long message, or a form."""
+_MESSAGES = frozenset({"threads.create", "threads.add_user_message"})
+_TURNS = _MESSAGES | {
+    "threads.add_client_tool_output",
+    "threads.add_structured_input",
+    "threads.custom_action",
+    "threads.retry_after_item",
+}
+"""The types of ChatKit's requests that start a turn, and those of them with a message."""
+
+_REQUEST_ERRORS = (LookupError, ValueError, NotImplementedError)
 
 
 @dataclass(eq=False)
 class Chat:
-    """What the pages show.
+    """The chat's ChatKit server and the rules of its pages.
 
     Attributes:
-        make: Makes the ChatKit server. Its libraries take longer to import than all others.
-        origins: Browser origins that may talk to it besides our own page's.
+        make: Builds the ChatKit server, whose libraries take longer to import than all others.
+        origins: Browser origins that may use it besides our own page's.
+        limits: What one user may cost.
     """
 
     server: Server
     make: Callable[[], ChatServer]
     origins: Sequence[str] = ()
+    limits: ChatLimits = LIMITS
     _made: anyio.Event = field(default_factory=anyio.Event)
     _backend: ChatServer | None = None
+    _turns: Counter[str] = field(default_factory=Counter)
 
     async def open(self) -> None:
-        """Make the ChatKit server, beside what is served meanwhile."""
+        """Build the ChatKit server, while other requests are served."""
         self._backend = await anyio.to_thread.run_sync(self.make)
         self._made.set()
 
+    def close(self) -> None:
+        """Close the database of conversations."""
+        if self._backend is not None:
+            self._backend.threads.close()
+
     async def backend(self) -> ChatServer:
-        """The ChatKit server, as soon as it is there."""
+        """Return the ChatKit server once it is built."""
         while self._backend is None:
             await self._made.wait()
         return self._backend
 
+    @asynccontextmanager
+    async def admit_turn(self, user: Principal) -> AsyncIterator[None]:
+        """Charge a turn and hold one of its user's places while the block runs.
+
+        The places are separate from those of calls: a turn waits for the calls of its own agent.
+
+        Raises:
+            CallError: The user's rate or places are used up (W2201, W2202).
+        """
+        places = self.server.store.limits.slot(f"turns of {user.name}")
+        async with places as place:
+            place.check()
+            if self._turns[user.name] >= self.limits.turns_at_once:
+                Decision(code="W2202", retry_after_s=PLACE_HINT_S).check()
+            self._turns[user.name] += 1
+            try:
+                await self.charge(user, self.limits.turn_cost)
+                yield
+            finally:
+                self._turns[user.name] -= 1
+                self._turns += Counter()  # without those at zero
+
+    async def charge(self, user: Principal, cost: float) -> None:
+        """Charge `cost` calls to the user's rate.
+
+        Raises:
+            CallError: The rate is used up (W2201).
+        """
+        (await self.server.store.limits.take(user.name, cost=cost)).check()
+
+
+class TurnResponse(StreamingResponse):
+    """The events of a turn, which ends with the connection."""
+
+    def __init__(self, first: bytes, rest: AsyncGenerator[bytes]) -> None:
+        async def events() -> AsyncIterator[bytes]:
+            yield first
+            async for event in rest:
+                yield event
+
+        headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
+        super().__init__(events(), media_type="text/event-stream", headers=headers)
+        self._turn = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events, and close the turn however that ends."""
+        # Also where the client left before the first event: closing `events` would not do it.
+        async with aclosing(self._turn):
+            await super().__call__(scope, receive, send)
+
 
 async def chatkit(chat: Chat, request: Request) -> Response:
-    """ChatKit's protocol: a request in JSON; a stream of events, or JSON."""
+    """Answer a request of ChatKit's protocol with a stream of events, or with JSON."""
     host, origin = request.headers.get("host", ""), request.headers.get("origin")
     if origin not in (f"http://{host}", f"https://{host}", *chat.origins):
-        said = "only this chat's own page talks here; name others with --cors-origin"
-        raise RefusedError(403, {"error": said})
-    body = await body_of(request, MOST_BYTES)
+        problem = "only this chat's own page talks here; name others with --cors-origin"
+        raise RefusedError(403, {"error": problem})
+    most, user = chat.limits.request_bytes, caller_of(request).principal
+    body = await body_of(request, most)
     if body is None:
-        raise RefusedError(413, {"error": f"expected at most {MOST_BYTES} bytes, got more"})
+        raise RefusedError(413, {"error": f"expected at most {most} bytes, got more"})
+    kind = _kind(body, chat.limits)
     backend = await chat.backend()
     try:
-        answer: Any = await backend.process(body, caller_of(request).principal)
-        if not hasattr(answer, "json_events"):
-            return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
-        # Most of what is wrong with a request is known before the first event.
-        first = await anext(answer.json_events)
-    except (LookupError, ValueError, NotImplementedError) as error:
-        status, said = _problem(error)
-        raise RefusedError(status, {"error": said}) from None
-    headers = {**PAGE_HEADERS, "x-accel-buffering": "no"}
-    events = _events(first, answer.json_events)
-    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+        if kind in _TURNS:
+            turn = _turn(chat, backend, body, user)
+            # Most faults of a request show before the first event, where they still have a status.
+            return TurnResponse(await anext(turn), turn)
+        await chat.charge(user, 1)
+        answer: Any = await backend.process(body, user)
+        return Response(answer.json, headers=PAGE_HEADERS, media_type="application/json")
+    except CallError as error:
+        raise refusal(429, error) from None
+    except _REQUEST_ERRORS as error:
+        status, problem = _problem(error)
+        raise RefusedError(status, {"error": problem}) from None
 
 
-async def _events(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
-    """The events of a turn; whoever goes away ends it."""
-    yield first
-    async with aclosing(rest) as events:
-        try:
-            async for event in events:
-                yield event
-        except (LookupError, ValueError, NotImplementedError) as error:
-            _status, said = _problem(error)
-            told = {"type": "error", "code": "custom", "message": said, "allow_retry": False}
-            yield b"data: " + orjson.dumps(told) + b"\n\n"
+def _kind(body: bytes, limits: ChatLimits) -> str:
+    """Return the type of a request; raise `RefusedError` if its message is too long (W2503)."""
+    try:
+        request = orjson.loads(body)
+        kind = str(request["type"])
+        given = request["params"]["input"] if kind in _MESSAGES else None
+    except (ValueError, KeyError, TypeError):
+        return ""  # ChatKit says what is wrong with it.
+    most = limits.message_bytes
+    if len(orjson.dumps(given)) > most:
+        problem = f"{MESSAGE_TOO_LONG}: a message has at most {most} bytes; send less"
+        raise RefusedError(413, {"error": problem, "code": MESSAGE_TOO_LONG})
+    return kind
+
+
+async def _turn(
+    chat: Chat, backend: ChatServer, body: bytes, user: Principal
+) -> AsyncGenerator[bytes]:
+    """Yield the events of a turn; raise only before the first."""
+    started = False
+    async with chat.admit_turn(user):
+        answer: Any = await backend.process(body, user)
+        async with aclosing(answer.json_events) as events:
+            try:
+                async for event in events:
+                    started = True
+                    yield event
+            except _REQUEST_ERRORS as error:
+                if not started:
+                    raise
+                _status, problem = _problem(error)
+                said = {"type": "error", "code": "custom", "message": problem, "allow_retry": False}
+                yield b"data: " + orjson.dumps(said) + b"\n\n"
 
 
 def _problem(error: Exception) -> tuple[int, str]:
-    """What is wrong with a request, as a status and a sentence."""
+    """Return the status and the message for a request that failed with `error`."""
     match error:
         case ValidationError():
             problem = error.errors(include_url=False, include_input=False)[0]["msg"]
@@ -119,7 +222,7 @@ def _problem(error: Exception) -> tuple[int, str]:
 
 
 async def state(chat: Chat, request: Request) -> dict[str, Any]:
-    """Which model is asked, how its servers are, and which views to have ready."""
+    """Return the model's name, the state of its servers, and the views to load ahead."""
     backend = await chat.backend()
     model, caller = backend.model, caller_of(request)
     async with backend.connected(caller.principal) as (_servers, states):
@@ -134,7 +237,7 @@ async def state(chat: Chat, request: Request) -> dict[str, Any]:
 
 
 async def widget(chat: Chat, request: Request) -> dict[str, Any]:
-    """A widget of a thread as it is drawn now; as it was, where it is served no more."""
+    """Return a widget of a thread as it is drawn now, or as it was if it is no longer served."""
     thread, item = request.path_params["thread"], request.path_params["item"]
     threads, caller = (await chat.backend()).threads, caller_of(request)
     owner = caller.principal
@@ -142,13 +245,13 @@ async def widget(chat: Chat, request: Request) -> dict[str, Any]:
         shown: Any = await threads.load_item(thread, item, owner)
     except LookupError:
         raise RefusedError(404, {"error": f"there is no {item}"}) from None
-    facts = await threads.noted(thread, item, owner)
-    found = await rendered(chat.server, facts, caller)
+    facts = await threads.load_note(thread, item, owner)
+    found = await render_of(chat.server, facts, caller)
     if found is None:
         tree = shown.widget.model_dump(exclude_none=True) if shown.type == "widget" else {}
         return {"tool": "", "title": "A widget", "result": {"structuredContent": tree}}
     if found.id != facts.get("render"):
-        await threads.note(thread, item, {**facts, "render": found.id}, owner)
+        await threads.save_note(thread, item, {**facts, "render": found.id}, owner)
     served = caller.snapshot.widgets[found.tool]
     return {
         "tool": found.tool,
@@ -158,11 +261,12 @@ async def widget(chat: Chat, request: Request) -> dict[str, Any]:
     }
 
 
-async def rendered(server: Server, facts: Mapping[str, Any], caller: Caller) -> StoredRender | None:
-    """The render that a widget of a thread shows now; None where there is none any more.
+async def render_of(
+    server: Server, facts: Mapping[str, Any], caller: Caller
+) -> StoredRender | None:
+    """Return the render that a widget of a thread shows now; None if it cannot be drawn.
 
-    What was drawn is kept as long as the widget is the same, so that whoever waits for what is
-    done in it goes on waiting.
+    While the widget is unchanged this is the first render, because a caller may await its actions.
     """
     rendering, render_id = server.rendering, facts.get("render", "")
     served = caller.snapshot.widgets.get(facts.get("tool", ""))
@@ -185,16 +289,16 @@ async def rendered(server: Server, facts: Mapping[str, Any], caller: Caller) -> 
     return made
 
 
-async def redrawn(server: Server, facts: Mapping[str, Any], owner: Principal) -> Any:
-    """The tree that a widget of a thread shows now; None where there is none any more."""
-    render = await rendered(server, facts, caller_for(server, owner))
+async def redraw(server: Server, facts: Mapping[str, Any], owner: Principal) -> Any:
+    """Return the tree that a widget of a thread shows now; None if it cannot be drawn."""
+    render = await render_of(server, facts, caller_for(server, owner))
     return None if render is None else orjson.loads(render.tree)
 
 
-async def take(
+async def act(
     server: Server, arguments: Mapping[str, Any], owner: Principal
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Take an action that the chat's user did.
+    """Take an action of the chat's user.
 
     Returns:
         The answer of `widget_action`, and the payload as the agent may read it: the chat does not
@@ -222,8 +326,8 @@ def sensitive_paths(server: Server, tool: str, arguments: Mapping[str, Any]) -> 
     )
 
 
-async def seen(chat: Chat, request: Request) -> dict[str, Any]:
-    """What the model was told in the last turn of a thread, and what it said."""
+async def last_turn(chat: Chat, request: Request) -> dict[str, Any]:
+    """Return what the model read and said in the last turn of a thread."""
     thread, backend = request.path_params["thread"], await chat.backend()
     try:
         return await backend.last_turn(thread, caller_of(request).principal)
@@ -232,17 +336,17 @@ async def seen(chat: Chat, request: Request) -> dict[str, Any]:
 
 
 async def page(_chat: Chat, request: Request) -> Response:
-    """The page."""
+    """Serve the page."""
     return cacheable(request, static_files("widgetd.chat")["chat.html"], "text/html", PAGE_HEADERS)
 
 
 async def static(_chat: Chat, request: Request) -> Response:
-    """A file of the page."""
+    """Serve a file of the page."""
     return static_file(request, "widgetd.chat", PAGE_HEADERS)
 
 
 async def bare_frame(_gallery: Gallery, request: Request) -> Response:
-    """The view for a widget that this daemon does not serve; it loads no images."""
+    """Serve the view for a widget that is no longer served; it loads no images."""
     return view_response(request, ())
 
 
@@ -250,11 +354,12 @@ _Page = partial(Page, scopes=frozenset({ADMIN, CHAT}))
 _Free = partial(_Page, cost=0)
 
 PAGES = (
-    _Page(path="/chatkit", view=chatkit, methods=("POST",), waits=True),
+    # It charges by itself: a turn costs more than a list of threads.
+    _Free(path="/chatkit", view=chatkit, methods=("POST",)),
     _Free(path="/chat", view=page, cross_site="navigate"),
     _Page(path="/chat/state", view=state),
     _Free(path="/chat/widgets/{thread}/{item}", view=widget),
-    _Page(path="/chat/seen/{thread}", view=seen),
+    _Page(path="/chat/seen/{thread}", view=last_turn),
     _Free(path="/chat/static/{name}", view=static),
 )
 
@@ -263,9 +368,9 @@ GALLERY_PAGES = (
     _Free(path="/chat/frame/{tool}", view=frame),
     _Free(path="/chat/live", view=live),
 )
-"""What the chat shows as the gallery does, for those who may chat."""
+"""Pages of the gallery that the chat shares, for users with its scope."""
 
 
 def chat_routes(chat: Chat, gallery: Gallery, guard: Guard) -> list[PageRoute]:
-    """The chat's routes."""
+    """Return the chat's routes."""
     return routes(PAGES, chat, guard) + routes(GALLERY_PAGES, gallery, guard)

@@ -152,7 +152,7 @@ def _refuse_unusable(settings: Settings) -> None:
     """Look at the chat, tokens, webhook, ports and places as a start does, and keep none."""
     from contextlib import ExitStack
 
-    from widgetd.chat.opening import instructions_in, require_key
+    from widgetd.chat.preflight import read_instructions, require_key
     from widgetd.daemon.access_policy import access_policy
     from widgetd.daemon.assembly import forwarding_of
     from widgetd.store.factory import local_store
@@ -161,7 +161,7 @@ def _refuse_unusable(settings: Settings) -> None:
     if settings.chat:
         has_key = settings.chat_key is not None
         require_key(settings.chat_model, settings.chat_url, has_key=has_key)
-        instructions_in(settings.chat_instructions)
+        read_instructions(settings.chat_instructions)
     access_policy(settings)
     forwarding_of(settings, local_store())
     if settings.transport == "http":

@@ -350,13 +350,14 @@ def chat_of(
         yield None
         return
     # Most daemons have no chat.
-    from widgetd.chat.opening import database, instructions_in, require_key  # noqa: PLC0415
-    from widgetd.chat.pages import Chat, redrawn, sensitive_paths, take  # noqa: PLC0415
+    from widgetd.chat import limits as chat_limits  # noqa: PLC0415
+    from widgetd.chat.pages import Chat, act, redraw, sensitive_paths  # noqa: PLC0415
+    from widgetd.chat.preflight import read_instructions, require_key  # noqa: PLC0415
 
     settings, access = runtime.settings, runtime.access_policy.access
-    key = settings.chat_key
+    key, limits = settings.chat_key, chat_limits.LIMITS
     require_key(settings.chat_model, settings.chat_url, has_key=key is not None)
-    instructions = instructions_in(settings.chat_instructions)
+    instructions = read_instructions(settings.chat_instructions)
 
     @contextmanager
     def servers(owner: Principal) -> Iterator[list[Any]]:
@@ -369,19 +370,21 @@ def chat_of(
 
     def backend() -> ChatServer:
         # Late, because these take longer to import than all others.
+        from widgetd.chat.backend.database import ChatDatabase  # noqa: PLC0415
         from widgetd.chat.backend.model import chat_model  # noqa: PLC0415
         from widgetd.chat.backend.server import INSTRUCTIONS, ChatServer  # noqa: PLC0415
         from widgetd.chat.backend.threads import Threads  # noqa: PLC0415
 
         return ChatServer(
-            Threads(kept),
-            chat_model(settings.chat_model, settings.chat_url, key),
+            Threads(ChatDatabase(runtime.loading.state, limits), limits),
+            chat_model(settings.chat_model, settings.chat_url, key, limits),
             servers,
-            act=partial(take, server),
-            redraw=partial(redrawn, server),
+            act=partial(act, server),
+            redraw=partial(redraw, server),
             sensitive=partial(sensitive_paths, server),
             instructions=instructions or INSTRUCTIONS,
+            limits=limits,
         )
 
-    with closing(database(runtime.loading.state)) as kept:
-        yield Chat(server, backend, settings.cors_origin)
+    with closing(Chat(server, backend, settings.cors_origin, limits)) as chat:
+        yield chat

@@ -166,6 +166,8 @@ CALLS = (
     # W25xx: the chat
     Code("W2501", "fault", "a turn of the chat takes too long"),
     Code("W2502", "fault", "the chat's model does not answer"),
+    Code("W2503", "fault", "a message to the chat is too long"),
+    Code("W2504", "fault", "the answer of the chat's model is too long"),
 )
 """Calls: for the caller of a tool."""
 

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from widgetd.logs import get_logger
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import http_app
 from widgetd.mcp.login import WELL_KNOWN
@@ -23,6 +24,8 @@ from widgetd.web.cross_site import CrossSiteGuard
 from widgetd.web.guard import Guard
 from widgetd.web.page import Page, PageRoute, RefusedError, Shown, json_response
 from widgetd.web.templating import html
+
+_log = get_logger()
 
 MCP_PATH = "/mcp"
 
@@ -38,6 +41,12 @@ def routes(
                 found = await page.view(shown, request)
             except RefusedError as error:
                 return error.response(page.headers)
+            except Exception as error:  # noqa: BLE001 - one page that fails takes nothing else along
+                _log.error(
+                    "request.crashed", route=page.path, error=type(error).__name__, exc_info=True
+                )
+                problem = "this failed here, and is in the log; try again"
+                return json_response({"error": problem}, 500, page.headers)
             if isinstance(found, Response):
                 return found
             if page.template:

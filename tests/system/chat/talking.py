@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import anyio
 import httpx2
+import pytest
 from pydantic import TypeAdapter
 
 from tests.serving import PATIENCE_S
+from widgetd.chat.limits import LIMITS, ChatLimits
 
 
 @dataclass
@@ -90,6 +92,13 @@ class Talker:
         response = await self.post("items.list", thread_id=self.thread, order="asc", limit=100)
         found: list[dict[str, Any]] = response.json()["data"]
         return found
+
+
+def set_limits(monkeypatch: pytest.MonkeyPatch, **changed: Any) -> ChatLimits:
+    """Give the chats of this test other limits, and return them."""
+    limits = replace(LIMITS, **changed)
+    monkeypatch.setattr("widgetd.chat.limits.LIMITS", limits)
+    return limits
 
 
 def said(events: list[dict[str, Any]]) -> list[str]:

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 from contextlib import nullcontext
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,17 @@ from tests.process import daemon_process
 from tests.serving import PATIENCE_S, serving, widget_file
 from tests.support.logs import captured_logs
 from tests.system.chat.endpoint import endpoint, says, stays_silent
-from tests.system.chat.talking import Talker, problems, said, widgets
+from tests.system.chat.talking import Talker, problems, said, set_limits, widgets
 from tests.system.mcp.acting import ARGUMENTS, GIVEN, order_file
 from tests.unit.files.privilege import stopped_by_permissions
 from widgetd.access.principal import LOCAL, Principal
 from widgetd.chat.backend import model as models
 from widgetd.chat.backend import server as servers
-from widgetd.chat.backend import threads
+from widgetd.chat.backend.database import ChatDatabase
 from widgetd.chat.backend.server import ChatServer
 from widgetd.chat.backend.threads import Threads
 from widgetd.chat.backend.tools import OwnTools
-from widgetd.chat.opening import SCRIPTED, database
+from widgetd.chat.preflight import SCRIPTED
 from widgetd.errors import ConfigError
 
 
@@ -105,27 +104,6 @@ async def test_threads_outlive_a_restart_where_there_is_a_state_folder(
         "widget",
         "assistant_message",
     ]
-
-
-async def test_the_oldest_threads_and_items_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    # By now it was imported without the warnings of its first import.
-    from chatkit.types import HiddenContextItem
-
-    monkeypatch.setattr(threads, "MOST_THREADS", 3)
-    monkeypatch.setattr(threads, "MOST_ITEMS", 9)
-    chat = chat_with()
-    for _ in range(5):
-        await turn_of(chat)
-    kept = await chat.store.load_threads(100, None, "desc", LOCAL)
-    for number in range(20):
-        item = HiddenContextItem(
-            id=f"i{number}", thread_id=kept.data[0].id, created_at=datetime.now(UTC), content=""
-        )
-        await chat.store.add_thread_item(kept.data[0].id, item, LOCAL)
-    items = await chat.store.load_thread_items(kept.data[0].id, None, 100, "asc", LOCAL)
-
-    assert len(kept.data) == 3
-    assert [item.id for item in items.data] == [f"i{number}" for number in range(11, 20)]
 
 
 @pytest.mark.parametrize("harm", ["unreadable", "read-only", "a folder"])
@@ -267,7 +245,7 @@ async def test_another_page_may_not_talk_unless_it_is_named(folder: Path, origin
 async def test_a_turn_that_takes_too_long_ends_with_a_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "TURN_S", 0.0)
+    set_limits(monkeypatch, turn_s=0.0)
     async with serving(folder, chat=True) as url:
         events = await Talker(url).say("order")
 
@@ -283,7 +261,7 @@ def chat_with(*tools: OwnTools) -> servers.ChatServer:
 
     model = models.chat_model(SCRIPTED, "", None)
     return servers.ChatServer(
-        Threads(database()),
+        Threads(ChatDatabase()),
         model,
         lambda _owner: nullcontext(list(tools)),
         act=act,

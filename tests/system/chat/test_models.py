@@ -29,13 +29,12 @@ from tests.system.chat.endpoint import (
     sends,
     stays_silent,
 )
-from tests.system.chat.talking import Talker, problems, said, widgets
+from tests.system.chat.talking import Talker, problems, said, set_limits, widgets
 from tests.system.upstreams.servers import until
 from widgetd.chat import OPENAI_URL
 from widgetd.chat.backend import model as models
-from widgetd.chat.backend import server as servers
 from widgetd.chat.backend.script import ScriptedModel
-from widgetd.chat.opening import require_key
+from widgetd.chat.preflight import require_key
 from widgetd.cli import main
 from widgetd.errors import ConfigError
 
@@ -128,7 +127,7 @@ async def test_what_an_endpoint_does_wrong_is_one_sentence_and_the_thread_goes_o
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     caplog.set_level("DEBUG")
-    monkeypatch.setattr(models, "SILENCE_S", 0.3)
+    set_limits(monkeypatch, silence_s=0.3)
     answer, sentence = FAULTS[fault]
     kept = folder.parent / "state"
     kept.mkdir()
@@ -166,7 +165,7 @@ DRIPS = {
 async def test_an_endpoint_that_drips_forever_ends_with_the_turn_and_the_thread_goes_on(
     kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "TURN_S", 1.0)
+    set_limits(monkeypatch, turn_s=1.0)
     async with endpoint(DRIPS[kind]) as there, serving(folder, **named(there.url)) as url:
         talker = Talker(url)
         events = await talker.say("Greet Ada")
@@ -301,7 +300,7 @@ def test_no_sentence_holds_a_piece_of_the_key(key: str, data: st.DataObject) -> 
     error = openai.AuthenticationError("no", response=response, body={"message": said})
     model = models.ChatModel(model=ScriptedModel(), name="m1", url="http://h/v1", key=key)
 
-    sentence = model.sentence(error)
+    sentence = model.error_message(error)
 
     assert sentence is not None
     assert sentence.startswith("W0012: the model m1 cannot be used")

@@ -1,7 +1,7 @@
-"""The model that the agent asks: the scripted one, or whatever speaks OpenAI's chat completions.
+"""The agent's model: the scripted one, or an endpoint for OpenAI's chat completions.
 
-OpenAI, Ollama, vLLM, LM Studio and Anthropic's compatible endpoint all do. What an endpoint
-does wrong becomes one sentence for the thread, without the key.
+OpenAI, Ollama, vLLM, LM Studio and Anthropic's compatible endpoint have one. Its failures become
+one sentence for the thread, without the key.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from openai import AsyncOpenAI
 from pydantic import SecretStr
 
 from widgetd.chat.backend.script import ScriptedModel
-from widgetd.chat.opening import SCRIPTED
-
-SILENCE_S = 50.0
-"""How long an endpoint may say nothing; it is asked twice."""
-
-LONGEST_ANSWER = 300
-"""Characters of what an endpoint says of itself that are passed on."""
+from widgetd.chat.limits import LIMITS, ChatLimits
+from widgetd.chat.preflight import SCRIPTED
 
 PIECE = 6
-"""Letters of a key that must not stand together."""
+"""The shortest piece of a key, in characters, that is never shown."""
 
 SILENT = "W2502"
+ANSWER_TOO_LONG = "W2504"
 
 
 class NoAnswerError(Exception):
     """A model neither said anything nor called a tool."""
 
 
+class AnswerTooLongError(Exception):
+    """A model said more in one turn than this many bytes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatModel:
-    """A model, and how it is spoken of.
+    """A model, and what error messages say of it.
 
     Attributes:
-        name: As the operator named it.
-        url: Where it is; empty for the scripted one.
-        key: What must stand nowhere.
+        name: The operator's name for it.
+        url: Its endpoint; empty for the scripted one.
+        key: The secret that no message may hold.
     """
 
     model: Model
@@ -56,15 +56,15 @@ class ChatModel:
     url: str = ""
     key: str = ""
 
-    def sentence(self, error: Exception) -> str | None:
-        """What went wrong with the model, for whoever chats; None where it was something else."""
+    def error_message(self, error: Exception) -> str | None:
+        """Return what the user reads of a failure of the model; None for any other error."""
         where = f"the model {self.name}"
         match error:
             case openai.APIStatusError(
                 status_code=400 | 401 | 403 | 404 | 422 as status, body=body
             ):
                 reason = body.get("message") if isinstance(body, dict) else body
-                shown = " ".join(str(reason or "").split())[:LONGEST_ANSWER]
+                shown = " ".join(str(reason or "").split())[: LIMITS.endpoint_error_chars]
                 said = f"W0012: {where} cannot be used; {self.url} answered {status}"
                 said += f" ({shown})" if shown else ""
             case openai.APIStatusError(status_code=status):
@@ -75,6 +75,8 @@ class ChatModel:
                 said = f"{SILENT}: {where} gave no answer; does {self.url} speak OpenAI's protocol?"
             case openai.OpenAIError():
                 said = f"{SILENT}: {where} stopped in the middle of its answer; try again"
+            case AnswerTooLongError(args=(most,)):
+                said = f"{ANSWER_TOO_LONG}: {where} said more than {most} bytes; ask for less"
             case ModelBehaviorError():
                 said = f"{where} asked for what there is not ({error}); try again"
             case MaxTurnsExceeded():
@@ -82,34 +84,36 @@ class ChatModel:
             case _:
                 return None
         said = said if said[0] == "W" else said[0].upper() + said[1:]
-        return _without(self.key, said)
+        return _remove_key(self.key, said)
 
 
-def demand_answer(run: RunResultStreaming) -> None:
-    """Raise `NoAnswerError` if nothing came of asking, as where a page on the web is asked."""
+def require_answer(run: RunResultStreaming) -> None:
+    """Raise `NoAnswerError` if the endpoint sent nothing, as an ordinary web page does."""
     if not run.final_output and len(run.raw_responses) == 1:
         raise NoAnswerError
 
 
-def chat_model(name: str, url: str, key: SecretStr | None) -> ChatModel:
+def chat_model(
+    name: str, url: str, key: SecretStr | None, limits: ChatLimits = LIMITS
+) -> ChatModel:
     """Build the model that the settings name.
 
     The settings alone decide where conversation and key go: of the `OPENAI_*` variables, which
     are often set for other programs, none is applied.
     """
-    # Conversations are nobody's but whoever has them.
+    # The SDK would send each conversation to OpenAI's dashboard.
     set_tracing_disabled(True)
     if name == SCRIPTED:
         return ChatModel(model=ScriptedModel())
     secret = "" if key is None else key.get_secret_value()
     client = AsyncOpenAI(
         base_url=url,
-        # Ollama and vLLM want none, but the client wants to send one.
+        # Ollama and vLLM need no key, but the client insists on one.
         api_key=secret or "none",
-        timeout=Timeout(SILENCE_S, connect=5.0),
+        timeout=Timeout(limits.silence_s, connect=5.0),
         max_retries=1,
     )
-    # An address and a key that are given win over the variables; these have no such argument.
+    # The arguments above win over their variables; these have no argument.
     client.organization = client.project = client.admin_api_key = None
     client._custom_headers = {}  # noqa: SLF001 - OPENAI_CUSTOM_HEADERS
     return ChatModel(
@@ -120,8 +124,8 @@ def chat_model(name: str, url: str, key: SecretStr | None) -> ChatModel:
     )
 
 
-def _without(key: str, said: str) -> str:
-    """`said` without words that hold a piece of the key, which some endpoints repeat in part."""
+def _remove_key(key: str, said: str) -> str:
+    """Remove the words that hold a piece of the key, which some endpoints repeat in part."""
     pieces = {key[at : at + PIECE] for at in range(max(len(key) - PIECE, 0) + 1)} - {""}
     words = said.split(" ")
     return " ".join("…" if any(one in word for one in pieces) else word for word in words)

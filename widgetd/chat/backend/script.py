@@ -24,7 +24,7 @@ from httpx2 import AsyncClient, MockTransport, Request, Response
 from openai import AsyncOpenAI
 
 from widgetd.chat.backend.tools import text_of
-from widgetd.chat.opening import SCRIPTED
+from widgetd.chat.preflight import SCRIPTED
 from widgetd.schema.validator import compile_schema
 
 # The sentence that the server writes: `server.ACTION`.

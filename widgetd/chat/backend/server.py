@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
@@ -26,12 +26,14 @@ from chatkit.agents import AgentContext, ThreadItemConverter, stream_agent_respo
 from chatkit.errors import CustomStreamError
 from chatkit.server import ChatKitServer
 from chatkit.types import (
+    AssistantMessageContentPartTextDelta,
     AssistantMessageItem,
     ClientEffectEvent,
     CustomTask,
     HiddenContextItem,
     NoticeEvent,
     ProgressUpdateEvent,
+    StreamingReq,
     SyncCustomActionResponse,
     ThreadItem,
     ThreadItemAddedEvent,
@@ -41,6 +43,7 @@ from chatkit.types import (
     ThreadMetadata,
     ThreadStreamEvent,
     UserMessageItem,
+    UserMessageTagContent,
     WidgetItem,
     WorkflowItem,
 )
@@ -48,9 +51,10 @@ from pydantic import ValidationError
 from typing_extensions import override
 
 from widgetd.access.principal import Principal
-from widgetd.chat.backend.model import ChatModel, demand_answer
-from widgetd.chat.backend.threads import Threads
-from widgetd.chat.backend.tools import OwnTools, UpstreamTools, short, text_of
+from widgetd.chat.backend.model import AnswerTooLongError, ChatModel, require_answer
+from widgetd.chat.backend.threads import Threads, with_zone
+from widgetd.chat.backend.tools import OwnTools, UpstreamTools, first_line, text_of
+from widgetd.chat.limits import LIMITS, ChatLimits
 from widgetd.logs import get_logger
 from widgetd.store.cache import LocalCache
 from widgetd.widget.components import to_chatkit
@@ -61,43 +65,48 @@ INSTRUCTIONS = (
     "data it asks for; then say one short sentence. Never repeat in words what a widget shows."
 )
 
-TURN_S = 120.0
-"""How long one turn may take, tools and all."""
-
-MOST_STEPS = 12
-"""How often the model may be asked in one turn."""
-
-REMEMBERED = 100
-"""The items at the end of a thread that a model is told."""
-
-MOST_LAST_TURNS = 1_000
-LAST_TURN_BYTES, LAST_TURNS_BYTES = 256 * 1024, 16 * 1024 * 1024
-LAST_TURN_S = 3600.0
-
 ACTION = "The user did this in the widget {tool}: {action} {payload}"
-"""How the agent is told of what was done in a widget; the payload is JSON."""
+"""The agent's notice of an action; the payload is JSON."""
 
 ROOTS = {"Card", "ListView", "Basic"}
 
-TOO_LONG = "W2501"
+TURN_TOO_LONG = "W2501"
 
 _log = get_logger()
 
 Servers = Callable[[Principal], AbstractContextManager[Sequence[OwnTools | UpstreamTools]]]
-"""The MCP servers of one turn, not connected yet, for whoever talks."""
+"""The MCP servers of one turn of a user, not connected yet."""
 
-Act = Callable[[Mapping[str, Any], Principal], Awaitable[tuple[dict[str, Any], dict[str, Any]]]]
+ActionHandler = Callable[
+    [Mapping[str, Any], Principal], Awaitable[tuple[dict[str, Any], dict[str, Any]]]
+]
 """Calls `widget_action` for a user; returns its answer and the payload's readable part."""
 
 SensitivePaths = Callable[[str, Mapping[str, Any]], tuple[str, ...]]
 """Returns the dotted paths in the arguments of a tool's call that its widget calls sensitive."""
 
 Redraw = Callable[[Mapping[str, Any], Principal], Any]
-"""Draws a widget of a thread again for a user; answers its tree, or None if it cannot."""
+"""Draws a widget of a thread again for a user; returns its tree, or None if it cannot."""
 
 
 class Conversation(ThreadItemConverter):
-    """A thread as a model reads it: widgets by their summary, and no rows about tools."""
+    """A thread as a model reads it: widgets by their summary, without the rows about tools."""
+
+    @override
+    async def user_message_to_input(
+        self, item: UserMessageItem, is_last_message: bool = True
+    ) -> Any:
+        # ChatKit puts quotes and tags into messages of their own. In one message a model cannot
+        # take the context for what the user said last.
+        made: Any = await super().user_message_to_input(item, is_last_message)
+        messages = made if isinstance(made, list) else [made]
+        content = [part for message in messages for part in message["content"]]
+        return {"type": "message", "role": "user", "content": content}
+
+    @override
+    async def tag_to_message_content(self, tag: UserMessageTagContent) -> Any:
+        data = orjson.dumps({"name": tag.text, "id": tag.id, **tag.data}).decode()
+        return {"type": "input_text", "text": f"<Tag>{data}</Tag>"}
 
     @override
     async def widget_to_input(self, item: WidgetItem) -> Any:
@@ -107,7 +116,7 @@ class Conversation(ThreadItemConverter):
 
     @override
     async def assistant_message_to_input(self, item: AssistantMessageItem) -> Any:
-        # Chat completions know no parts of what a model said.
+        # Chat completions have no parts in a model's message.
         return {"role": "assistant", "content": "".join(part.text for part in item.content)}
 
     @override
@@ -115,59 +124,61 @@ class Conversation(ThreadItemConverter):
         return None
 
 
-class Rows(RunHooks[AgentContext[Principal]]):
-    """Tells the thread of each call of a tool, and puts the widget there that it answered with."""
+class ToolCallHooks(RunHooks[AgentContext[Principal]]):
+    """Adds a row to the thread for each call of a tool, and the widget that the call returned."""
 
-    def __init__(self, sensitive: SensitivePaths) -> None:
+    def __init__(self, sensitive: SensitivePaths, limits: ChatLimits) -> None:
         self._sensitive = sensitive
-        self._began: dict[str, float] = {}
-        self._answers: dict[str, MCPToolCustomDataContext] = {}
+        self._limits = limits
+        self._started_s: dict[str, float] = {}
+        self._results: dict[str, MCPToolCustomDataContext] = {}
 
-    def note(self, call: MCPToolCustomDataContext) -> None:
-        """Keep what an MCP server answered until the call's end, which knows its text only."""
+    def record_result(self, call: MCPToolCustomDataContext) -> None:
+        """Keep the result of an MCP server until `on_tool_end`, which gets only its text."""
         context: Any = call.run_context
-        self._answers[context.tool_call_id] = call
+        self._results[context.tool_call_id] = call
 
     @override
     async def on_tool_start(self, context: Any, agent: Any, tool: Tool) -> None:
-        self._began[context.tool_call_id] = time.perf_counter()
+        self._started_s[context.tool_call_id] = time.perf_counter()
         await context.context.stream(ProgressUpdateEvent(text=f"Calling {tool.name}"))
 
     @override
     async def on_tool_end(self, context: Any, agent: Any, tool: Tool, result: object) -> None:
-        ms = (time.perf_counter() - self._began.pop(context.tool_call_id)) * 1000
-        answer, text = self._answers.pop(context.tool_call_id, None), text_of(result)
-        failed = answer is None or answer.is_error
-        # Four letters are a token, more or less.
+        ms = (time.perf_counter() - self._started_s.pop(context.tool_call_id)) * 1000
+        call, text = self._results.pop(context.tool_call_id, None), text_of(result)
+        failed = call is None or call.is_error
+        # A token is about four characters.
         facts = "failed" if failed else f"{ms:.0f} ms · {len(text) // 4} tokens"
-        name = tool.name.rpartition("__")[2] if answer is None else answer.tool_name
-        arguments = _object(context.tool_arguments)
+        name = tool.name.rpartition("__")[2] if call is None else call.tool_name
+        arguments = as_object(context.tool_arguments)
         if isinstance(arguments.get("arguments"), str):
-            arguments["arguments"] = _object(arguments["arguments"])
-        if sensitive := self._sensitive(name, arguments):
-            arguments = dict(without(arguments, sensitive))
+            arguments["arguments"] = as_object(arguments["arguments"])
+        public = without(arguments, self._sensitive(name, arguments))
+        most = self._limits.tool_text_chars
         task = CustomTask(
             title=f"{tool.name} · {facts}",
-            content=f"{orjson.dumps(arguments).decode()}\n\n{text}",
+            content=f"{orjson.dumps(public).decode()[:most]}\n\n{text[:most]}",
             status_indicator="complete",
         )
         await context.context.add_workflow_task(task)
-        if answer is not None and not failed:
-            if answer.tool_name == "update_render":
-                await self._remember(context.context, dict(answer.arguments))
-            await self._show(context.context, answer, text)
+        if call is not None and not failed:
+            if call.tool_name == "update_render":
+                await self._note_update(context.context, dict(call.arguments))
+            await self._show(context.context, call, text)
 
-    async def _remember(self, context: AgentContext[Principal], given: dict[str, Any]) -> None:
-        """What a widget of the thread is drawn with from now on; the page hears of it by itself."""
+    async def _note_update(self, context: AgentContext[Principal], given: dict[str, Any]) -> None:
+        """Note the new arguments of a widget in the thread, with which it is drawn from now on."""
         threads: Any = context.store
         thread, owner = context.thread.id, context.request_context
-        items = await threads.load_thread_items(thread, None, REMEMBERED, "desc", owner)
+        most = self._limits.input_items
+        items = await threads.load_thread_items(thread, None, most, "desc", owner)
         for item in items.data:
-            facts = await threads.noted(thread, item.id, owner)
-            is_drawn_anew = facts.get("render") == given["render_id"] and "arguments" in given
-            if is_drawn_anew and not facts.get("private"):
-                facts["arguments"] = _object(given["arguments"])
-                await threads.note(thread, item.id, facts, owner)
+            facts = await threads.load_note(thread, item.id, owner)
+            is_updated = facts.get("render") == given["render_id"] and "arguments" in given
+            if is_updated and not facts.get("private"):
+                facts["arguments"] = as_object(given["arguments"])
+                await threads.save_note(thread, item.id, facts, owner)
 
     async def _show(
         self, context: AgentContext[Principal], call: MCPToolCustomDataContext, text: str
@@ -178,7 +189,7 @@ class Rows(RunHooks[AgentContext[Principal]]):
         try:
             widget = to_chatkit(dict(tree))
         except ValidationError:
-            # Studio is ahead of the library; what it has no class for cannot stand in a thread.
+            # Studio is ahead of the library, whose threads hold only components that it has.
             await context.stream(
                 NoticeEvent(level="warning", message=f"{call.tool_name} shows what ChatKit cannot.")
             )
@@ -186,17 +197,17 @@ class Rows(RunHooks[AgentContext[Principal]]):
         item = WidgetItem(
             id=f"wgt_{token_hex(8)}",
             thread_id=context.thread.id,
-            created_at=datetime.now(),  # noqa: DTZ005 - as ChatKit's own items have it
+            created_at=datetime.now(UTC),
             widget=widget,
-            copy_text=text,
+            copy_text=text[: self._limits.tool_text_chars],
         )
         mark = meta.get("widgetd/render", {})
         arguments = dict(call.arguments)
         if call.tool_name == "render_widget":
-            arguments = _object(arguments.get("arguments"))
+            arguments = as_object(arguments.get("arguments"))
         tool = mark.get("widget", "")
-        # A conversation outlives the process, what a widget calls sensitive does not: it is shown
-        # from the render, for as long as that is kept.
+        # A conversation outlives the process, a sensitive argument must not: such a widget is
+        # drawn from the render, for as long as that is kept.
         private = bool(self._sensitive(tool, {}))
         facts = {
             "tool": tool,
@@ -205,7 +216,7 @@ class Rows(RunHooks[AgentContext[Principal]]):
             "private": private,
         }
         threads: Any = context.store
-        await threads.note(context.thread.id, item.id, facts, context.request_context)
+        await threads.save_note(context.thread.id, item.id, facts, context.request_context)
         await context.stream(ThreadItemDoneEvent(item=item))
 
 
@@ -218,39 +229,41 @@ class ChatServer(ChatKitServer[Principal]):
         model: ChatModel,
         servers: Servers,
         *,
-        act: Act,
+        act: ActionHandler,
         redraw: Redraw,
         sensitive: SensitivePaths,
         instructions: str = INSTRUCTIONS,
+        limits: ChatLimits = LIMITS,
     ) -> None:
         super().__init__(threads)
-        self._sensitive = sensitive
-        self._last_turns = LocalCache(
-            most=MOST_LAST_TURNS,
-            most_bytes=LAST_TURNS_BYTES,
-            ttl_s=LAST_TURN_S,
-            clock=time.monotonic,
-        )
         self.threads = threads
         self.model = model
         self.instructions = instructions
         self._servers = servers
         self._act = act
         self._redraw = redraw
+        self._sensitive = sensitive
+        self._limits = limits
+        self._last_turns = LocalCache(
+            most=limits.last_turns,
+            most_bytes=limits.last_turns_bytes,
+            ttl_s=limits.last_turn_s,
+            clock=time.monotonic,
+        )
 
     @asynccontextmanager
     async def connected(
         self, owner: Principal
     ) -> AsyncIterator[tuple[list[Any], Callable[[], list[dict[str, str]]]]]:
-        """The servers that can be reached, and a way to ask how all of them are.
+        """Yield the MCP servers that can be reached, and a function that lists the state of all.
 
-        They are asked anew for each turn, so that one that was away is back at the next.
+        They are connected for each turn, so that one that was away is back at the next.
         """
         with self._servers(owner) as servers:
             async with MCPServerManager(servers, connect_in_parallel=True) as manager:
 
                 def states() -> list[dict[str, str]]:
-                    failed = {one: short(error) for one, error in manager.errors.items()}
+                    failed = {one: first_line(error) for one, error in manager.errors.items()}
                     return [
                         {"name": one.name, "problem": one.problem or failed.get(one, "")}
                         for one in servers
@@ -259,24 +272,40 @@ class ChatServer(ChatKitServer[Principal]):
                 yield manager.active_servers, states
 
     @override
+    async def _process_streaming_impl(
+        self, request: StreamingReq, context: Principal
+    ) -> AsyncGenerator[ThreadStreamEvent, None]:
+        async for event in super()._process_streaming_impl(request, context):
+            entries = {name: getattr(event, name, None) for name in ("item", "thread")}
+            zoned = {name: with_zone(entry) for name, entry in entries.items() if entry}
+            yield event.model_copy(update=zoned)
+
+    @override
     async def respond(
         self,
         thread: ThreadMetadata,
         input_user_message: UserMessageItem | None,
         context: Principal,
     ) -> AsyncIterator[ThreadStreamEvent]:
-        """Run the agent on the thread, and pass on what it does."""
+        """Run the agent on the thread, and stream its events."""
+        limits = self._limits
         if thread.title is None and input_user_message is not None:
-            thread.title = " ".join(part.text for part in input_user_message.content)[:60]
-        items = await self.store.load_thread_items(thread.id, None, REMEMBERED, "desc", context)
-        spoken = await Conversation().to_agent_input(items.data[::-1])
-        ends, rows, pending = time.monotonic() + TURN_S, Rows(self._sensitive), Pending()
+            title = " ".join(part.text for part in input_user_message.content)
+            thread.title = title[: limits.title_chars]
+        items = await self.store.load_thread_items(
+            thread.id, None, limits.input_items, "desc", context
+        )
+        messages = await Conversation().to_agent_input(items.data[::-1])
+        messages = newest(messages, limits.input_bytes)
+        ends = time.monotonic() + limits.turn_s
+        message_ids, answer = MessageIds(), AnswerSize(limits.answer_bytes)
+        hooks = ToolCallHooks(self._sensitive, limits)
         async with AsyncExitStack() as held:
             try:
                 servers, states = await held.enter_async_context(self.connected(context))
                 yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
                 for server in servers:
-                    server.custom_data_extractor = rows.note
+                    server.custom_data_extractor = hooks.record_result
                 agent = Agent[AgentContext[Principal]](
                     name="widgetd",
                     instructions=self.instructions,
@@ -285,61 +314,72 @@ class ChatServer(ChatKitServer[Principal]):
                     # Two servers may have a tool of the same name.
                     mcp_config={"include_server_in_tool_names": len(servers) > 1},
                 )
-                asked: AgentContext[Principal] = AgentContext(
+                agent_context: AgentContext[Principal] = AgentContext(
                     thread=thread, store=self.store, request_context=context
                 )
-                asked._events = heard = Events()  # noqa: SLF001 - there is no other way to end it
-                held.callback(heard.end)
+                queue = ToolEvents()
+                agent_context._events = queue  # noqa: SLF001 - there is no other way to end it
+                held.callback(queue.end)
                 run = Runner.run_streamed(
-                    agent, spoken, context=asked, max_turns=MOST_STEPS, hooks=rows
+                    agent, messages, context=agent_context, max_turns=limits.turn_steps, hooks=hooks
                 )
                 held.callback(run.cancel)
-                events: Any = stream_agent_response(asked, run)
+                events: Any = stream_agent_response(agent_context, run)
                 held.push_async_callback(events.aclose)
                 while True:
                     with anyio.fail_after(ends - time.monotonic()):
                         event = await anext(events, None)
                     if event is None:
                         break
-                    yield pending.named(event)
-                demand_answer(run)
+                    answer.count(event)
+                    yield message_ids.rename(event)
+                require_answer(run)
                 yield ClientEffectEvent(name="widgetd.servers", data={"servers": states()})
-            except Exception as error:  # noqa: BLE001 - whatever fails is said in the thread
-                for item_id in pending.names.values():
+            except Exception as error:  # noqa: BLE001 - the user reads any failure in the thread
+                for item_id in message_ids.unfinished.values():
                     yield ThreadItemRemovedEvent(item_id=item_id)
-                raise self._failure(error) from None
+                raise self._to_stream_error(error) from None
             await self._keep_last_turn(thread.id, run.to_input_list(), context)
 
     async def last_turn(self, thread_id: str, owner: Principal) -> dict[str, Any]:
         """Return what the model read and said in the last turn of a thread; empty if not kept.
+
+        Returns:
+            `{"instructions": str, "input": [item]}`, with `"omitted": true` if older items are
+            left out.
 
         Raises:
             MissingError: `owner` has no such thread.
         """
         await self.threads.load_thread(thread_id, owner)
         kept = await self._last_turns.get(thread_id)
-        found: dict[str, Any] = {} if kept is None else orjson.loads(kept)
-        return found
+        turn: dict[str, Any] = {} if kept is None else orjson.loads(kept)
+        return turn
 
     async def _keep_last_turn(self, thread_id: str, items: list[Any], owner: Principal) -> None:
-        """Keep the end of a turn's input in memory: it repeats the thread, and tools' answers."""
-        shown: dict[str, Any] = {"instructions": self.instructions, "input": items}
-        while len(kept := orjson.dumps(shown, default=dict)) > LAST_TURN_BYTES and items:
-            items = items[len(items) // 2 + 1 :]
-            shown = {"instructions": self.instructions, "omitted": True, "input": items}
-        before = await self._last_turns.get(thread_id)
+        """Keep a turn's input in memory only: it repeats the thread, and has tools' whole texts."""
+        kept_items = newest(items, self._limits.last_turn_bytes)
+        turn: dict[str, Any] = {"instructions": self.instructions, "input": kept_items}
+        if len(kept_items) < len(items):
+            turn["omitted"] = True
+        kept, before = orjson.dumps(turn, default=dict), await self._last_turns.get(thread_id)
         if before is None:
             await self._last_turns.put(thread_id, kept, owner=owner.name)
         else:
             await self._last_turns.replace(thread_id, kept, standing=before, owner=owner.name)
 
-    def _failure(self, error: Exception) -> CustomStreamError:
+    def _to_stream_error(self, error: Exception) -> CustomStreamError:
         if isinstance(error, TimeoutError):
-            said: str | None = f"{TOO_LONG}: this took longer than {TURN_S:.0f} s; try again"
+            seconds = self._limits.turn_s
+            message: str | None = (
+                f"{TURN_TOO_LONG}: this took longer than {seconds:.0f} s; try again"
+            )
         else:
-            said = self.model.sentence(error)
+            message = self.model.error_message(error)
         _log.warning("chat.failed", error=type(error).__name__)
-        return CustomStreamError(said or "Something went wrong here; try again", allow_retry=True)
+        return CustomStreamError(
+            message or "Something went wrong here; try again", allow_retry=True
+        )
 
     @override
     async def action(
@@ -349,15 +389,14 @@ class ChatServer(ChatKitServer[Principal]):
         sender: WidgetItem | None,
         context: Principal,
     ) -> AsyncIterator[ThreadStreamEvent]:
-        """Check what the user did, tell the agent, and let it answer."""
-        answer, told = await self._take(thread, action, sender, context)
-        data = {"item": sender.id if sender else "", "result": answer}
+        """Check an action, tell the agent of it, and stream its answer."""
+        result, notice = await self._take_action(thread, action, sender, context)
+        data = {"item": sender.id if sender else "", "result": result}
         yield ClientEffectEvent(name="widgetd.action", data=data)
-        if told is None:
-            said = text_of(answer.get("content"))
-            yield NoticeEvent(level="warning", message=said)
+        if notice is None:
+            yield NoticeEvent(level="warning", message=text_of(result.get("content")))
             return
-        yield ThreadItemDoneEvent(item=told)
+        yield ThreadItemDoneEvent(item=notice)
         async for event in self.respond(thread, None, context):
             yield event
 
@@ -369,50 +408,49 @@ class ChatServer(ChatKitServer[Principal]):
         sender: WidgetItem | None,
         context: Principal,
     ) -> SyncCustomActionResponse:
-        """Check what the user did, and draw the widget anew in its place; no model is asked."""
-        _answer, told = await self._take(thread, action, sender, context)
-        if sender is None or told is None:
+        """Check an action and redraw its widget, without asking the model."""
+        _result, notice = await self._take_action(thread, action, sender, context)
+        if sender is None or notice is None:
             return SyncCustomActionResponse(updated_item=sender)
-        await self.store.add_thread_item(thread.id, told, context)
-        facts = await self.threads.noted(thread.id, sender.id, context)
+        await self.store.add_thread_item(thread.id, notice, context)
+        facts = await self.threads.load_note(thread.id, sender.id, context)
         tree = await self._redraw(facts, context) if facts.get("arguments") is not None else None
         if tree is not None:
             sender = sender.model_copy(update={"widget": to_chatkit(tree)})
             await self.store.save_item(thread.id, sender, context)
         return SyncCustomActionResponse(updated_item=sender)
 
-    async def _take(
+    async def _take_action(
         self,
         thread: ThreadMetadata,
         action: Action[str, Any],
         sender: WidgetItem | None,
         context: Principal,
     ) -> tuple[dict[str, Any], HiddenContextItem | None]:
-        """What the daemon answers to an action, and what the agent is told if it was taken."""
-        facts = {} if sender is None else await self.threads.noted(thread.id, sender.id, context)
-        # The raw payload goes nowhere else: it may hold a password.
-        answer, readable = await self._act(
+        """Return the result of `widget_action`, and the agent's notice if it was accepted."""
+        facts = (
+            {} if sender is None else await self.threads.load_note(thread.id, sender.id, context)
+        )
+        result, readable = await self._act(
             {
                 "render_id": facts.get("render", ""),
                 "action": action.type,
-                "payload": _object(action.payload),
+                # The raw payload goes nowhere else: it may hold a password.
+                "payload": as_object(action.payload),
                 "idempotency_key": token_hex(8),
             },
             context,
         )
-        if answer.get("isError"):
-            return answer, None
-        told = HiddenContextItem(
+        if result.get("isError"):
+            return result, None
+        payload = orjson.dumps(readable)[: self._limits.message_bytes].decode(errors="ignore")
+        notice = HiddenContextItem(
             id=self.store.generate_item_id("message", thread, context),
             thread_id=thread.id,
-            created_at=datetime.now(),  # noqa: DTZ005 - as ChatKit's own items have it
-            content=ACTION.format(
-                tool=facts.get("tool", ""),
-                action=action.type,
-                payload=orjson.dumps(readable).decode(),
-            ),
+            created_at=datetime.now(UTC),
+            content=ACTION.format(tool=facts.get("tool", ""), action=action.type, payload=payload),
         )
-        return answer, told
+        return result, notice
 
     @override
     async def transcribe(self, audio_input: Any, context: Principal) -> Any:
@@ -426,54 +464,84 @@ class ChatServer(ChatKitServer[Principal]):
     async def handle_stream_cancelled(
         self, thread: ThreadMetadata, pending_items: list[ThreadItem], context: Principal
     ) -> None:
-        # Whoever stops a turn keeps what it had said.
+        # A user who stops a turn keeps what it said so far.
         with anyio.CancelScope(shield=True):
             await super().handle_stream_cancelled(thread, pending_items, context)
 
 
-class Events(asyncio.Queue[Any]):
-    """What tools say in a turn. ChatKit leaves a task that waits here when a turn is cut short."""
+class ToolEvents(asyncio.Queue[Any]):
+    """The events of a turn's tools; ChatKit leaves a task waiting here if a turn is cut short."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._waits: asyncio.Task[Any] | None = None
+        self._waiting: asyncio.Task[Any] | None = None
 
     @override
     async def get(self) -> Any:
-        self._waits = asyncio.current_task()
+        self._waiting = asyncio.current_task()
         return await super().get()
 
     def end(self) -> None:
-        """Have nobody wait any more."""
-        if self._waits is not None:
-            self._waits.cancel()
+        """Cancel the waiting task."""
+        if self._waiting is not None:
+            self._waiting.cancel()
 
 
-class Pending:
-    """Gives each message an id of its own, and knows which began and did not end.
+class MessageIds:
+    """An id for each message of a turn.
 
-    The SDK calls every message of a chat completion by one name, and a thread would keep the last.
+    The SDK gives every message of a chat completion the same id, and a thread would keep the last.
+
+    Attributes:
+        unfinished: The ids of messages that began and did not end, by the SDK's id.
     """
 
     def __init__(self) -> None:
-        self.names: dict[str, str] = {}
+        self.unfinished: dict[str, str] = {}
 
-    def named(self, event: ThreadStreamEvent) -> ThreadStreamEvent:
-        """`event`, with the message's own id."""
+    def rename(self, event: ThreadStreamEvent) -> ThreadStreamEvent:
+        """Return `event` with the message's own id."""
         match event:
             case ThreadItemUpdatedEvent(item_id=given):
-                return event.model_copy(update={"item_id": self.names.get(given, given)})
+                return event.model_copy(update={"item_id": self.unfinished.get(given, given)})
             case ThreadItemAddedEvent(item=AssistantMessageItem() as item):
-                name = self.names[item.id] = f"msg_{token_hex(8)}"
+                name = self.unfinished[item.id] = f"msg_{token_hex(8)}"
             case ThreadItemDoneEvent(item=AssistantMessageItem() as item):
-                name = self.names.pop(item.id)
+                name = self.unfinished.pop(item.id)
             case _:
                 return event
         return event.model_copy(update={"item": item.model_copy(update={"id": name})})
 
 
-def _object(value: Any) -> dict[str, Any]:
-    """An action's payload, or a model's arguments, as an object."""
+class AnswerSize:
+    """The size of a turn's text so far; `most_bytes` is the limit."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = 0
+
+    def count(self, event: ThreadStreamEvent) -> None:
+        """Add the text of `event`; raise `AnswerTooLongError` above the limit."""
+        match event:
+            case ThreadItemUpdatedEvent(update=AssistantMessageContentPartTextDelta(delta=text)):
+                self._bytes += len(text.encode())
+        if self._bytes > self._most_bytes:
+            raise AnswerTooLongError(self._most_bytes)
+
+
+def newest(items: Sequence[Any], most_bytes: int) -> list[Any]:
+    """Return the last of `items` that fit as JSON; the very last in any case."""
+    left, kept = most_bytes, 0
+    for item in reversed(items):
+        left -= len(orjson.dumps(item, default=dict))
+        if left < 0 and kept:
+            break
+        kept += 1
+    return list(items[len(items) - kept :])
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return an action's payload or a model's arguments as an object."""
     if isinstance(value, str):
         with suppress(orjson.JSONDecodeError):
             value = orjson.loads(value)

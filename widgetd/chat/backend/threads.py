@@ -1,172 +1,186 @@
-"""Threads of conversations, in SQLite: a `Store` of ChatKit.
+"""The threads of conversations: a `Store` of ChatKit over SQLite.
 
-Each belongs to whoever began it, and nobody else finds it. Beside an item there may be a
-note: what the server has to know of it and the protocol has no field for.
+A thread is visible to its owner only. An item may have a note beside it: facts that the server
+needs and the protocol has no field for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import Any, TypeVar
 
-import anyio.to_thread
 import orjson
-from anyio import CapacityLimiter
 from chatkit.store import NotFoundError, Store
-from chatkit.types import Attachment, Page, ThreadItem, ThreadMetadata, WidgetItem
+from chatkit.types import (
+    Attachment,
+    Page,
+    ThreadItem,
+    ThreadMetadata,
+    UserMessageItem,
+    WidgetItem,
+    WorkflowItem,
+)
 from pydantic import TypeAdapter
 from typing_extensions import override
 
 from widgetd.access.principal import Principal
+from widgetd.chat.backend.database import ChatDatabase
+from widgetd.chat.limits import LIMITS, MESSAGE_TOO_LONG, ChatLimits
 from widgetd.widget.components import to_chatkit
-
-MOST_THREADS = 500
-MOST_ITEMS = 1_000
-
-PRIVATE_WIDGET = {
-    "type": "Card",
-    "children": [
-        {"type": "Text", "value": "This widget showed private values, which are not kept here."}
-    ],
-}
-"""Kept with a conversation in place of a widget whose sidecar calls arguments sensitive."""
 
 _SAVE_THREAD = """
 INSERT INTO threads (id, owner, body) VALUES (?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET body = excluded.body WHERE owner = excluded.owner
 """
-_FORGET_THREADS = """
-DELETE FROM threads
-WHERE seq <= (SELECT seq FROM threads ORDER BY seq DESC LIMIT 1 OFFSET ?)
-"""
 _SAVE_ITEM = """
 INSERT INTO items (thread, id, body) VALUES (?, ?, ?)
 ON CONFLICT (thread, id) DO UPDATE SET body = excluded.body
 """
-_FORGET_ITEMS = """
-DELETE FROM items
-WHERE thread = ?1
-AND seq <= (SELECT seq FROM items WHERE thread = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)
+_SAVE_NOTE = """
+INSERT INTO notes (thread, item, body) VALUES (?, ?, ?)
+ON CONFLICT (thread, item) DO UPDATE SET body = excluded.body
 """
+_LIST_THREADS = """
+SELECT id, body FROM threads WHERE owner = ?1 AND changed_s >= ?2
+AND seq {beyond} coalesce((SELECT seq FROM threads WHERE id = ?3 AND owner = ?1), ?4)
+ORDER BY seq {order} LIMIT ?5
+"""
+_LIST_ITEMS = """
+SELECT id, body FROM items WHERE thread = ?1
+AND seq {beyond} coalesce((SELECT seq FROM items WHERE id = ?2 AND thread = ?1), ?3)
+ORDER BY seq {order} LIMIT ?4
+"""
+_DIRECTIONS = {
+    "asc": ({"beyond": ">", "order": "ASC"}, 0),
+    "desc": ({"beyond": "<", "order": "DESC"}, 2**63 - 1),
+}
+"""By ChatKit's name: how a query continues beyond an item, and where it begins without one."""
 
 _ITEM: TypeAdapter[ThreadItem] = TypeAdapter(ThreadItem)
-_Kept = TypeVar("_Kept", ThreadMetadata, ThreadItem)
+_Entry = TypeVar("_Entry", ThreadMetadata, ThreadItem)
 
 
 class MissingError(NotFoundError, LookupError):
-    """There is no such thread or item, or it is somebody else's."""
+    """There is no such thread or item of this owner."""
 
 
 class Threads(Store[Principal]):
-    """The threads of everybody, each for its owner alone; the oldest make room.
+    """The threads of all users."""
 
-    Args:
-        database: Where they are kept; it is used by one thread at a time, whichever that is.
-    """
-
-    def __init__(self, database: Connection) -> None:
-        self._one_at_a_time = CapacityLimiter(1)
+    def __init__(self, database: ChatDatabase, limits: ChatLimits = LIMITS) -> None:
         self._database = database
+        self._limits = limits
 
-    async def _rows(self, *statements: tuple[str, Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """The rows that the last of `statements` finds, once all of them are done, or none."""
-
-        def done() -> list[tuple[Any, ...]]:
-            with self._database:
-                return [self._database.execute(*one).fetchall() for one in statements][-1]
-
-        return await anyio.to_thread.run_sync(done, limiter=self._one_at_a_time)
-
-    async def _demand(self, thread_id: str, context: Principal) -> str:
-        """The thread as it is kept; raises `MissingError` where it is none of theirs."""
-        query = "SELECT body FROM threads WHERE id = ? AND owner = ?"
-        rows = await self._rows((query, (thread_id, context.name)))
-        if not rows:
-            raise MissingError(thread_id)
-        return str(rows[0][0])
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
 
     @override
     async def load_thread(self, thread_id: str, context: Principal) -> ThreadMetadata:
-        return ThreadMetadata.model_validate_json(await self._demand(thread_id, context))
+        body = await self._database.run(lambda tables: self._owned(tables, thread_id, context))
+        return _thread(body)
 
     @override
     async def save_thread(self, thread: ThreadMetadata, context: Principal) -> None:
-        body = ThreadMetadata(**thread.model_dump()).model_dump_json()
-        await self._rows(
-            (_SAVE_THREAD, (thread.id, context.name, body)), (_FORGET_THREADS, (MOST_THREADS,))
-        )
+        kept = ThreadMetadata(**thread.model_dump())
+        kept.title = kept.title and kept.title[: self._limits.title_chars]
+        body = with_zone(kept).model_dump_json()
+
+        def save(tables: Connection) -> None:
+            tables.execute(_SAVE_THREAD, (thread.id, context.name, body))
+
+        await self._database.change(thread.id, context.name, save)
 
     @override
     async def load_threads(
         self, limit: int, after: str | None, order: str, context: Principal
     ) -> Page[ThreadMetadata]:
-        rows = await self._rows(
-            ("SELECT body FROM threads WHERE owner = ? ORDER BY seq", (context.name,))
-        )
-        threads = [ThreadMetadata.model_validate_json(body) for (body,) in rows]
-        return _page(threads, after, limit, order)
+        direction, start = _DIRECTIONS[order]
+        limit = min(max(limit, 1), self._limits.listed)
+        query = _LIST_THREADS.format(**direction)
+        values = (context.name, self._database.oldest_s, after, start, limit + 1)
+        rows = await self._database.run(lambda tables: tables.execute(query, values).fetchall())
+        return _page([_thread(body) for _, body in rows], limit)
 
     @override
     async def delete_thread(self, thread_id: str, context: Principal) -> None:
-        sql = "DELETE FROM threads WHERE id = ? AND owner = ?"
-        await self._rows((sql, (thread_id, context.name)))
+        query, values = "DELETE FROM threads WHERE id = ? AND owner = ?", (thread_id, context.name)
+        await self._database.run(lambda tables: tables.execute(query, values).fetchall())
 
     @override
     async def load_thread_items(
         self, thread_id: str, after: str | None, limit: int, order: str, context: Principal
     ) -> Page[ThreadItem]:
-        await self._demand(thread_id, context)
-        rows = await self._rows(
-            ("SELECT body FROM items WHERE thread = ? ORDER BY seq", (thread_id,))
-        )
-        return _page([_item(body) for (body,) in rows], after, limit, order)
+        direction, start = _DIRECTIONS[order]
+        limit = min(max(limit, 1), self._limits.listed)
+
+        def load(tables: Connection) -> list[Any]:
+            self._owned(tables, thread_id, context)
+            values = (thread_id, after, start, limit + 1)
+            return tables.execute(_LIST_ITEMS.format(**direction), values).fetchall()
+
+        return _page([_item(body) for _, body in await self._database.run(load)], limit)
 
     @override
     async def load_item(self, thread_id: str, item_id: str, context: Principal) -> ThreadItem:
-        await self._demand(thread_id, context)
-        rows = await self._rows(
-            ("SELECT body FROM items WHERE thread = ? AND id = ?", (thread_id, item_id))
-        )
-        if not rows:
+        def load(tables: Connection) -> str:
+            self._owned(tables, thread_id, context)
+            query = "SELECT body FROM items WHERE thread = ? AND id = ?"
+            for (body,) in tables.execute(query, (thread_id, item_id)):
+                return str(body)
             raise MissingError(item_id)
-        return _item(rows[0][0])
+
+        return _item(await self._database.run(load))
 
     @override
     async def add_thread_item(self, thread_id: str, item: ThreadItem, context: Principal) -> None:
-        facts = await self.noted(thread_id, item.id, context)
-        if isinstance(item, WidgetItem) and facts.get("private"):
-            item = item.model_copy(update={"widget": to_chatkit(PRIVATE_WIDGET)})
-        body = item.model_dump_json(by_alias=True, exclude_none=True)
-        await self._rows(
-            (_SAVE_ITEM, (thread_id, item.id, body)), (_FORGET_ITEMS, (thread_id, MOST_ITEMS))
-        )
+        facts = await self.load_note(thread_id, item.id, context)
+        body = self._stored(with_zone(item), private=bool(facts.get("private")))
+
+        def save(tables: Connection) -> None:
+            self._owned(tables, thread_id, context)
+            tables.execute(_SAVE_ITEM, (thread_id, item.id, body))
+
+        await self._database.change(thread_id, context.name, save)
 
     save_item = add_thread_item
 
     @override
     async def delete_thread_item(self, thread_id: str, item_id: str, context: Principal) -> None:
-        await self._demand(thread_id, context)
-        await self._rows(
-            ("DELETE FROM notes WHERE thread = ? AND item = ?", (thread_id, item_id)),
-            ("DELETE FROM items WHERE thread = ? AND id = ?", (thread_id, item_id)),
-        )
+        def delete(tables: Connection) -> None:
+            self._owned(tables, thread_id, context)
+            for table, column in (("notes", "item"), ("items", "id")):
+                query = f"DELETE FROM {table} WHERE thread = ? AND {column} = ?"  # noqa: S608 - constants
+                tables.execute(query, (thread_id, item_id))
 
-    async def note(
-        self, thread_id: str, name: str, facts: dict[str, Any], context: Principal
+        await self._database.run(delete)
+
+    async def save_note(
+        self, thread_id: str, item_id: str, facts: dict[str, Any], context: Principal
     ) -> None:
-        """Remember `facts` of an item, or of the thread under a name that is no item's."""
-        await self._demand(thread_id, context)
-        values = (thread_id, name, orjson.dumps(facts, default=dict).decode())
-        await self._rows(("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", values))
+        """Keep `facts` beside an item; arguments that are too large are left out."""
+        body = orjson.dumps(facts, default=dict)
+        if len(body) > self._limits.item_bytes:
+            body = orjson.dumps({**facts, "arguments": None}, default=dict)
 
-    async def noted(self, thread_id: str, name: str, context: Principal) -> dict[str, Any]:
-        """What was noted; empty where nothing was."""
-        await self._demand(thread_id, context)
-        query = "SELECT body FROM notes WHERE thread = ? AND item = ?"
-        rows = await self._rows((query, (thread_id, name)))
-        found: dict[str, Any] = orjson.loads(rows[0][0]) if rows else {}
-        return found
+        def save(tables: Connection) -> None:
+            self._owned(tables, thread_id, context)
+            tables.execute(_SAVE_NOTE, (thread_id, item_id, body.decode()))
+
+        await self._database.change(thread_id, context.name, save)
+
+    async def load_note(self, thread_id: str, item_id: str, context: Principal) -> dict[str, Any]:
+        """Return the facts beside an item; empty if there are none."""
+
+        def load(tables: Connection) -> dict[str, Any]:
+            self._owned(tables, thread_id, context)
+            query = "SELECT body FROM notes WHERE thread = ? AND item = ?"
+            for (body,) in tables.execute(query, (thread_id, item_id)):
+                facts: dict[str, Any] = orjson.loads(body)
+                return facts
+            return {}
+
+        return await self._database.run(load)
 
     @override
     async def save_attachment(self, attachment: Attachment, context: Principal) -> None:
@@ -180,19 +194,66 @@ class Threads(Store[Principal]):
     async def delete_attachment(self, attachment_id: str, context: Principal) -> None:
         raise MissingError(attachment_id)
 
+    def _owned(self, tables: Connection, thread_id: str, owner: Principal) -> str:
+        """Return the body of a thread; raise `MissingError` if it is not this owner's."""
+        query = "SELECT body FROM threads WHERE id = ? AND owner = ? AND changed_s >= ?"
+        for (body,) in tables.execute(query, (thread_id, owner.name, self._database.oldest_s)):
+            return str(body)
+        raise MissingError(thread_id)
+
+    def _stored(self, item: ThreadItem, *, private: bool) -> str:
+        """Return an item as JSON within its limit, without what must not be kept."""
+        if isinstance(item, WidgetItem) and private:
+            item = _with_text(item, "This widget showed private values, which are not kept here.")
+        limits = self._limits
+        most = limits.message_bytes if isinstance(item, UserMessageItem) else limits.item_bytes
+        body = _json(item)
+        if len(body.encode()) <= most:
+            return body
+        match item:
+            case WidgetItem():
+                return _json(_with_text(item, "This widget is too large to be kept here."))
+            case WorkflowItem():
+                # What went in and came out; the rows still say which tools were called.
+                tasks = [task.model_copy(update={"content": ""}) for task in item.workflow.tasks]
+                workflow = item.workflow.model_copy(update={"tasks": tasks[: limits.listed]})
+                return _json(item.model_copy(update={"workflow": workflow}))
+        problem = f"one message of a conversation has at most {most} bytes; send less"
+        raise ValueError(f"{MESSAGE_TOO_LONG}: {problem}")
+
+
+def with_zone(entry: _Entry) -> _Entry:
+    """Return a copy whose time has the zone of this machine.
+
+    ChatKit's items have the local time without a zone, which a browser elsewhere takes for its own.
+    The item itself stays as it is, because ChatKit subtracts such times from each other.
+    """
+    time = entry.created_at
+    return entry if time.tzinfo else entry.model_copy(update={"created_at": time.astimezone()})
+
+
+def _with_text(item: WidgetItem, text: str) -> WidgetItem:
+    card = {"type": "Card", "children": [{"type": "Text", "value": text}]}
+    return item.model_copy(update={"widget": to_chatkit(card)})
+
+
+def _json(item: ThreadItem) -> str:
+    return item.model_dump_json(by_alias=True, exclude_none=True)
+
+
+def _thread(body: str) -> ThreadMetadata:
+    return with_zone(ThreadMetadata.model_validate_json(body))
+
 
 def _item(body: str) -> ThreadItem:
-    kept = orjson.loads(body)
-    if "widget" in kept:
-        # Read by itself, it would be made of classes that ChatKit warns of.
-        kept["widget"] = to_chatkit(kept["widget"])
-    return _ITEM.validate_python(kept)
+    stored = orjson.loads(body)
+    if "widget" in stored:
+        # pydantic alone would build it from classes that ChatKit deprecates, with warnings.
+        stored["widget"] = to_chatkit(stored["widget"])
+    return with_zone(_ITEM.validate_python(stored))
 
 
-def _page(kept: list[_Kept], after: str | None, limit: int, order: str) -> Page[_Kept]:
-    """At most `limit` of what is kept, from behind the id `after`."""
-    ordered = kept if order == "asc" else kept[::-1]
-    start = next((at for at, one in enumerate(ordered, 1) if one.id == after), 0)
-    shown = ordered[start : start + limit]
-    more = start + limit < len(ordered)
+def _page(entries: list[_Entry], limit: int) -> Page[_Entry]:
+    """Return a page of `entries`, of which there is one more than `limit` if another follows."""
+    shown, more = entries[:limit], len(entries) > limit
     return Page(data=shown, has_more=more, after=shown[-1].id if more else None)

@@ -1,4 +1,4 @@
-"""The MCP servers whose tools an agent has: the daemon's own, and the upstreams that it keeps."""
+"""The MCP servers whose tools an agent has: the daemon's own, and its upstreams."""
 
 from __future__ import annotations
 
@@ -11,26 +11,23 @@ from mcp_types import CallToolResult, TextContent
 from mcp_types import Tool as McpTool
 from typing_extensions import override
 
+from widgetd.chat.limits import LIMITS
 from widgetd.errors import CallError
 from widgetd.upstreams.connection import Upstream
 
-CALL_S = 75.0
-"""How long a tool may take: longer than one waits for what a user does."""
-
-LONGEST_TEXT = 16_384
-"""Characters of an upstream's answer that a model reads."""
+_SHORT_CHARS = 200
 
 
-def _said(_context: Any, error: Exception) -> str:
-    """What a model reads of a call that failed; the SDK's own sentence would not say why."""
+def _error_text(_context: Any, error: Exception) -> str:
+    """Return what a model reads of a failed call; the SDK's own sentence does not say why."""
     return f"This failed: {error}"[:500]
 
 
 class OwnTools(MCPServerStreamableHttp):
-    """The tools that widgetd serves, as whoever holds `token` may call them.
+    """The tools that widgetd serves to the holder of `token`.
 
     Attributes:
-        problem: Why it could not be asked; empty where it could.
+        problem: Why its tools could not be listed; empty if they could.
     """
 
     def __init__(self, url: str, token: str = "", name: str = "widgetd") -> None:
@@ -39,24 +36,24 @@ class OwnTools(MCPServerStreamableHttp):
             {
                 "url": url,
                 "headers": headers,
-                # It asks no proxy: it talks to this machine.
+                # The daemon is on this machine; a proxy from the environment is not for it.
                 "httpx_client_factory": partial(AsyncClient, trust_env=False),
             },
             name=name,
-            client_session_timeout_seconds=CALL_S,
-            failure_error_function=_said,
+            client_session_timeout_seconds=LIMITS.tool_call_s,
+            failure_error_function=_error_text,
         )
         self.problem = ""
 
     @override
-    async def list_tools(self, *asked: Any, **more: Any) -> Any:
+    async def list_tools(self, *arguments: Any, **options: Any) -> Any:
         try:
-            tools = await super().list_tools(*asked, **more)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other servers' tools are there
-            self.problem = short(error)
+            tools = await super().list_tools(*arguments, **options)
+        except Exception as error:  # noqa: BLE001 - the tools of other servers stay usable
+            self.problem = first_line(error)
             return []
         # The chat tells its agent of actions by itself, without passwords and sensitive fields;
-        # whoever awaits an action gets all of it.
+        # a reader that awaits an action gets all of it.
         return [tool for tool in tools if tool.name != "await_widget_action"]
 
 
@@ -64,9 +61,9 @@ class UpstreamTools(MCPServer):
     """The read-only tools of an upstream, over the connection that the daemon keeps."""
 
     def __init__(self, upstream: Upstream) -> None:
-        super().__init__(failure_error_function=_said)
+        super().__init__(failure_error_function=_error_text)
         self._upstream = upstream
-        self._failed = ""
+        self._call_problem = ""
 
     @property
     @override
@@ -75,9 +72,11 @@ class UpstreamTools(MCPServer):
 
     @property
     def problem(self) -> str:
-        """Why it cannot be called now, or could not be in this turn; empty where it can."""
-        one = self._upstream
-        return self._failed if one.state in {"ready", "empty"} else one.reason or one.state
+        """Why it cannot be called now, or could not in this turn; empty if it can."""
+        upstream = self._upstream
+        if upstream.state in {"ready", "empty"}:
+            return self._call_problem
+        return upstream.reason or upstream.state
 
     @override
     async def connect(self) -> None:
@@ -87,7 +86,7 @@ class UpstreamTools(MCPServer):
 
     @override
     async def cleanup(self) -> None:
-        """Whoever keeps the connection ends it."""
+        """Leave the connection open; the daemon closes it."""
 
     @override
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> Any:
@@ -105,14 +104,14 @@ class UpstreamTools(MCPServer):
         try:
             answer = await self._upstream.call(tool_name, arguments or {})
         except CallError as error:
-            # What is wrong with it now; all else is wrong with the call.
-            self._failed = error.message if error.recoverable else self._failed
+            # Only a recoverable error is the server's fault; any other is the call's.
+            self._call_problem = error.message if error.recoverable else self._call_problem
             raise
         text = f"({len(answer.content)} bytes of {answer.mime_type})"
         if answer.kind != "binary":
             text = answer.content.decode()
-        if len(text) > LONGEST_TEXT:
-            text = f"{text[:LONGEST_TEXT]}… ({len(text)} characters in all)"
+        if len(text) > LIMITS.tool_text_chars:
+            text = f"{text[: LIMITS.tool_text_chars]}… ({len(text)} characters in all)"
         return CallToolResult(content=[TextContent(type="text", text=text)])
 
     @override
@@ -125,14 +124,14 @@ class UpstreamTools(MCPServer):
 
 
 def text_of(content: Any) -> str:
-    """The text of a message, or of what a tool answered, in whichever shape it comes."""
+    """Return the text of a message or of a tool's answer, whatever its shape."""
     parts = content if isinstance(content, list) else [content]
     texts = (part.get("text", "") if isinstance(part, dict) else str(part) for part in parts)
     return "\n".join(text for text in texts if text)
 
 
-def short(error: BaseException) -> str:
-    """Why a server cannot be reached, in few words."""
+def first_line(error: BaseException) -> str:
+    """Return the first line of why a server cannot be reached."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+    return (str(error).splitlines() or [""])[0][:_SHORT_CHARS] or type(error).__name__

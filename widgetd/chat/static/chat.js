@@ -21,7 +21,8 @@ async function fetched(path, options) {
   const response = await fetch(path, options);
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
-  throw new Error(said.error ?? `the server answered ${response.status}`);
+  const error = new Error(said.error ?? `the server answered ${response.status}`);
+  throw Object.assign(error, { answered: true });
 }
 
 const ask = (type, params, signal) => fetched("/chatkit", { method: "POST", body: JSON.stringify({ type, params }), signal });
@@ -50,6 +51,7 @@ async function turn(type, params, heard = () => {}) {
     }
   } catch (error) {
     if (error.name === "AbortError") say("notice", "Stopped.");
+    else if (error.answered) fail(error.message, true);
     else fail(`The chat's server cannot be reached (${error.message}); try again.`, true);
   } finally {
     if (stopping === mine) busy(false);

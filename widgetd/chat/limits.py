@@ -1,0 +1,78 @@
+"""The limits and timeouts of the chat, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MESSAGE_TOO_LONG = "W2503"
+
+_KIB = 1024
+_MIB = 1024 * _KIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatLimits:
+    """What one user may cost.
+
+    Conversations are kept in SQLite, on disk or in memory. Where one user's share is used up, that
+    user's oldest make room; where the total is, those of the user who has most.
+
+    Attributes:
+        request_bytes: A request to `/chatkit`: a form's payload may be larger than a message.
+        message_bytes: What a user says in one message, and what the agent reads of one action.
+        answer_bytes: The text of one turn's answer.
+        item_bytes: One item of a conversation where it is kept.
+        threads_each: Conversations of one user.
+        items_each: Items of one conversation.
+        thread_bytes: One conversation.
+        user_bytes: All conversations of one user.
+        total_bytes: All conversations; without a state folder they take memory.
+        thread_ttl_s: Time after the last change until a conversation is deleted.
+        listed: Threads or items in one answer.
+        title_chars: The title of a conversation.
+        turn_cost: A turn's price in calls of `--rate`; what its agent calls is charged besides.
+        turns_at_once: Turns of one user at the same time, if `--at-once` allows no fewer.
+        turn_s: One turn, with all calls of tools.
+        turn_steps: Requests to the model in one turn.
+        input_items: Items at the end of a conversation that the model reads.
+        input_bytes: What it reads of them; older items are left out first.
+        last_turns: Turns whose model input is kept in memory for `/chat/seen`.
+        last_turn_bytes: One of them; older items are left out first.
+        last_turns_bytes: All of them.
+        last_turn_s: Time for which one is kept.
+        tool_call_s: One call of a tool: longer than a tool waits for a user.
+        tool_text_chars: What a conversation keeps of a tool's answer, and a model reads of an
+            upstream's.
+        silence_s: Time for which an endpoint may send nothing; it is asked twice.
+        endpoint_error_chars: What is passed on of an endpoint's own error message.
+    """
+
+    request_bytes: int = _MIB
+    message_bytes: int = 32 * _KIB
+    answer_bytes: int = 128 * _KIB
+    item_bytes: int = 256 * _KIB
+    threads_each: int = 500
+    items_each: int = 1_000
+    thread_bytes: int = 4 * _MIB
+    user_bytes: int = 16 * _MIB
+    total_bytes: int = 64 * _MIB
+    thread_ttl_s: float = 30 * 24 * 3600.0
+    listed: int = 100
+    title_chars: int = 60
+    turn_cost: float = 5.0
+    turns_at_once: int = 8
+    turn_s: float = 120.0
+    turn_steps: int = 12
+    input_items: int = 100
+    input_bytes: int = 512 * _KIB
+    last_turns: int = 1_000
+    last_turn_bytes: int = 256 * _KIB
+    last_turns_bytes: int = 16 * _MIB
+    last_turn_s: float = 3600.0
+    tool_call_s: float = 75.0
+    tool_text_chars: int = 16_384
+    silence_s: float = 50.0
+    endpoint_error_chars: int = 300
+
+
+LIMITS = ChatLimits()

@@ -1,0 +1,38 @@
+"""Checks of the chat's settings, before anything runs and any library is imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from widgetd.chat import OPENAI_URL
+from widgetd.errors import ConfigError
+
+SCRIPTED = "scripted"
+"""The name of the built-in model, which needs no endpoint."""
+
+
+def require_key(model: str, url: str, *, has_key: bool) -> None:
+    """Refuse a model of OpenAI's without a key; other endpoints may need none.
+
+    Raises:
+        ConfigError: There is no key (W0012).
+    """
+    if model != SCRIPTED and url.rstrip("/") == OPENAI_URL and not has_key:
+        raise ConfigError(
+            "W0012",
+            f"the model {model} at {url} needs a key",
+            "set WIDGETD_CHAT_KEY, or name another --chat-url (OPENAI_* variables are not read)",
+        )
+
+
+def read_instructions(file: Path | None) -> str:
+    """Return the text that replaces the agent's instructions; empty without a file.
+
+    Raises:
+        ConfigError: The file cannot be read (W0006).
+    """
+    try:
+        return "" if file is None else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"the file {file} cannot be read ({error})"
+        raise ConfigError("W0006", problem, "name another", exit_code=3) from None
