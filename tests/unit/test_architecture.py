@@ -26,8 +26,8 @@ def test_every_folder_of_the_package_has_its_row() -> None:
     assert set(ROOMS) == folders - {"."}
 
 
-def test_fifteen_changes_have_their_place() -> None:
-    assert len(CHANGES) == 15
+def test_common_changes_have_their_place() -> None:
+    assert len(CHANGES) >= 16
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[0].strip())

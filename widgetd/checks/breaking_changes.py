@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import partial
 
 from widgetd.errors import Finding
-from widgetd.schema.describe import alternatives, shown
 from widgetd.schema.json_values import Json, is_number, pointed, pointer
-from widgetd.schema.types import type_names
+from widgetd.schema.keywords import list_types
+from widgetd.schema.phrase import join_alternatives, shorten_json
 from widgetd.widget.definition import Definition
 
 _DEEPEST = 8
@@ -105,22 +105,22 @@ def _fields(
 
 def _narrowings(before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
     """What `after` no longer admits, as what can be said of the field."""
-    types, now_types = type_names(before), type_names(after)
+    types, now_types = list_types(before), list_types(after)
     number = {"integer"} if "number" in now_types else set()
     gone = [one for one in types if one not in number.union(now_types)]
     if now_types and gone:
-        yield f"is {alternatives(now_types)} now, no longer {alternatives(gone)}"
+        yield f"is {join_alternatives(now_types)} now, no longer {join_alternatives(gone)}"
     elif now_types and not types and "enum" not in before and "const" not in before:
-        yield f"is {alternatives(now_types)} now, where it was anything"
+        yield f"is {join_alternatives(now_types)} now, where it was anything"
     yield from _narrower_choices(before, after)
     for keyword, direction in _BOUNDS.items():
         was, now = before.get(keyword), after.get(keyword)
         if is_number(now) and (not is_number(was) or (now - was) * direction > 0):
-            yield f"has {keyword} {shown(now)} now, {_formerly(before, keyword)}"
+            yield f"has {keyword} {shorten_json(now)} now, {_formerly(before, keyword)}"
     for keyword in _FIXED:
         now = after.get(keyword)
         if now not in (None, False) and now != before.get(keyword):
-            yield f"has {keyword} {shown(now)} now, {_formerly(before, keyword)}"
+            yield f"has {keyword} {shorten_json(now)} now, {_formerly(before, keyword)}"
     if (
         after.get("additionalProperties") is False
         and before.get("additionalProperties") is not False
@@ -134,15 +134,19 @@ def _narrower_choices(before: Mapping[str, Json], after: Mapping[str, Json]) -> 
     if not now:
         return
     if not was:
-        yield f"admits only {alternatives([shown(one) for one in now[:5]])} now"
+        yield f"admits only {join_alternatives([shorten_json(one) for one in now[:5]])} now"
         return
-    gone = [shown(one) for one in was if one not in now]
+    gone = [shorten_json(one) for one in was if one not in now]
     if gone:
-        yield f"no longer admits {alternatives(gone[:5])}"
+        yield f"no longer admits {join_alternatives(gone[:5])}"
 
 
 def _formerly(before: Mapping[str, Json], keyword: str) -> str:
-    return f"where it had {shown(before[keyword])}" if keyword in before else "where it had none"
+    return (
+        f"where it had {shorten_json(before[keyword])}"
+        if keyword in before
+        else "where it had none"
+    )
 
 
 def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -157,10 +161,10 @@ def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
         plain = {**target, **plain}
     for keyword in ("anyOf", "oneOf"):
         branches = [one for one in _listed(plain, keyword) if isinstance(one, Mapping)]
-        something = [one for one in branches if type_names(one) != ("null",)]
+        something = [one for one in branches if list_types(one) != ("null",)]
         if len(something) == 1 and len(branches) == 2:
             inner = _plain(something[0], root)
-            plain = {**plain, **inner, "type": [*type_names(inner), "null"]}
+            plain = {**plain, **inner, "type": [*list_types(inner), "null"]}
     return plain
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from widgetd.errors import nearest
-from widgetd.schema.applicators import element_parts
-from widgetd.schema.describe import alternatives
-from widgetd.schema.document import Document, Subschema, parts
+from widgetd.schema.document import Document
 from widgetd.schema.json_values import Json
+from widgetd.schema.keywords import Subschema, list_parts, split_elements
+from widgetd.schema.phrase import join_alternatives
 
 _STEP = re.compile(r"\[\]|[^.\[\]]+")
 _DEEPEST = 8
@@ -66,7 +66,7 @@ class UndeclaredPath:
             return f"did you mean '{self.idle}', of which nothing is made?"
         if not self.known:
             return "declare it"
-        return f"declare it, or use {alternatives(self.known[:_MOST_NAMED])}"
+        return f"declare it, or use {join_alternatives(self.known[:_MOST_NAMED])}"
 
 
 class DeclaredPaths:
@@ -138,7 +138,9 @@ class DeclaredPaths:
     def _beside(self, schema: Mapping[str, Json]) -> list[Subschema]:
         """What is held against the same value as `schema`, directly because of it."""
         if id(schema) not in self._known:
-            same = [one for one in parts(schema) if one.reach == "same" and one.pointer != "/not"]
+            same = [
+                one for one in list_parts(schema) if one.reach == "same" and one.pointer != "/not"
+            ]
             beside = [one.schema for one in same]
             self._known[id(schema)] = [*beside, *self._document.targets(schema)]
         return self._known[id(schema)]
@@ -163,7 +165,7 @@ class DeclaredPaths:
         """What the elements are; empty where anything goes."""
         found: list[Subschema] = []
         for schema in here:
-            first, rest = element_parts(schema)
+            first, rest = split_elements(schema)
             found += [*first, rest]
         return [part for part in found if not isinstance(part, bool)]
 

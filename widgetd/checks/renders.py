@@ -15,8 +15,8 @@ import orjson
 from widgetd.checks.declared_paths import steps
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.describe import alternatives, shown
 from widgetd.schema.json_values import pointed
+from widgetd.schema.phrase import join_alternatives, shorten_json
 from widgetd.template import Template
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.components import check_tree, tree
@@ -129,7 +129,7 @@ def failures(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     for one in failed:
         alike.setdefault(one.fault.partition(" at '")[0], []).append(one)
     for group in alike.values():
-        names = alternatives([one.sample.name for one in group])
+        names = join_alternatives([one.sample.name for one in group])
         yield _failure(group[0], "W1322", names)
 
 
@@ -253,7 +253,7 @@ def told(differences: Sequence[Difference], between: str) -> str:
 
 
 def _said(value: Any) -> str:
-    return "absent" if value is ABSENT else shown(value)
+    return "absent" if value is ABSENT else shorten_json(value)
 
 
 class ShownInOutput:

@@ -16,11 +16,10 @@ from itertools import islice
 from widgetd.checks.declared_paths import DeclaredPaths, UndeclaredPath
 from widgetd.checks.renders import Outcome, ShownInOutput, name_of
 from widgetd.errors import CallError, Finding
-from widgetd.schema.describe import FORMATS
 from widgetd.schema.engine import has_format
-from widgetd.schema.faults import MISSING
-from widgetd.schema.json_values import Json, pointer
-from widgetd.schema.types import type_names
+from widgetd.schema.json_values import MISSING, Json, pointer
+from widgetd.schema.keywords import list_types
+from widgetd.schema.phrase import FORMATS
 from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Read, Template
 from widgetd.widget.definition import Definition
@@ -62,7 +61,7 @@ def portability(schema: Schema) -> Iterator[Finding]:
             if keyword in part:
                 advice = "write the schema out where it is used"
                 yield finding(f"{at}/{keyword}", "some hosts do not follow references", advice)
-        if "array" in type_names(part) and not part.keys() & {"items", "prefixItems"}:
+        if "array" in list_types(part) and not part.keys() & {"items", "prefixItems"}:
             problem = "some hosts refuse an array without 'items'"
             yield finding(at, problem, "say what its elements are")
 
@@ -134,7 +133,7 @@ def unfit_samples(widget: Widget, samples: Iterable[Sample]) -> Iterator[Finding
             at = sample.at
             if sample.path:  # the sidecar's, whose arguments are there to be read
                 schema = widget.schema
-                faults = schema.explainer().faults(schema.document.root, arguments)
+                faults = schema.explainer().find_faults(schema.document.root, arguments)
                 there = (f.path[:-1] if f.value is MISSING else f.path for f in faults)
                 at += f"/arguments{pointer(*next(there, ()))}"
             reason = str(error.invalid_arguments[0]) if error.invalid_arguments else error.message

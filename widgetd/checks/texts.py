@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from widgetd.errors import Finding, did_you_mean, nearest
-from widgetd.schema.describe import alternatives
 from widgetd.schema.json_values import pointer
+from widgetd.schema.phrase import join_alternatives
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import template_actions
 from widgetd.widget.definition import Definition
@@ -117,7 +117,7 @@ def described_in_vain(
             continue
         named = [f"'{one}'" for one in types[:_MOST_NAMED]]
         none = "take it out, for there is no action at all"
-        otherwise = f"describe {alternatives(named)}" if named else none
+        otherwise = f"describe {join_alternatives(named)}" if named else none
         yield Finding(
             code="W1214",
             path=definition.path + SUFFIX,

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.schema.document import Document, Subschema
+from widgetd.schema.document import Document
+from widgetd.schema.keywords import Subschema
 from widgetd.schema.types import Type, properties, referenced, required, types_of
 
 # How many arrays, objects and unions, one in the other, are declared.

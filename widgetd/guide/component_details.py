@@ -26,8 +26,8 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.files.persistent_map import differing, missing
 from widgetd.limits import Limits
 from widgetd.render.result import not_found
-from widgetd.schema.describe import describe
 from widgetd.schema.document import Document, read_document
+from widgetd.schema.phrase import describe
 from widgetd.widget.components import vocabulary
 from widgetd.widget.components.vocabulary import Component
 from widgetd.widget.widget import Widget

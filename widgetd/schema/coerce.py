@@ -1,42 +1,40 @@
 """Coerce what models typically get wrong, one value at a time.
 
-A table says, for each type that was wanted, what else a model sends for it; a
-choice is known in another case, and a null that may not be there is none at all.
-Nothing else is guessed at: a coerced value is what the sent one says, read in another way.
+A table lists, for each expected type, what models send instead; a choice is recognised in another
+case, and a null in an optional property that may not be null counts as absent. Nothing else is
+guessed: a coerced value says what the sent one says, in another type.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from widgetd.schema.document import Document, Subschema
+from widgetd.schema.document import Document
 from widgetd.schema.explain import Explainer
-from widgetd.schema.faults import MISSING, NEEDLESS_NULL, Fault, Faults
 from widgetd.schema.json_text import NotJsonError, parse_sent
-from widgetd.schema.json_values import Json, Path, dotted, is_type
-from widgetd.schema.types import type_names
+from widgetd.schema.json_values import MISSING, Json, Path, dotted, is_type, replace_at
+from widgetd.schema.keywords import Subschema, list_choices, list_types
+from widgetd.schema.limits import LIMITS
+from widgetd.schema.phrase import ArgumentFault, Faults
+from widgetd.schema.rank import NEEDLESS_NULL
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 WORDS: Mapping[str, Json] = {"true": True, "false": False, "null": None}
-
-MOST_ROUNDS = 8
-
-Reading = Callable[[Json], Json]
+CHOICE = "a choice in another case or with spaces around it was read as it is"
 
 
-def _number(sent: Json) -> Json:
+def _read_number(sent: Json) -> Json:
     text = sent.strip() if isinstance(sent, str) else ""
     return json.loads(text) if NUMBER.fullmatch(text) else MISSING
 
 
-def _word(sent: Json) -> Json:
+def _read_word(sent: Json) -> Json:
     return WORDS.get(sent.strip().lower(), MISSING) if isinstance(sent, str) else MISSING
 
 
-def _text(sent: Json) -> Json:
-    """The object or array that a string holds as JSON."""
+def _read_json(sent: Json) -> Json:
     if not isinstance(sent, str) or not sent.lstrip().startswith(("{", "[")):
         return MISSING
     try:
@@ -45,71 +43,75 @@ def _text(sent: Json) -> Json:
         return MISSING
 
 
-def _alone(sent: Json) -> Json:
-    """An array of what was sent; null is no value, and what begins an array is a broken one."""
+def _wrap(sent: Json) -> Json:
+    """Put `sent` into an array; null is no value, and a leading bracket means a broken array."""
     broken = isinstance(sent, str) and sent.lstrip().startswith("[")
     return MISSING if sent is None or broken else [sent]
 
 
-# What was wanted, how what was sent is read, and how that is told.
-TABLE: tuple[tuple[str, Reading, str], ...] = (
-    ("integer", _number, "a number in quotes was read as a number"),
-    ("number", _number, "a number in quotes was read as a number"),
-    ("boolean", _word, "a boolean in quotes was read as a boolean"),
-    ("null", _word, "null in quotes was read as null"),
-    ("object", _text, "a string that holds JSON was read as an object"),
-    ("array", _text, "a string that holds JSON was read as an array"),
-    ("array", _alone, "one value was read as an array of one"),
+TABLE: tuple[tuple[str, Callable[[Json], Json], str], ...] = (
+    ("integer", _read_number, "a number in quotes was read as a number"),
+    ("number", _read_number, "a number in quotes was read as a number"),
+    ("boolean", _read_word, "a boolean in quotes was read as a boolean"),
+    ("null", _read_word, "null in quotes was read as null"),
+    ("object", _read_json, "a string that holds JSON was read as an object"),
+    ("array", _read_json, "a string that holds JSON was read as an array"),
+    ("array", _wrap, "one value was read as an array of one"),
 )
+"""An expected type, how to read another value as that type, and the report of doing so."""
 
 
-def coerced(
+def coerce(
     arguments: Json, explainer: Explainer, admits: Callable[[Json], bool]
 ) -> tuple[Json, tuple[str, ...], Faults]:
-    """`arguments`, which do not fit, with every fault read in another way.
+    """Coerce `arguments`, which do not fit, wherever they are at fault.
 
-    One may bring others to light, as in an object that came as a string.
+    Coercing one value may reveal further faults, as in an object that came as a string.
 
     Returns:
-        The arguments that fit, with one sentence for each value that was read in another way; or,
-        with no sentence, those that came but for needless nulls, and why they do not fit.
+        The arguments that fit, with one sentence for each coerced value; or, without a sentence,
+        the arguments without needless nulls, and why they do not fit.
     """
-    told: list[str] = []
+    coerced: list[str] = []
     failed: tuple[Json, Faults] | None = None
-    for _ in range(MOST_ROUNDS):
-        arguments, faults, absent = _without_nulls(arguments, explainer)
-        told += _absent(absent)
-        if told and admits(arguments):
-            return arguments, tuple(told), ()
+    for _ in range(LIMITS.coercion_rounds):
+        arguments, faults, nulls = _drop_nulls(arguments, explainer)
+        coerced += _report_nulls(nulls)
+        if coerced and admits(arguments):
+            return arguments, tuple(coerced), ()
         failed = failed or (arguments, faults)
-        meant = {fault.path: _best(fault, explainer) for fault in _outermost(faults)}
-        readable = {path: reading for path, reading in meant.items() if reading is not None}
-        if not meant or len(readable) < len(meant):
+        readings: dict[Path, tuple[Json, str]] = {}
+        outermost = _keep_outermost(faults)
+        for fault in outermost:
+            if reading := _read(fault, explainer):
+                readings[fault.path] = reading
+        # All or nothing: a value that cannot be coerced refuses the arguments anyway.
+        if not outermost or len(readings) < len(outermost):
             break
-        arguments = replaced(arguments, {path: new for path, (new, _) in readable.items()})
-        told += [f"{dotted(path)}: {said}" for path, (_, said) in readable.items()]
+        arguments = replace_at(arguments, {path: new for path, (new, _) in readings.items()})
+        coerced += [f"{dotted(path)}: {report}" for path, (_, report) in readings.items()]
     arguments, faults = failed or (arguments, ())
     return arguments, (), faults
 
 
-def _without_nulls(arguments: Json, explainer: Explainer) -> tuple[Json, Faults, Iterable[Path]]:
-    """`arguments` without nulls that need not be there and may not, what is wrong then, and where.
+def _drop_nulls(arguments: Json, explainer: Explainer) -> tuple[Json, Faults, Iterable[Path]]:
+    """Drop the nulls that may not be there and need not; return the faults left, and the places.
 
-    That a property is required may be said elsewhere than what it may be; its null is told, too.
+    Another subschema may require the property: then its null is reported instead of its absence.
     """
     root = explainer.document.root
-    absent: dict[Path, Fault] = {}
-    faults = explainer.faults(root, arguments)
+    dropped: dict[Path, ArgumentFault] = {}
+    faults = explainer.find_faults(root, arguments)
     while found := {fault.path: fault for fault in faults if fault.keyword == NEEDLESS_NULL}:
-        arguments = replaced(arguments, dict.fromkeys(found, MISSING))
-        absent |= found
-        faults = explainer.faults(root, arguments)
-    told = (absent.get(fault.path, fault) if fault.value is MISSING else fault for fault in faults)
-    return arguments, tuple(told), absent
+        arguments = replace_at(arguments, dict.fromkeys(found, MISSING))
+        dropped |= found
+        faults = explainer.find_faults(root, arguments)
+    left = (dropped.get(fault.path, fault) if fault.value is MISSING else fault for fault in faults)
+    return arguments, tuple(left), dropped
 
 
-def _absent(paths: Iterable[Path]) -> Iterator[str]:
-    """What is said of the nulls at `paths`; of those in the elements of one array, once."""
+def _report_nulls(paths: Iterable[Path]) -> Iterator[str]:
+    """Report the nulls that were dropped at `paths`, once for all elements of an array."""
     alike: dict[Path, list[Path]] = {}
     for path in paths:
         names = tuple(step for step in path if isinstance(step, str))
@@ -119,9 +121,9 @@ def _absent(paths: Iterable[Path]) -> Iterator[str]:
         yield f"{dotted(same[0])}{more}: null was read as absent"
 
 
-def _outermost(faults: Faults) -> list[Fault]:
-    """The faults that stand in no other, so that each can be coerced by itself."""
-    kept: dict[Path, Fault] = {}
+def _keep_outermost(faults: Faults) -> list[ArgumentFault]:
+    """Keep the faults that lie inside no other, each of which can be coerced by itself."""
+    kept: dict[Path, ArgumentFault] = {}
     for fault in sorted(faults, key=lambda fault: len(fault.path)):
         path = fault.path
         if not any(path[:length] in kept for length in range(len(path) + 1)):
@@ -129,90 +131,54 @@ def _outermost(faults: Faults) -> list[Fault]:
     return list(kept.values())
 
 
-def _best(fault: Fault, explainer: Explainer) -> tuple[Json, str] | None:
-    """The first reading that fits as it is, else the first that may be coerced further."""
-    found = list(readings(explainer.document, fault))
-    fitting = (meant for meant in found if explainer.fits(fault.schema, meant[0]))
-    return next(fitting, found[0] if found else None)
+def _read(fault: ArgumentFault, explainer: Explainer) -> tuple[Json, str] | None:
+    """Return the first reading that fits, else the first, which may be coerced further."""
+    readings = list(_list_readings(explainer.document, fault))
+    fitting = (reading for reading in readings if explainer.fits(fault.schema, reading[0]))
+    return next(fitting, readings[0] if readings else None)
 
 
-def readings(document: Document, fault: Fault) -> Iterator[tuple[Json, str]]:
-    """What else the value at `fault` may mean, likeliest first, and how that is told."""
+def _list_readings(document: Document, fault: ArgumentFault) -> Iterator[tuple[Json, str]]:
+    """Yield what else the value at `fault` may mean, likeliest first, with the report of each."""
     if fault.value is MISSING or fault.keyword not in ("type", "const", "enum"):
         return
+    branches = list(_list_branches(document, fault.schema))
     if isinstance(fault.value, str):
-        choice = _choice(document, fault.schema, fault.value)
+        choice = _find_choice(branches, fault.value)
         if choice is not None:
-            yield choice, "a choice in another case or with spaces around it was read as it is"
-    wanted = wanted_types(document, fault.schema)
-    for name, reading, told in TABLE:
-        if name in wanted:
-            meant = reading(fault.value)
-            if meant is not MISSING and is_type(meant, name):
-                yield meant, told
-
-
-def _choice(document: Document, schema: Subschema, sent: str) -> str | None:
-    """The one text that `schema` offers which differs in case or in space around it only."""
-    offered = {
-        choice
-        for part in _alternatives(document, schema)
-        for choice in _choices(part)
-        if isinstance(choice, str)
+            yield choice, CHOICE
+    expected = {
+        name
+        for part in branches
+        for name in list_types(part)
+        or (name for name, *_ in TABLE for value in list_choices(part) if is_type(value, name))
     }
-    trimmed = {choice for choice in offered if choice.strip() == sent.strip()}
-    folded = {choice for choice in offered if choice.strip().casefold() == sent.strip().casefold()}
-    meant = trimmed or folded
-    return meant.pop() if len(meant) == 1 else None
+    for name, read, report in TABLE:
+        if name in expected:
+            value = read(fault.value)
+            if value is not MISSING and is_type(value, name):
+                yield value, report
 
 
-def wanted_types(document: Document, schema: Subschema) -> frozenset[str]:
-    """The types of the values that `schema` admits, as far as references and unions say."""
-    found: set[str] = set()
-    for part in _alternatives(document, schema):
-        choices = _choices(part)
-        found.update(
-            type_names(part)
-            or (name for name, *_ in TABLE for one in choices if is_type(one, name))
-        )
-    return frozenset(found)
+def _find_choice(branches: Iterable[Mapping[str, Json]], sent: str) -> str | None:
+    """Return the only choice that differs from `sent` in case or surrounding space alone."""
+    choices = {
+        choice for part in branches for choice in list_choices(part) if isinstance(choice, str)
+    }
+    trimmed = {choice for choice in choices if choice.strip() == sent.strip()}
+    folded = {choice for choice in choices if choice.strip().casefold() == sent.strip().casefold()}
+    found = trimmed or folded
+    return found.pop() if len(found) == 1 else None
 
 
-def _alternatives(
+def _list_branches(
     document: Document, schema: Subschema, depth: int = 4
 ) -> Iterator[Mapping[str, Json]]:
-    """`schema`, and what it refers to or chooses from, as far as `depth` references and unions."""
+    """Yield `schema`, and through at most `depth` references and unions what it chooses from."""
     if isinstance(schema, bool):
         return
     yield schema
     if depth:
         inner = (*document.targets(schema), *schema.get("anyOf", ()), *schema.get("oneOf", ()))
         for part in inner:
-            yield from _alternatives(document, part, depth - 1)
-
-
-def _choices(schema: Mapping[str, Json]) -> Sequence[Json]:
-    offered: Sequence[Json] = schema.get("enum", [schema["const"]] if "const" in schema else [])
-    return offered
-
-
-def replaced(value: Json, by: Mapping[Path, Json]) -> Json:
-    """A copy of `value` in which what `by` says stands at its paths, none of them in another.
-
-    `MISSING` stands for a property that is taken out. Everything else is shared.
-    """
-    copies: dict[Path, Json] = {}
-    for path, new in by.items():
-        if not path:
-            return new
-        for length in range(len(path)):
-            at = path[:length]
-            if at not in copies:
-                copies[at] = (copies[at[:-1]][at[-1]] if at else value).copy()
-                if at:
-                    copies[at[:-1]][at[-1]] = copies[at]
-        if new is MISSING:
-            del copies[path[:-1]][path[-1]]
-        else:
-            copies[path[:-1]][path[-1]] = new
-    return copies[()] if by else value
+            yield from _list_branches(document, part, depth - 1)

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from widgetd.schema.applicators import Evaluator, element_part, held_to, property_parts
-from widgetd.schema.document import Subschema
+from widgetd.schema.explain import Explainer
 from widgetd.schema.json_values import Json
+from widgetd.schema.keywords import Subschema, find_element
 
 
-def filled(evaluator: Evaluator, root: Subschema, arguments: dict[str, Json]) -> dict[str, Json]:
+def filled(explainer: Explainer, root: Subschema, arguments: dict[str, Json]) -> dict[str, Json]:
     """`arguments` with every default that applies, at any depth."""
-    whole: dict[str, Json] = _Defaults(evaluator).filled([root], arguments)
+    whole: dict[str, Json] = _Defaults(explainer).filled([root], arguments)
     return whole
 
 
 class _Defaults:
-    def __init__(self, evaluator: Evaluator) -> None:
-        self._evaluator = evaluator
+    def __init__(self, explainer: Explainer) -> None:
+        self._explainer = explainer
         # A default that holds itself, by way of a recursion, is filled in once.
         self._within: set[int] = set()
 
@@ -29,17 +29,17 @@ class _Defaults:
         """`value`, held to all of `schemas`, with every default in it."""
         if not isinstance(value, (dict, list)):
             return value
-        parts = held_to(self._evaluator, schemas, value)
-        if self._evaluator.exhausted:  # rather no default than that of another alternative
+        parts = self._explainer.collect_applicable(schemas, value)
+        if self._explainer.exhausted:  # rather no default than that of another alternative
             return value
         if isinstance(value, list):
             return [
-                self.filled([element_part(part, index) for part in parts], element)
+                self.filled([find_element(part, index) for part in parts], element)
                 for index, element in enumerate(value)
             ]
         filled: dict[str, Json] = {}
         for name, inner in value.items():
-            held = [one for part in parts for one in property_parts(self._evaluator, part, name)]
+            held = [s for part in parts for s in self._explainer.find_properties(part, name)]
             filled[name] = self.filled(held, inner)
         for part in parts:
             for name, schema in part.get("properties", {}).items():
@@ -55,9 +55,9 @@ class _Defaults:
             if isinstance(part, bool):
                 continue
             if "default" not in part:
-                waiting.extend(self._evaluator.targets(part))
+                waiting.extend(self._explainer.targets(part))
                 continue
-            if id(part) not in self._within and self._evaluator.fits(schema, part["default"]):
+            if id(part) not in self._within and self._explainer.fits(schema, part["default"]):
                 self._within.add(id(part))
                 filled[name] = self.filled([schema], part["default"])
                 self._within.discard(id(part))

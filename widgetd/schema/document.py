@@ -11,35 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 from urllib.parse import unquote, urldefrag, urljoin
 
 from widgetd.errors import WidgetError, did_you_mean
 from widgetd.limits import Limits
 from widgetd.schema.json_values import Json, copied, error_at, pointed, pointer, steps
-
-Subschema: TypeAlias = Mapping[str, Json] | bool
-Reach = Literal["same", "inside", "apart"]
-
-NAMED: Mapping[str, Reach] = {
-    "properties": "inside",
-    "patternProperties": "inside",
-    "dependentSchemas": "same",
-    "dependencies": "same",
-    "$defs": "apart",
-    "definitions": "apart",
-}
-"""Keywords that hold schemas by name, with what these are held against."""
-
-REACHES: Mapping[str, Reach] = {
-    **NAMED,
-    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else"), "same"),
-    **dict.fromkeys(("items", "prefixItems", "additionalItems", "unevaluatedItems"), "inside"),
-    **dict.fromkeys(("additionalProperties", "unevaluatedProperties"), "inside"),
-    **dict.fromkeys(("contains", "propertyNames"), "inside"),
-    "contentSchema": "apart",
-}
-"""What a keyword's schemas are held against: the same value, something in it, or nothing."""
+from widgetd.schema.keywords import NAMED, REACHES, Reach, Subschema, list_parts
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _SINCE_2020 = frozenset({"prefixItems", "$dynamicRef"})
@@ -62,30 +40,6 @@ BESIDE_REF = frozenset({"$ref", "$schema", "$defs", "definitions"})
 
 _Scope: TypeAlias = Mapping[str, Mapping[str, Json]]
 """By anchor, what a dynamic reference leads to."""
-
-
-class Part(NamedTuple):
-    """A schema within a schema, and the JSON pointer that leads from the one to the other."""
-
-    pointer: str
-    schema: Subschema
-    reach: Reach
-
-
-def parts(schema: Subschema) -> Iterator[Part]:
-    """Every schema directly within `schema`, in the order of its keys."""
-    if isinstance(schema, bool):
-        return
-    for keyword, value in schema.items():
-        reach = REACHES.get(keyword)
-        if reach is None:
-            continue
-        if keyword not in NAMED and isinstance(value, (dict, bool)):
-            yield Part(pointer(keyword), value, reach)
-        elif keyword not in NAMED or isinstance(value, dict):
-            for step, part in steps(value):
-                if isinstance(part, (dict, bool)):
-                    yield Part(pointer(keyword, step), part, reach)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -168,7 +122,7 @@ def without(schema: Mapping[str, Json], keywords: frozenset[str], deepest: int) 
         part = waiting.pop()
         for keyword in part.keys() & keywords:
             del part[keyword]
-        waiting += [inner.schema for inner in parts(part) if isinstance(inner.schema, dict)]
+        waiting += [inner.schema for inner in list_parts(part) if isinstance(inner.schema, dict)]
     return root
 
 
@@ -240,7 +194,7 @@ class _References:
         sizes: dict[int, int] = {}
         for component in _components(self.nodes, lambda key: self._led_to(key, "same", "inside")):
             onward = [key for one in component for key in self._led_to(one, "same", "inside")]
-            inner = [part for one in component for part in parts(self.nodes[one].schema)]
+            inner = [part for one in component for part in list_parts(self.nodes[one].schema)]
             own = len(component) + sum(isinstance(part.schema, bool) for part in inner)
             # What is not known yet is the component itself.
             outside = sum(sizes.get(key, 0) for key in onward)
@@ -267,7 +221,9 @@ class _References:
 
     def _led_to(self, key: int, *reaches: Reach) -> list[int]:
         """The subschemas that one leads to, by reference or by a keyword of one of `reaches`."""
-        inner = [part.schema for part in parts(self.nodes[key].schema) if part.reach in reaches]
+        inner = [
+            part.schema for part in list_parts(self.nodes[key].schema) if part.reach in reaches
+        ]
         onward = [*inner, *self.possible.get(key, ())]
         return [id(schema) for schema in onward if not isinstance(schema, bool)]
 
@@ -278,7 +234,7 @@ class _References:
             if id(node.schema) in self.nodes:
                 continue
             node = self._named(node)
-            inner = list(parts(node.schema))
+            inner = list(list_parts(node.schema))
             self.count += 1 + sum(isinstance(part.schema, bool) for part in inner)
             if self.count > self._limit:
                 raise _too_large(f"more than {self._limit:,}", self._limit)

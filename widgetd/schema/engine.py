@@ -8,7 +8,7 @@ time or is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -16,9 +16,11 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from widgetd.errors import WidgetError, nearest
-from widgetd.schema.describe import TYPES, shown
-from widgetd.schema.document import Document, Subschema
-from widgetd.schema.json_values import Json, error_at, pointer
+from widgetd.schema.document import Document
+from widgetd.schema.json_values import Json, error_at, pointer, size
+from widgetd.schema.keywords import Subschema, find_element, list_parts, split_elements
+from widgetd.schema.limits import LIMITS
+from widgetd.schema.phrase import TYPES, shorten_json
 
 IsValid: TypeAlias = Callable[[Json], bool]
 
@@ -66,7 +68,7 @@ def compiled(schema: dict[str, Json]) -> IsValid:
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
             # It is the draft that is unknown, or a reference that leads somewhere and yet is none.
             if not _accepts({"$schema": schema.get("$schema", "")}, LARGE):
-                problem = f"{shown(schema.get('$schema'))} is no known draft of JSON Schema"
+                problem = f"{shorten_json(schema.get('$schema'))} is no known draft of JSON Schema"
                 advice = 'write "https://json-schema.org/draft/2020-12/schema", or leave it out'
                 raise error_at("W1201", "/$schema", problem, advice) from None
             problem = f"a reference is no URI ({complaint})"
@@ -84,7 +86,9 @@ def _no_type(at: str, said: Json) -> WidgetError:
     wrong = next((name for name in named if not isinstance(name, str) or name not in TYPES), said)
     meant = nearest(wrong, tuple(TYPES)) if isinstance(wrong, str) else None
     advice = f"did you mean '{meant}'?" if meant else f"write one of {', '.join(TYPES)}"
-    problem = f"'{wrong}' is no type" if isinstance(wrong, str) else f"{shown(wrong)} is no type"
+    problem = (
+        f"'{wrong}' is no type" if isinstance(wrong, str) else f"{shorten_json(wrong)} is no type"
+    )
     return error_at("W1201", at, problem, advice)
 
 
@@ -216,3 +220,132 @@ def _accepts(
     except jsonschema_rs.ValidationError:
         return False
     return True
+
+
+class Work:
+    """The work of validating values against one document, counted before it is done.
+
+    jsonschema-rs holds the interpreter lock while it validates, in whatever thread. A value is
+    held to every subschema that its place leads to, so the work is counted by walking the value
+    and these places together, without deciding anything: every alternative and condition counts.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._places: dict[frozenset[int], _ArgumentPlace] = {}
+        self._left = 0
+        # An upper bound: a comparison reads everything inside, as do those a few levels above it.
+        compared = max(map(_count_comparisons, document.subschemas()), default=0)
+        self._at_most = (document.size + 1) * (1 + 8 * compared)
+
+    def is_too_much(self, value: Json) -> bool:
+        """Return whether validating the JSON `value` may exceed the room's limit."""
+        most = LIMITS.validation_values
+        if size(value, most) * self._at_most <= most:
+            return False
+        self._left = most
+        try:
+            self._charge(value, self._place((self._document.root,)))
+        except _TooMuchError:
+            return True
+        return False
+
+    def _charge(self, value: Json, place: _ArgumentPlace) -> int:
+        """Charge for `value` and everything inside; return how many values that is."""
+        count = 1
+        per_value = LIMITS.validation_characters
+        self._left -= place.parts
+        if isinstance(value, str):
+            self._left -= place.parts * (len(value) // per_value)
+        elif isinstance(value, dict):
+            keys = len(value) + sum(map(len, value)) // per_value if place.keyed else 0
+            self._left -= place.keyed * keys
+            for name, inner in value.items():
+                count += self._charge(inner, self._enter(place, name))
+        elif isinstance(value, list):
+            for index, inner in enumerate(value):
+                count += self._charge(inner, self._enter(place, min(index, place.positioned)))
+        self._left -= place.compared * count
+        if self._left < 0:
+            raise _TooMuchError
+        return count
+
+    def _enter(self, place: _ArgumentPlace, step: str | int) -> _ArgumentPlace:
+        inner = place.inside.get(step)
+        if inner is None:
+            inner = self._place(part for held in place.held for part in _find_inner(held, step))
+            place.inside[step] = inner
+        return inner
+
+    def _place(self, schemas: Iterable[Subschema]) -> _ArgumentPlace:
+        # The engine caches what it held against what, so each schema counts once.
+        entered = {id(schema): schema for schema in schemas if isinstance(schema, Mapping)}
+        key = frozenset(entered)
+        if key not in self._places:
+            place = _ArgumentPlace(list(self._expand(entered.values())))
+            place.keyed += sum(
+                len(list(self._expand([part["propertyNames"]])))
+                for part in place.held
+                if "propertyNames" in part
+            )
+            self._left -= place.parts
+            self._places[key] = place
+        return self._places[key]
+
+    def _expand(self, schemas: Iterable[Subschema]) -> Iterator[Mapping[str, Json]]:
+        """Yield every schema that applies to a value besides `schemas`, as often as it does."""
+        waiting = list(schemas)
+        while waiting:
+            schema = waiting.pop()
+            if isinstance(schema, Mapping):
+                yield schema
+                waiting += self._document.targets(schema)
+                waiting += [part.schema for part in list_parts(schema) if part.reach == "same"]
+
+
+class _TooMuchError(Exception):
+    """The work exceeds the limit."""
+
+
+class _ArgumentPlace:
+    """The schemas of a value at one place in the arguments.
+
+    Attributes:
+        held: The schemas.
+        parts: How many they are.
+        keyed: How many of them read each key.
+        compared: How often the whole value is hashed, or compared with another.
+        positioned: The first index from which on all elements share their schemas.
+        inside: The places inside, by name or index.
+    """
+
+    __slots__ = ("compared", "held", "inside", "keyed", "parts", "positioned")
+
+    def __init__(self, held: list[Mapping[str, Json]]) -> None:
+        self.held = held
+        self.parts = len(held)
+        self.keyed = sum(len(part.get("patternProperties", ())) for part in held)
+        self.compared = sum(map(_count_comparisons, held))
+        self.positioned = max((len(split_elements(part)[0]) for part in held), default=0)
+        self.inside: dict[str | int, _ArgumentPlace] = {}
+
+
+def _count_comparisons(part: Mapping[str, Json]) -> int:
+    values = part["enum"] if isinstance(part.get("enum"), list) else [part.get("const")]
+    return (part.get("uniqueItems") is True) + sum(isinstance(one, (dict, list)) for one in values)
+
+
+def _find_inner(schema: Mapping[str, Json], step: str | int) -> Iterator[Subschema]:
+    """Yield the schemas that may apply to the property or element at `step`."""
+    if isinstance(step, int):
+        yield find_element(schema, step)
+        yield schema.get("contains", True)
+        yield schema.get("unevaluatedItems", True)
+        return
+    properties = schema.get("properties", {})
+    if step in properties:
+        yield properties[step]
+    else:
+        yield schema.get("additionalProperties", True)
+    yield from schema.get("patternProperties", {}).values()
+    yield schema.get("unevaluatedProperties", True)

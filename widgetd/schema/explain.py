@@ -1,55 +1,41 @@
-"""Why a value does not fit, found within a budget.
+"""Find out why a value does not fit a schema, within a budget.
 
-The validator decides; this descends with the value to the keywords that fail,
-and of several alternatives takes the one that came nearest. Each subschema is
-held against each value once, so a recursive union costs what it has branches,
-not two to the power of its depth; an alternative of which a discriminating property
-tells that it was not meant is not entered, and of a long array only the elements at
-fault are. Nothing is said of a value that the validator admits.
+The engine decides; this module descends with the value to the keywords that fail. Each
+subschema's own keywords are decided by jsonschema-rs (`engine.LeafValidator`), only the keywords
+that hold further schemas are followed here. Compiling every subschema as a validator of its own
+would be shorter, but its cost may be the square of the schema's, and a dynamic reference cannot
+be compiled outside its context.
+
+Each subschema is held against each value once, so a recursive union costs as much as it has
+branches instead of 2^depth. An alternative that a discriminator rules out is not entered, and of
+a long array only elements at fault are. A value that the engine admits has no faults.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 
 from widgetd.errors import nearest
-from widgetd.schema.applicators import (
-    conditional,
-    declared_parts,
-    dependent,
-    element_part,
-    element_parts,
-    evaluated,
-    needed,
-)
-from widgetd.schema.describe import describe
-from widgetd.schema.document import Document, Subschema
+from widgetd.schema.document import Document
 from widgetd.schema.engine import IsValid, LeafValidator, matches
-from widgetd.schema.faults import (
-    MISSING,
-    NEEDLESS_NULL,
-    Alternatives,
-    Budget,
-    Fault,
-    Faults,
-    most_telling,
+from widgetd.schema.json_values import MISSING, Json, steps
+from widgetd.schema.keywords import (
+    Subschema,
+    find_dependent,
+    find_element,
+    list_required,
+    split_elements,
 )
-from widgetd.schema.json_values import Json, steps
-
-# In units of `Budget`.
-BUDGET = 9_000
-# More than a message has room for, fewer than a large array can have.
-MOST_FAULTS = 64
-# Questions within questions before they are asked from a fresh stack, far below Python's limit.
-DEEPEST = 40
-# An array of more elements than this is not looked through one by one.
-LONG = 64
+from widgetd.schema.limits import LIMITS, ExplanationBudget
+from widgetd.schema.phrase import ArgumentFault, Faults, describe
+from widgetd.schema.rank import NEEDLESS_NULL, Alternatives, pick_most_telling
 
 
 class _TooDeepError(Exception):
-    """A question that must be answered first, from a shallower stack."""
+    """The descent reached a pair that must be decided first, from a shallower stack."""
 
     def __init__(self, schema: Mapping[str, Json], value: Json) -> None:
         self.schema = schema
@@ -57,218 +43,233 @@ class _TooDeepError(Exception):
 
 
 class Explainer:
-    """Finds faults within one budget, and remembers what was held against what.
+    """Finds faults within one budget, and caches what was held against what.
 
     Args:
         document: The schema.
-        part_validator: Makes what decides about one part of it; None where it cannot.
-        budget: What it may cost, in units of `Budget`.
-        greedy: Whether of several alternatives only the one is looked into that seems nearest,
-            and what is missing is told before anything else.
+        part_validator: Compiles the validator of one part; returns None if it cannot.
+        budget: The units that all questions to this explainer may spend together.
+        greedy: Examine only the likeliest of several alternatives, and report missing properties
+            first: for a guess where an exhaustive explanation did not finish.
     """
 
     def __init__(
         self,
         document: Document,
         part_validator: Callable[[Subschema], IsValid | None],
-        budget: int = BUDGET,
+        budget: ExplanationBudget | None = None,
         *,
         greedy: bool = False,
     ) -> None:
         self.document = document
         self.targets = document.targets
-        self.budget = Budget(budget)
+        self.budget = budget or ExplanationBudget()
         self._greedy = greedy
         self._depth = 0
-        # By identity, which is a name only while what has it lives; so both are kept.
-        self._asked: dict[tuple[int, int], tuple[Subschema, Json]] = {}
+        # By identity, which is unique only while the objects live; so both are kept.
+        self._held: dict[tuple[int, int], tuple[Subschema, Json]] = {}
         self._known: dict[tuple[int, int], Faults] = {}
         self._part_validator = part_validator
         self._part_validators: dict[int, IsValid | None] = {}
         self._leaves = LeafValidator(document)
-        self._compare = Alternatives(document, self._leaves, self.budget)
+        self._alternatives = Alternatives(document, self._leaves, self.budget)
 
     @property
     def exhausted(self) -> bool:
-        """Whether the budget ran out, so that what was not looked at counts as fitting."""
+        """Whether the budget ran out; whatever was not examined then counts as fitting."""
         return self.budget.exhausted
 
     def fits(self, schema: Subschema, value: Json) -> bool:
-        """Whether `value` fits `schema`, as far as the budget could tell."""
-        return not self.faults(schema, value)
+        """Return whether `value` fits `schema`, as far as the budget allows to tell."""
+        return not self.find_faults(schema, value)
 
     def matches(self, pattern: str, text: str) -> bool:
-        """Whether `text` holds a match of `pattern`."""
+        """Return whether `text` contains a match of `pattern`."""
         self.budget.left -= 1
         return matches(pattern, text)
 
-    def faults(self, schema: Subschema, value: Json) -> Faults:
-        """Why `value` does not fit `schema`, at most `MOST_FAULTS` reasons; none where it fits."""
+    def find_faults(self, schema: Subschema, value: Json) -> Faults:
+        """Find out why `value` does not fit `schema`; empty if it fits."""
         if isinstance(schema, bool):
-            return () if schema else (Fault((), "false", value, schema),)
+            return () if schema else (ArgumentFault((), "false", value, schema),)
         if self._depth:
-            return self._answer(schema, value)
+            return self._recall(schema, value)
         questions = [(schema, value)]
         while True:
             try:
-                found = self._answer(*questions[-1])
+                faults = self._recall(*questions[-1])
             except _TooDeepError as first:
                 questions.append((first.schema, first.value))
             else:
                 questions.pop()
                 if not questions:
-                    return found
+                    return faults
 
-    def _answer(self, schema: Mapping[str, Json], value: Json) -> Faults:
+    def _recall(self, schema: Mapping[str, Json], value: Json) -> Faults:
         while len(schema) == 1 and (target := next(iter(self.targets(schema)), True)) is not True:
-            # A mere reference is what it leads to, whoever refers to it.
+            # A mere reference shares its target's result with every other reference to it.
             if target is False:
-                return (Fault((), "false", value, target),)
+                return (ArgumentFault((), "false", value, target),)
             schema = target
         key = (id(schema), id(value))
         if key not in self._known:
-            if key not in self._asked and not self._affords(schema, value):
+            if key not in self._held and not self._pay_for_holding(schema, value):
                 return ()
-            self._asked[key] = (schema, value)
-            if self._depth == DEEPEST:
+            self._held[key] = (schema, value)
+            if self._depth == LIMITS.recursion:
                 raise _TooDeepError(schema, value)
             self._depth += 1
             try:
-                self._known[key] = self._decided(schema, value)
+                self._known[key] = self._evaluate(schema, value)
             finally:
                 self._depth -= 1
         return self._known[key]
 
-    def _affords(self, schema: Mapping[str, Json], value: Json) -> bool:
-        """Pay for holding `value` against `schema`; whether enough was left."""
+    def _pay_for_holding(self, schema: Mapping[str, Json], value: Json) -> bool:
+        """Charge for holding `value` against `schema`; return whether that was affordable."""
         scalar = not isinstance(value, (dict, list))
-        self.budget.left -= Budget.HOLDING_SCALAR if scalar else Budget.HOLDING
-        if isinstance(value, dict):  # whose every key the library looks at first
-            self.budget.left -= len(value) // Budget.RUN_THROUGH
+        self.budget.left -= (
+            ExplanationBudget.HOLDING_SCALAR if scalar else ExplanationBudget.HOLDING
+        )
+        if isinstance(value, dict):  # the library reads every key first
+            self.budget.left -= len(value) // ExplanationBudget.RUN_THROUGH
         if schema.get("uniqueItems") is True:
-            self.budget.pay_for_all(value, Budget.DEDUPLICATED)
+            self.budget.pay_for_all(value, ExplanationBudget.DEDUPLICATED)
         return not self.exhausted
 
-    def _decided(self, schema: Mapping[str, Json], value: Json) -> Faults:
+    def _evaluate(self, schema: Mapping[str, Json], value: Json) -> Faults:
         if keyword := self._leaves.failing(schema, value):
-            return (Fault((), keyword, value, schema),)
-        found: list[Fault] = []
-        for faults in self._applied(schema, value):
+            return (ArgumentFault((), keyword, value, schema),)
+        found: list[ArgumentFault] = []
+        for faults in self._descend(schema, value):
             found += faults
-            if len(found) >= MOST_FAULTS or self._given_up:
+            if len(found) >= LIMITS.faults or self._given_up:
                 break
-        return tuple(found[:MOST_FAULTS])
+        return tuple(found[: LIMITS.faults])
 
     @property
     def _given_up(self) -> bool:
-        """Whether there is no point in going on; who is greedy still tells what was found."""
+        """Whether to stop; a greedy explanation still reports what it has found."""
         return self.exhausted and not self._greedy
 
-    def _applied(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+    def _descend(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         for part in (*self.targets(schema), *schema.get("allOf", ())):
-            yield self.faults(part, value)
+            yield self.find_faults(part, value)
         if isinstance(value, dict):
-            yield from self._properties(schema, value)
+            yield from self._check_properties(schema, value)
         if isinstance(value, list):
-            for index in self._suspects(schema, value):
+            for index in self._find_suspects(schema, value):
                 self.budget.left -= 1
-                yield self._undeclared(schema, index, element_part(schema, index), value[index])
+                part = find_element(schema, index)
+                yield self._check_inside(schema, index, part, value[index])
             if "contains" in schema:
-                yield self._contained(schema, value)
-        for part in (*conditional(self, schema, value), *dependent(schema, value)):
+                yield self._check_contains(schema, value)
+        for part in (*self._find_conditional(schema, value), *find_dependent(schema, value)):
             if part is not schema.get("if"):
-                yield self.faults(part, value)
-        yield from self._alternatives(schema, value)
+                yield self.find_faults(part, value)
+        yield from self._check_alternatives(schema, value)
         if "not" in schema and self.fits(schema["not"], value) and not self.exhausted:
             phrase = f"anything but {describe(self.document, schema['not'])}"
-            yield (Fault((), "not", value, schema, phrase),)
-        yield from self._unevaluated(schema, value)
+            yield (ArgumentFault((), "not", value, schema, phrase),)
+        yield from self._check_unevaluated(schema, value)
 
-    def _inside(self, step: str | int, schema: Subschema, value: Json) -> Faults:
-        faults = self.faults(schema, value)
-        self.budget.left -= len(faults)
-        return tuple(Fault((step, fault.trail), *fault[1:]) for fault in faults)
+    def _check_unevaluated(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+        keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
+        if keyword in schema and isinstance(value, (dict, list)):
+            self.budget.left -= len(value)
+            if self.exhausted:
+                return
+            evaluated = self._find_evaluated(schema, value, keyword)
+            for step, inner in steps(value):
+                if step not in evaluated:
+                    yield self._check_inside(schema, step, schema[keyword], inner)
 
-    def _properties(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
-        wanted = frozenset(needed(schema, value))
-        absent = sorted(wanted - value.keys())
-        # In the author's order, so that the first faults told are those a caller meets first.
+    def _check_properties(
+        self, schema: Mapping[str, Json], value: dict[str, Json]
+    ) -> Iterator[Faults]:
+        required = frozenset(list_required(schema, value))
+        absent = sorted(required - value.keys())
+        # In the author's order, so the first faults are those that a caller meets first.
         known = [*schema.get("properties", ()), *absent]
         for name in dict.fromkeys([*absent, *known] if self._greedy else known):
             if name in value:
-                yield from self._property(schema, name, value[name], wanted)
+                yield from self._check_property(schema, name, value[name], required)
             elif name in absent:
-                part = next(declared_parts(self, schema, name), True)
-                yield (Fault((name, ()), "required", MISSING, part),)
+                part = next(self.find_named(schema, name), True)
+                yield (ArgumentFault((name, ()), "required", MISSING, part),)
         declared = frozenset(known)
         for name, inner in value.items():
             if self.exhausted:
                 return
             if name not in declared:
-                yield from self._property(schema, name, inner, wanted)
-        if "propertyNames" in schema:
-            yield from self._names(schema, value)
-
-    def _property(
-        self, schema: Mapping[str, Json], name: str, inner: Json, wanted: frozenset[str]
-    ) -> Iterator[Faults]:
-        self.budget.left -= 1
-        parts = list(declared_parts(self, schema, name))
-        others = schema.get("additionalProperties", True)
-        if not parts and others is False:
-            yield self._undeclared(schema, name, False, inner)
-            return
-        for part in parts or [others]:
-            faults = self._inside(name, part, inner)
-            if inner is None and name not in wanted:
-                faults = tuple(fault._replace(keyword=NEEDLESS_NULL) for fault in faults)
-            yield faults
-
-    def _names(self, schema: Mapping[str, Json], value: dict[str, Json]) -> Iterator[Faults]:
-        for name, inner in value.items():
+                yield from self._check_property(schema, name, inner, required)
+        for name, inner in value.items() if "propertyNames" in schema else ():
             if self.exhausted:
                 return
             if not self.fits(schema["propertyNames"], name):
-                wanted = describe(self.document, schema["propertyNames"])
-                phrase = f"a property whose name is {wanted}"
-                yield (Fault((name, ()), "propertyNames", inner, schema, phrase),)
+                expected = describe(self.document, schema["propertyNames"])
+                phrase = f"a property whose name is {expected}"
+                yield (ArgumentFault((name, ()), "propertyNames", inner, schema, phrase),)
 
-    def _undeclared(
+    def _check_property(
+        self, schema: Mapping[str, Json], name: str, inner: Json, required: frozenset[str]
+    ) -> Iterator[Faults]:
+        self.budget.left -= 1
+        parts = list(self.find_named(schema, name))
+        if not parts:
+            others = schema.get("additionalProperties", True)
+            if others is False:
+                yield self._check_inside(schema, name, False, inner)
+                return
+            parts = [others]
+        for part in parts:
+            # Not `_check_inside`: a declared property that is `false` is not a misspelt one.
+            faults = self._relocate(name, self.find_faults(part, inner))
+            if inner is None and name not in required:
+                faults = tuple(fault._replace(keyword=NEEDLESS_NULL) for fault in faults)
+            yield faults
+
+    def _check_inside(
         self, schema: Mapping[str, Json], step: str | int, part: Subschema, inner: Json
     ) -> Faults:
         if part is not False:
-            return self._inside(step, part, inner)
+            return self._relocate(step, self.find_faults(part, inner))
         phrase = "nothing here"
         if isinstance(step, str):
-            meant = nearest(step, tuple(schema.get("properties", {})))
-            phrase = "no such property" + (f" (did you mean {meant}?)" if meant else "")
-        return (Fault((step, ()), "additionalProperties", inner, schema, phrase),)
+            known = nearest(step, tuple(schema.get("properties", {})))
+            phrase = "no such property" + (f" (did you mean {known}?)" if known else "")
+        return (ArgumentFault((step, ()), "additionalProperties", inner, schema, phrase),)
 
-    def _suspects(self, schema: Mapping[str, Json], value: list[Json]) -> Iterable[int]:
-        """The elements to look at: of a long array a few of those that the validator refuses."""
-        first, rest = element_parts(schema)
-        placed = range(min(len(first), len(value)))
+    def _relocate(self, step: str | int, faults: Faults) -> Faults:
+        self.budget.left -= len(faults)
+        return tuple(ArgumentFault((step, fault.trail), *fault[1:]) for fault in faults)
+
+    def _find_suspects(self, schema: Mapping[str, Json], value: list[Json]) -> Iterable[int]:
+        """Return the elements to examine: of a long array only some that the engine refuses."""
+        first, rest = split_elements(schema)
+        positioned = range(min(len(first), len(value)))
         if rest is True:
-            return placed
-        is_valid = self._element_validator(rest, value)
+            return positioned
+        is_valid = self._compile_for_elements(rest, value)
         if is_valid is None:
-            return range(len(value) if len(value) <= LONG or not self.exhausted else 0)
+            is_short = len(value) <= LIMITS.short_array
+            return range(len(value) if is_short or not self.exhausted else 0)
         others = range(len(first), len(value))
         refused = (index for index in others if not is_valid(value[index]))
-        return [*placed, *islice(refused, MOST_FAULTS)]
+        return [*positioned, *islice(refused, LIMITS.faults)]
 
-    def _element_validator(self, schema: Subschema, value: list[Json]) -> IsValid | None:
-        """What decides whether elements of `value` fit `schema`; None where it is not asked."""
-        if len(value) <= LONG or isinstance(schema, bool):
+    def _compile_for_elements(self, schema: Subschema, value: list[Json]) -> IsValid | None:
+        """Return what decides about elements of `value`; None if compiling it does not pay."""
+        if len(value) <= LIMITS.short_array or isinstance(schema, bool):
             return None
-        self.budget.pay_for_all(value, Budget.RUN_THROUGH)
+        self.budget.pay_for_all(value, ExplanationBudget.RUN_THROUGH)
         if not self.exhausted and id(schema) not in self._part_validators:
-            self.budget.left -= Budget.COMPILING
+            self.budget.left -= ExplanationBudget.COMPILING
             self._part_validators[id(schema)] = self._part_validator(schema)
         return None if self.exhausted else self._part_validators[id(schema)]
 
-    def _contained(self, schema: Mapping[str, Json], value: list[Json]) -> Faults:
-        is_valid = self._element_validator(schema["contains"], value)
+    def _check_contains(self, schema: Mapping[str, Json], value: list[Json]) -> Faults:
+        is_valid = self._compile_for_elements(schema["contains"], value)
         if self.exhausted:
             return ()
         fitting = sum(map(is_valid or partial(self.fits, schema["contains"]), value))
@@ -276,38 +277,102 @@ class Explainer:
         if least <= fitting <= most or self.exhausted:
             return ()
         bound = f"at least {least}" if fitting < least else f"at most {most}"
-        wanted = describe(self.document, schema["contains"])
-        phrase = f"an array with {bound} of this kind: {wanted}"
-        return (Fault((), "contains", value, schema, phrase),)
+        expected = describe(self.document, schema["contains"])
+        phrase = f"an array with {bound} of this kind: {expected}"
+        return (ArgumentFault((), "contains", value, schema, phrase),)
 
-    def _unevaluated(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
-        keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
-        if keyword in schema and isinstance(value, (dict, list)):
-            self.budget.left -= len(value)
-            if self.exhausted:
-                return
-            seen = evaluated(self, schema, value, but=keyword)
-            for step, inner in steps(value):
-                if step not in seen:
-                    yield self._undeclared(schema, step, schema[keyword], inner)
-
-    def _alternatives(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
+    def _check_alternatives(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         for keyword in ("anyOf", "oneOf"):
             alternatives = parts = schema.get(keyword, ())
             if parts and self._greedy:
-                parts = self._compare.likeliest(parts, value)
-            branches = [self._branch(part, value) for part in parts]
+                parts = self._alternatives.pick_likeliest(parts, value)
+            branches = [self._check_branch(part, value) for part in parts]
             fitting = sum(not faults for faults in branches)
             if parts and not fitting:
-                yield most_telling(self.document, alternatives, value, branches)
+                yield pick_most_telling(self.document, alternatives, value, branches)
             elif keyword == "oneOf" and fitting > 1 and not self.exhausted:
                 phrase = f"a value that fits one of {len(branches)} alternatives, not {fitting}"
-                yield (Fault((), keyword, value, schema, phrase),)
+                yield (ArgumentFault((), keyword, value, schema, phrase),)
 
-    def _branch(self, schema: Subschema, value: Json) -> Faults:
-        """Why `value` does not fit one of several alternatives; one fault where that tells."""
+    def _check_branch(self, schema: Subschema, value: Json) -> Faults:
         if self._given_up:
             return ()
-        self.budget.left -= Budget.DISCRIMINATING
-        wrong = self._compare.wrong_discriminator(schema, value)
-        return (wrong,) if wrong else self.faults(schema, value)
+        self.budget.left -= ExplanationBudget.DISCRIMINATING
+        wrong = self._alternatives.find_wrong_discriminator(schema, value)
+        return (wrong,) if wrong else self.find_faults(schema, value)
+
+    def collect_applicable(
+        self, schemas: Iterable[Subschema], value: Json
+    ) -> list[Mapping[str, Json]]:
+        """Collect every schema that applies to a fitting `value`, each once, outer before inner.
+
+        Once, because two ways to the same schema would be four a level deeper.
+        """
+        found: dict[int, Mapping[str, Json]] = {}
+        waiting = deque(schemas)
+        while waiting:
+            schema = waiting.popleft()
+            if isinstance(schema, bool) or id(schema) in found:
+                continue
+            found[id(schema)] = schema
+            waiting.extend([*self.targets(schema), *schema.get("allOf", ())])
+            for keyword in ("anyOf", "oneOf"):
+                branches = schema.get(keyword, ())
+                waiting.extend(branch for branch in branches if self.fits(branch, value))
+            waiting.extend(self._find_conditional(schema, value))
+            waiting.extend(find_dependent(schema, value))
+        return list(found.values())
+
+    def _find_conditional(self, schema: Mapping[str, Json], value: Json) -> Iterator[Subschema]:
+        """Yield `if` and `then`, or `else`."""
+        if "if" not in schema:
+            return
+        if self.fits(schema["if"], value):
+            yield schema["if"]
+            yield schema.get("then", True)
+        else:
+            yield schema.get("else", True)
+
+    def find_properties(self, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:
+        """Yield the schemas of the property `name`, by the keywords of `schema` alone."""
+        declared = list(self.find_named(schema, name))
+        yield from declared
+        if not declared and "additionalProperties" in schema:
+            yield schema["additionalProperties"]
+
+    def find_named(self, schema: Mapping[str, Json], name: str) -> Iterator[Subschema]:
+        """Yield the schemas of the property `name` that are declared for its name."""
+        properties = schema.get("properties", {})
+        if name in properties:
+            yield properties[name]
+        for pattern, part in schema.get("patternProperties", {}).items():
+            if not self.exhausted and self.matches(pattern, name):
+                yield part
+
+    def _find_evaluated(self, schema: Mapping[str, Json], value: Json, but: str) -> set[str | int]:
+        """Return the properties or elements that `schema` evaluates without its keyword `but`.
+
+        Source: JSON Schema 2020-12 core, section 11.
+        """
+        evaluated: set[str | int] = set()
+        for part in self.collect_applicable([schema], value):
+            keywords = part.keys() - {but} if part is schema else part.keys()
+            if isinstance(value, dict):
+                if keywords & {"additionalProperties", "unevaluatedProperties"}:
+                    evaluated.update(value)
+                else:
+                    declared = partial(self.find_named, part)
+                    evaluated.update(n for n in value if next(declared(n), None) is not None)
+                continue
+            first, _ = split_elements(part)
+            rest = "additionalItems" if isinstance(part.get("items"), list) else "items"
+            if keywords & {"unevaluatedItems", rest}:
+                evaluated.update(range(len(value)))
+                continue
+            evaluated.update(range(min(len(first), len(value))))
+            evaluated.update(
+                index
+                for index, element in enumerate(value if "contains" in part else ())
+                if self.exhausted or self.fits(part["contains"], element)
+            )
+        return evaluated

@@ -40,6 +40,9 @@ TYPES = tuple(dict.fromkeys(JSON_TYPES.values()))
 
 EMPTY = (None,)
 
+MISSING = object()
+"""The value of something that is absent, where null would be a value."""
+
 _LEAST, _MOST = -(2**63), 2**64 - 1
 """The integers that 64 bits hold, with a sign or without; beyond them readers of JSON disagree."""
 
@@ -164,8 +167,8 @@ def too_deep(value: Json, deepest: int) -> bool:
     return bool(level)
 
 
-def nodes(value: Json, most: int) -> int:
-    """Of how many values `value` is made, itself included; counted little further than `most`."""
+def count_nodes(value: Json, most: int) -> int:
+    """Count the values of which `value` is made, itself included, to little more than `most`."""
     count = 1
     waiting = [value]
     while waiting and count <= most:
@@ -199,8 +202,8 @@ def size(value: Json, most: int) -> int:
     return count
 
 
-def nulls(value: Json, most: int) -> int:
-    """How many properties in `value` are null; `most` where there are more."""
+def count_nulls(value: Json, most: int) -> int:
+    """Count the properties in `value` that are null, up to `most`."""
     count = 0
     waiting = [value]
     while waiting and count < most:
@@ -268,6 +271,28 @@ def to_json(value: object) -> bytes:
         return orjson.dumps(value, default=dict)
     except orjson.JSONEncodeError:
         return json.dumps(value, default=dict).encode()
+
+
+def replace_at(value: Json, by: Mapping[Path, Json]) -> Json:
+    """Copy `value` with the values of `by` at its paths, none of which lies inside another.
+
+    Everything beside these paths is shared with `value`. `MISSING` removes a property.
+    """
+    copies: dict[Path, Json] = {}
+    for path, new in by.items():
+        if not path:
+            return new
+        for length in range(len(path)):
+            at = path[:length]
+            if at not in copies:
+                copies[at] = (copies[at[:-1]][at[-1]] if at else value).copy()
+                if at:
+                    copies[at[:-1]][at[-1]] = copies[at]
+        if new is MISSING:
+            del copies[path[:-1]][path[-1]]
+        else:
+            copies[path[:-1]][path[-1]] = new
+    return copies[()] if by else value
 
 
 def copied(value: Json, deepest: int) -> Json:

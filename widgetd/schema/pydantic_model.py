@@ -29,14 +29,18 @@ from pydantic_core import CoreSchema, core_schema
 
 from widgetd.errors import CallError
 from widgetd.limits import Limits
-from widgetd.schema.applicators import element_part, held_to, property_parts
-from widgetd.schema.argument_errors import call_error, invalid_arguments
-from widgetd.schema.document import Subschema
 from widgetd.schema.explain import Explainer
-from widgetd.schema.faults import unexplained
 from widgetd.schema.json_values import Json, copied
+from widgetd.schema.keywords import Subschema, find_element
+from widgetd.schema.limits import LIMITS
+from widgetd.schema.phrase import build_argument_error
 from widgetd.schema.types import Type, conjunction, properties, referenced, required, types_of
-from widgetd.schema.validator import Schema, compile_schema, refuse_what_is_not_json
+from widgetd.schema.validator import (
+    Schema,
+    build_unexplained,
+    compile_schema,
+    refuse_what_is_not_json,
+)
 
 # A type, or a reference to a model that is still being made.
 Hint: TypeAlias = Any
@@ -65,8 +69,6 @@ BOUNDS: Mapping[str, Mapping[str, str]] = {
 
 # How many unions and arrays, one in the other, are described.
 DEEPEST = 32
-# What finding the models of some arguments may cost, in units of `faults.Budget`.
-EVALUATIONS = 500_000
 
 
 def json_schema_to_pydantic(
@@ -258,7 +260,9 @@ class _Models:
                 self._check_part(schema, sent)
         except CallError as error:
             raise ValueError(str(error)) from None
-        inside: dict[str, Json] = self._inside([schema], sent, self._schema.explainer(EVALUATIONS))
+        inside: dict[str, Json] = self._inside(
+            [schema], sent, self._schema.explainer(LIMITS.model_units)
+        )
         return inside
 
     def _check_part(self, schema: Mapping[str, Json], sent: Json) -> None:
@@ -266,18 +270,20 @@ class _Models:
         is_valid = self._schema.part_validator(schema)
         if is_valid is not None and is_valid(sent):
             return
-        faults = self._schema.explainer(EVALUATIONS).faults(schema, sent)
+        faults = self._schema.explainer(LIMITS.model_units).find_faults(schema, sent)
         if faults or is_valid is not None:
-            told = faults or (unexplained(schema, sent),)
-            raise call_error(invalid_arguments(self._document, told, ()), ())
+            faults = faults or (build_unexplained(schema, sent),)
+            raise build_argument_error(self._document, faults)
 
     def _inside(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """`value`, held to all of `schemas`, with models in it, though not itself one."""
-        parts = held_to(explainer, schemas, value) if isinstance(value, (dict, list)) else []
+        parts = (
+            explainer.collect_applicable(schemas, value) if isinstance(value, (dict, list)) else []
+        )
         if isinstance(value, dict):
             return {
                 name: self._modelled(
-                    [held for part in parts for held in property_parts(explainer, part, name)],
+                    [held for part in parts for held in explainer.find_properties(part, name)],
                     inner,
                     explainer,
                 )
@@ -285,7 +291,7 @@ class _Models:
             }
         if isinstance(value, list):
             return [
-                self._modelled([element_part(part, index) for part in parts], inner, explainer)
+                self._modelled([find_element(part, index) for part in parts], inner, explainer)
                 for index, inner in enumerate(value)
             ]
         return value
@@ -293,7 +299,7 @@ class _Models:
     def _modelled(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
         """`value` as the model of the first of its schemas that has one."""
         inside = self._inside(schemas, value, explainer)
-        parts = held_to(explainer, schemas, value) if isinstance(value, dict) else ()
+        parts = explainer.collect_applicable(schemas, value) if isinstance(value, dict) else ()
         name = next((self._names[id(part)] for part in parts if id(part) in self._names), None)
         if name is None:
             return inside

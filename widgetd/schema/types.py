@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from widgetd.schema.applicators import element_parts
-from widgetd.schema.document import Document, Subschema
+from widgetd.schema.document import Document
 from widgetd.schema.json_values import Json
+from widgetd.schema.keywords import Subschema, list_types, split_elements
 
 # Keywords beside a reference that make it more than a name for what it leads to.
 TELLING = frozenset({"properties", "allOf", "anyOf", "oneOf", "const", "enum"})
@@ -50,7 +50,7 @@ def types_of(document: Document, schema: Subschema) -> tuple[Type, ...]:
         for keyword in ("anyOf", "oneOf"):
             if branches := part.get(keyword):
                 return tuple(Type("alternative", inside=(branch,)) for branch in branches)
-    named = next((names for part in parts if (names := type_names(part))), ())
+    named = next((names for part in parts if (names := list_types(part))), ())
     is_record = any(part.get("properties") for part in parts)
     if is_record and not named:
         named = ("object",)
@@ -61,7 +61,7 @@ def _typed(name: str, parts: list[Mapping[str, Json]], *, is_record: bool) -> Ty
     if name == "array":
         elements: list[Subschema] = []
         for part in parts:
-            first, rest = element_parts(part)
+            first, rest = split_elements(part)
             elements += first
             if rest is not False and (rest is not True or not elements):
                 elements.append(rest)
@@ -72,14 +72,6 @@ def _typed(name: str, parts: list[Mapping[str, Json]], *, is_record: bool) -> Ty
         values = [part.get("additionalProperties", True) for part in parts]
         return Type("map", inside=tuple(one for one in values if not isinstance(one, bool)))
     return Type("scalar", name)
-
-
-def type_names(schema: Mapping[str, Json]) -> tuple[str, ...]:
-    """The types that `schema` names; none where it names none."""
-    named = schema.get("type")
-    if isinstance(named, str):
-        return (named,)
-    return tuple(str(name) for name in named) if isinstance(named, list) else ()
 
 
 def properties(document: Document, schema: Subschema) -> dict[str, list[Subschema]]:

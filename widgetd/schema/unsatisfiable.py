@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from widgetd.schema.applicators import element_parts
-from widgetd.schema.document import Document, Subschema
+from widgetd.schema.document import Document
 from widgetd.schema.json_values import TYPES, Json, is_number, is_type, pointer
-from widgetd.schema.types import type_names
+from widgetd.schema.keywords import Subschema, list_types, split_elements
 
 BUDGET = 2_000
 DEEPEST = 64
@@ -64,7 +63,7 @@ class _Search:
     def _reasons(
         self, schema: Mapping[str, Json], at: str, possible: tuple[str, ...]
     ) -> Iterator[Reason]:
-        if named := type_names(schema):
+        if named := list_types(schema):
             wide = {"number" if name == "integer" else name for name in named}
             possible = tuple(name for name in possible if name in wide)
         if not possible:
@@ -109,7 +108,7 @@ class _Search:
         if name == "object":
             yield from self._object(schema, at)
         elif name == "array":
-            first, rest = element_parts(schema)
+            first, rest = split_elements(schema)
             needs_one = not first and schema.get("minItems", 0) > 0
             if needs_one and (reason := self.reason(rest, at + "/items")):
                 yield reason

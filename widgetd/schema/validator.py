@@ -11,36 +11,32 @@ from functools import cached_property
 
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
-from widgetd.schema.argument_errors import Example, call_error, invalid_arguments
-from widgetd.schema.coerce import coerced
+from widgetd.schema.coerce import coerce
 from widgetd.schema.defaults import filled
-from widgetd.schema.describe import shown
-from widgetd.schema.document import Document, Subschema, read_document
-from widgetd.schema.engine import IsValid, compiled, part_validator, refuse_patterns
-from widgetd.schema.explain import BUDGET, MOST_FAULTS, Explainer
-from widgetd.schema.faults import unexplained
+from widgetd.schema.document import Document, read_document
+from widgetd.schema.engine import IsValid, Work, compiled, part_validator, refuse_patterns
+from widgetd.schema.explain import Explainer
 from widgetd.schema.json_values import (
     Json,
     copied,
+    count_nulls,
     dotted,
     error_at,
     is_json,
     not_json,
-    nulls,
     size,
     too_deep,
 )
+from widgetd.schema.keywords import Subschema, list_types
+from widgetd.schema.limits import LIMITS, ExplanationBudget
+from widgetd.schema.phrase import (
+    ArgumentFault,
+    ExampleArguments,
+    build_argument_error,
+    shorten_json,
+)
 from widgetd.schema.sampling.sample import sample, smallest
-from widgetd.schema.types import type_names
 from widgetd.schema.unsatisfiable import unsatisfiable
-from widgetd.schema.work import MOST, Work
-
-# What finding the alternatives that bring defaults may cost, in units of `faults.Budget`.
-FILLING = 100_000
-# What finding out about one null may cost besides, and of how many.
-A_NULL, MOST_NULLS = 200, 250
-# What guessing at faults may cost, where the budget of an explanation did not suffice.
-GUESSING = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,39 +108,46 @@ class Schema:
             return Checked(arguments=arguments)
         refuse_what_is_not_json(arguments, self._limits.json_depth)
         if self._work.is_too_much(arguments):
+            count = size(arguments, LIMITS.validation_values)
             raise CallError(
                 "W2011",
-                f"the arguments hold {size(arguments, MOST):,} values, too many for a schema of "
+                f"the arguments hold {count:,} values, too many for a schema of "
                 f"{self.document.size:,} parts to be held to; send fewer, or shorter texts",
             )
         if strict:
             explainer = self.explainer()
-            faults = explainer.faults(self.document.root, arguments)
+            faults = explainer.find_faults(self.document.root, arguments)
         else:
-            explainer = self.explainer(BUDGET + A_NULL * nulls(arguments, MOST_NULLS))
-            arguments, told, faults = coerced(arguments, explainer, self.admits)
-            if told:
-                return Checked(arguments=arguments, coerced=told)
+            nulls = count_nulls(arguments, LIMITS.nulls)
+            explainer = self.explainer(LIMITS.explanation_units + LIMITS.units_per_null * nulls)
+            arguments, coerced, faults = coerce(arguments, explainer, self.admits)
+            if coerced:
+                return Checked(arguments=arguments, coerced=coerced)
         if explainer.exhausted:
-            guesses = Explainer(self.document, self.part_validator, GUESSING, greedy=True)
-            faults = guesses.faults(self.document.root, arguments) or faults
-        faults = faults or (unexplained(self.document.root, arguments),)
-        found = invalid_arguments(self.document, faults, sensitive)
-        more = explainer.exhausted or len(faults) >= MOST_FAULTS
-        raise call_error(found, self._examples(example() if example else None), more=more)
+            budget = ExplanationBudget(LIMITS.guess_units)
+            guesses = Explainer(self.document, self.part_validator, budget, greedy=True)
+            faults = guesses.find_faults(self.document.root, arguments) or faults
+        faults = faults or (build_unexplained(self.document.root, arguments),)
+        raise build_argument_error(
+            self.document,
+            faults,
+            sensitive=sensitive,
+            examples=self._examples(example() if example else None),
+            more=explainer.exhausted or len(faults) >= LIMITS.faults,
+        )
 
-    def _examples(self, authors: Mapping[str, Json] | None) -> Iterator[Example]:
+    def _examples(self, authors: Mapping[str, Json] | None) -> Iterator[ExampleArguments]:
         if authors is not None:
-            yield Example(name="Valid example", arguments=authors, admits=self.admits)
+            yield ExampleArguments(name="Valid example", arguments=authors, admits=self.admits)
         if self.smallest is not None:
             name = "Smallest valid example"
-            yield Example(name=name, arguments=self.smallest, admits=self.admits)
+            yield ExampleArguments(name=name, arguments=self.smallest, admits=self.admits)
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """`arguments` with the schema's defaults where properties are absent, at any depth."""
         if not self._has_defaults:
             return arguments
-        return filled(self.explainer(FILLING), self.document.root, arguments)
+        return filled(self.explainer(LIMITS.defaults_units), self.document.root, arguments)
 
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
@@ -158,15 +161,20 @@ class Schema:
             return sample(self, state="required") or self.smallest
         return self.smallest
 
-    def explainer(self, budget: int = BUDGET) -> Explainer:
+    def explainer(self, units: int = LIMITS.explanation_units) -> Explainer:
         """What says whether and why values do not fit this schema's parts, within a budget."""
-        return Explainer(self.document, self.part_validator, budget)
+        return Explainer(self.document, self.part_validator, ExplanationBudget(units))
 
     def part_validator(self, part: Subschema) -> IsValid | None:
         """What decides about `part` of this schema, compiled on first use; None where it cannot."""
         if id(part) not in self._part_validators:
             self._part_validators[id(part)] = part_validator(self.document, part)
         return self._part_validators[id(part)]
+
+
+def build_unexplained(schema: Subschema, value: Json) -> ArgumentFault:
+    """Return the fault of a value that does not fit although no failing keyword was found."""
+    return ArgumentFault((), "", value, schema, "an object that fits the input schema")
 
 
 def refuse_what_is_not_json(arguments: Json, deepest: int = Limits().json_depth) -> None:
@@ -198,8 +206,8 @@ def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None =
     document = read_document(verbatim, limits)
     refuse_patterns(document)
     is_valid = compiled(verbatim)
-    if type_names(document.root) not in ((), ("object",)):
-        said = shown(document.root["type"], 80)
+    if list_types(document.root) not in ((), ("object",)):
+        said = shorten_json(document.root["type"], 80)
         advice = 'write "type": "object", and what is wanted as one of its properties'
         raise error_at("W1204", "/type", f"the arguments are said to be {said}", advice)
     if reason := unsatisfiable(document):

@@ -19,7 +19,7 @@ from jmespath.visitor import TreeInterpreter
 
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import copied, nodes, pointer, size, too_deep
+from widgetd.schema.json_values import copied, count_nodes, pointer, size, too_deep
 from widgetd.template.budget import UNFIT
 
 LONGEST = 4096
@@ -56,7 +56,7 @@ class Query:
         except _SpentError:
             raise _failed(self.text, f"it takes more than {MOST:,} steps") from None
         # In this order: what is shared is looked at as if it were not, and may be wide, too.
-        is_large = nodes(found, MOST) > MOST or size(found, MOST) > MOST
+        is_large = count_nodes(found, MOST) > MOST or size(found, MOST) > MOST
         if is_large or too_deep(found, Limits().json_depth):
             raise _failed(self.text, f"it finds more than {MOST:,} values")
         try:

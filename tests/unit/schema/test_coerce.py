@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from widgetd.errors import CallError
-from widgetd.schema.coerce import coerced
-from widgetd.schema.explain import BUDGET, Explainer
+from widgetd.schema.coerce import coerce
+from widgetd.schema.explain import Explainer
+from widgetd.schema.limits import LIMITS
 from widgetd.schema.validator import compile_schema
 
 OBJECT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -317,18 +318,18 @@ def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much
     asked = 0
 
     class Counting(Explainer):
-        def faults(self, part: Any, value: Any) -> Any:
+        def find_faults(self, part: Any, value: Any) -> Any:
             nonlocal asked
             asked += 1
-            return super().faults(part, value)
+            return super().find_faults(part, value)
 
     explainer = Counting(schema.document, schema.part_validator)
-    _, told, _ = coerced({"x": [{"a": None} for _ in range(50_000)]}, explainer, schema.admits)
+    _, told, _ = coerce({"x": [{"a": None} for _ in range(50_000)]}, explainer, schema.admits)
 
     assert result.arguments == {"x": [{}] * 300}
     assert not told
-    assert asked < BUDGET
-    assert explainer.budget.left > -BUDGET
+    assert asked < LIMITS.explanation_units
+    assert explainer.budget.left > -LIMITS.explanation_units
 
 
 def test_a_null_in_every_level_of_deep_arguments_is_read_as_absent() -> None:

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from tests.corpus import corpus_files, needs_corpus
-from widgetd.schema.describe import FORMATS
+from widgetd.schema.phrase import FORMATS
 from widgetd.schema.sampling.pattern_strings import pattern_strings
 from widgetd.schema.sampling.sample import State, sample, smallest
 from widgetd.schema.validator import Schema, compile_schema

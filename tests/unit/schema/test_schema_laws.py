@@ -68,7 +68,7 @@ def test_an_explanation_finds_fault_exactly_where_the_validator_does(
     schema, arguments = call
     explainer = schema.explainer()
 
-    faults = explainer.faults(schema.document.root, arguments)
+    faults = explainer.find_faults(schema.document.root, arguments)
 
     event(f"admits: {schema.admits(arguments)}")
     assume(not explainer.exhausted)
@@ -83,7 +83,7 @@ def test_every_rejection_in_every_draft_has_a_sentence_and_a_place_at_which_the_
     schema = compiled(source)
     explainer = schema.explainer()
 
-    faults = explainer.faults(schema.document.root, arguments)
+    faults = explainer.find_faults(schema.document.root, arguments)
 
     event(f"admits: {schema.admits(arguments)}")
     assume(not explainer.exhausted)
@@ -145,7 +145,7 @@ def test_a_keyword_is_at_fault_exactly_in_the_drafts_that_know_it(keyword: str, 
         return
     schema = compile_schema(source)
 
-    faults = schema.explainer().faults(schema.document.root, {"x": value})
+    faults = schema.explainer().find_faults(schema.document.root, {"x": value})
 
     assert bool(faults) != schema.admits({"x": value})
     assert all(fault.path[:1] == ("x",) for fault in faults)

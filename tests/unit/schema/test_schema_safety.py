@@ -12,7 +12,8 @@ import anyio.to_thread
 import pytest
 
 from widgetd.errors import CallError, WidgetError
-from widgetd.schema.explain import BUDGET, Explainer
+from widgetd.schema.explain import Explainer
+from widgetd.schema.limits import LIMITS
 from widgetd.schema.pydantic_model import json_schema_to_pydantic
 from widgetd.schema.validator import Schema, compile_schema
 
@@ -197,7 +198,7 @@ async def test_the_work_of_an_explanation_is_bounded_whatever_the_schema() -> No
     schema = compile_schema({"properties": {"x": NODE}, "$defs": {"node": {"oneOf": branches}}})
     explainer = schema.explainer()
 
-    explainer.faults(schema.document.root, {"x": chain(60, 5)})
+    explainer.find_faults(schema.document.root, {"x": chain(60, 5)})
 
     assert explainer.exhausted
     assert "expected" in await soon(schema, {"x": chain(60, 5)})
@@ -233,10 +234,10 @@ def test_explaining_much_data_ends_when_there_has_been_enough(case: str) -> None
             return super().matches(pattern, text)
 
     explainer = Counting(schema.document, schema.part_validator)
-    explainer.faults(schema.document.root, {"x": value})
+    explainer.find_faults(schema.document.root, {"x": value})
 
-    assert matches <= BUDGET
-    assert explainer.budget.left > -BUDGET - len(NAMES)
+    assert matches <= LIMITS.explanation_units
+    assert explainer.budget.left > -LIMITS.explanation_units - len(NAMES)
 
 
 async def test_two_ways_to_one_schema_are_not_four_a_level_deeper() -> None:

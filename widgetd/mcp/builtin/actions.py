@@ -19,7 +19,7 @@ from widgetd.access.principal import CALL
 from widgetd.errors import CallError, nearest
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.render.result import Result, error_result, structured_result
-from widgetd.schema.describe import alternatives
+from widgetd.schema.phrase import join_alternatives
 from widgetd.store.contract import Awaited, Origin
 from widgetd.widget.action_checks import unmet
 from widgetd.widget.actions import TreeAction, tree_actions
@@ -91,7 +91,7 @@ def _offered_action(known: Mapping[str, TreeAction], action: str) -> TreeAction:
         hint = f"did you mean '{near}'?"
     elif known:
         named = [f"'{name}'" for name in list(known)[:_MOST_NAMED]]
-        hint = f"it offers {alternatives(named)}"
+        hint = f"it offers {join_alternatives(named)}"
     else:
         hint = "it offers none at all"
     raise CallError(

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, lcm
 
-from widgetd.schema.document import Subschema
 from widgetd.schema.json_values import TYPES, Json, identity, is_number
+from widgetd.schema.keywords import Subschema, list_types
 from widgetd.schema.sampling.pattern_strings import pattern_strings
 from widgetd.schema.sampling.words import LONG, NASTY, formatted, number, word
-from widgetd.schema.types import type_names
 
 LONG_CHARACTERS = 300
 MOST_CHARACTERS = 4_000
@@ -57,7 +56,7 @@ class Constraints:
 
     def types(self) -> tuple[str, ...]:
         """The types that may stand here, in the author's order; `integer` only where it must."""
-        named = [names for part in self.parts if (names := type_names(part))]
+        named = [names for part in self.parts if (names := list_types(part))]
         if not named:
             return TYPES
         return tuple(

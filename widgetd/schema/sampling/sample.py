@@ -15,12 +15,18 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from widgetd.schema.applicators import Evaluator, dependent, element_part, needed, property_parts
-from widgetd.schema.document import Document, Subschema
+from widgetd.schema.document import Document
+from widgetd.schema.explain import Explainer
 from widgetd.schema.json_values import TYPES, Json, identity
+from widgetd.schema.keywords import (
+    Subschema,
+    find_dependent,
+    find_element,
+    list_required,
+    list_types,
+)
 from widgetd.schema.sampling.constraints import Constraints, all_of, numbers, strings
 from widgetd.schema.sampling.pattern_strings import pattern_strings
-from widgetd.schema.types import type_names
 
 if TYPE_CHECKING:
     from widgetd.schema.validator import Schema
@@ -75,8 +81,8 @@ def sample(schema: Schema, *, state: Style, seed: int = 0) -> dict[str, Json] | 
     """
     depths = _ShallowestDepths(schema.document)
     explainer = schema.explainer(EVALUATIONS_FOR_SMALLEST if state == "smallest" else EVALUATIONS)
-    attempts: list[tuple[int, Evaluator]] = [(0, _AcceptsAll(explainer))]
-    attempts += [(attempt, explainer) for attempt in range(ATTEMPTS)]
+    optimist = _AcceptsAll(schema.document, schema.part_validator, explainer.budget)
+    attempts = [(0, optimist), *((attempt, explainer) for attempt in range(ATTEMPTS))]
     whole = {"type": "object", "allOf": [schema.document.root]}
     for attempt, evaluator in attempts:
         sampler = _Sampler(evaluator, depths, state)
@@ -91,15 +97,13 @@ def sample(schema: Schema, *, state: Style, seed: int = 0) -> dict[str, Json] | 
     return None
 
 
-class _AcceptsAll:
-    """Takes each part for fitting at once: most do, and the whole is judged in the end."""
+class _AcceptsAll(Explainer):
+    """An explainer that takes every part for fitting: most do, and the whole is validated last."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        self.exhausted = False
-        self.matches = evaluator.matches
-        self.targets = evaluator.targets
+    exhausted = False
 
-    def fits(self, schema: Subschema, value: Json) -> bool:  # noqa: ARG002 - asked as any other is
+    def fits(self, schema: Subschema, value: Json) -> bool:  # noqa: ARG002 - as its base has it
+        """Accept any value."""
         return True
 
 
@@ -129,7 +133,7 @@ class _CannotMakeError(Exception):
 class _Sampler:
     """Makes values in one style."""
 
-    def __init__(self, evaluator: Evaluator, depths: _ShallowestDepths, style: Style) -> None:
+    def __init__(self, evaluator: Explainer, depths: _ShallowestDepths, style: Style) -> None:
         self._evaluator = evaluator
         self._depths = depths
         self._style = style
@@ -254,7 +258,7 @@ class _Sampler:
         return made
 
     def _property(self, name: str, parts: list[Mapping[str, Json]], position: _Position) -> Json:
-        held_to = [held for part in parts for held in property_parts(self._evaluator, part, name)]
+        held_to = [held for part in parts for held in self._evaluator.find_properties(part, name)]
         above = position.name.rpartition(".")[2]
         inside = replace(
             position,
@@ -277,8 +281,8 @@ class _Sampler:
             declared = [name for part in parts for name in part.get("properties", {})]
             names.update(dict.fromkeys(declared[: max(0, most - len(names))]))
         for part in parts:  # which grows
-            names.update(dict.fromkeys(needed(part, names)))
-            for held in dependent(part, names):
+            names.update(dict.fromkeys(list_required(part, names)))
+            for held in find_dependent(part, names):
                 if isinstance(held, Mapping) and held not in parts:
                     parts.append(held)
                     names.update(dict.fromkeys(held.get("required", ())))
@@ -308,7 +312,7 @@ class _Sampler:
             self._left = -1
             raise _CannotMakeError
         for index in range(self._length(constraints, least, position)):
-            held_to = [element_part(part, index) for part in constraints.parts]
+            held_to = [find_element(part, index) for part in constraints.parts]
             held_to += contained if index < needed_elements else []
             try:
                 made.append(self._element(constraints, all_of(held_to), position, made))
@@ -348,7 +352,7 @@ class _Sampler:
 
 def _is_null(schema: Subschema) -> bool:
     return isinstance(schema, Mapping) and (
-        type_names(schema) == ("null",) or schema.get("const", 0) is None
+        list_types(schema) == ("null",) or schema.get("const", 0) is None
     )
 
 
@@ -395,5 +399,5 @@ class _ShallowestDepths:
             required = schema.get("required", ())
             found += [1 + self._so_far(named.get(name, True)) for name in required]
         if schema.get("type") == "array" and schema.get("minItems", 0):
-            found += [1 + self._so_far(element_part(schema, 0))]
+            found += [1 + self._so_far(find_element(schema, 0))]
         return max(found)

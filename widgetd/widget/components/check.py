@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from widgetd.errors import Finding, nearest
-from widgetd.schema.describe import alternatives
 from widgetd.schema.json_values import JSON_TYPES, kind, pointer
+from widgetd.schema.phrase import join_alternatives
 from widgetd.widget.components.lucide import PREFIX, is_icon, names
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
 
@@ -204,7 +204,7 @@ class _Properties:
         choices = tuple(choice for values in singles for choice in values)
         if not isinstance(value, str) or not choices:
             found = {"word" if one.keys() & _WORDS else str(one.get("type")) for one in branches}
-            use = "use " + alternatives(
+            use = "use " + join_alternatives(
                 [phrase for name, phrase in _EXPECTED.items() if name in found]
             )
             return _finding("W1405", f"{owner} cannot be {kind(value)}", use, at)
@@ -214,7 +214,7 @@ class _Properties:
                 near = PREFIX + value
             return _no_icon(value, near, owner, at)
         if len(choices) <= _MOST_CHOICES or near is None:
-            advice = "use " + alternatives([f"'{one}'" for one in choices[:_MOST_CHOICES]])
+            advice = "use " + join_alternatives([f"'{one}'" for one in choices[:_MOST_CHOICES]])
         else:
             advice = f"did you mean '{near}'?"
         return _finding("W1403", f"{owner} cannot be '{value[:40]}'", advice, at)

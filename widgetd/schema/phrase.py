@@ -1,0 +1,367 @@
+"""Put faults into words: what a schema expects, and the error of a call that differs from it.
+
+For people and models who sent something else, so a phrase is short before it is complete, an
+error fits on one line, and neither contains a value that the widget calls sensitive.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from widgetd.errors import CallError, InvalidArgument
+from widgetd.schema.document import Document
+from widgetd.schema.json_values import (
+    MISSING,
+    Json,
+    Path,
+    dotted,
+    is_number,
+    kind,
+    path_names,
+    replace_at,
+)
+from widgetd.schema.keywords import Subschema, list_types
+
+LONGEST_PHRASE = 96
+LONGEST_EXPECTED = 240
+LONGEST_PATH = 80
+# With its code, and what to do next, a message stays under 600 characters.
+LONGEST_MESSAGE = 560
+LONGEST_ENDING = LONGEST_MESSAGE * 2 // 3
+MOST_ARGUMENTS = 5
+MOST_CHOICES = 6
+DEEPEST = 4
+SAFE_INTEGER = 2**53 - 1
+
+TYPES: Mapping[str, str] = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+FORMATS: Mapping[str, str] = {
+    "date": "a date as 2026-01-31",
+    "date-time": "a date and time as 2026-01-31T09:30:00Z",
+    "time": "a time as 09:30:00Z",
+    "duration": "a duration as PT1H30M",
+    "email": "an email address",
+    "idn-email": "an email address",
+    "hostname": "a host name",
+    "idn-hostname": "a host name",
+    "ipv4": "an IPv4 address",
+    "ipv6": "an IPv6 address",
+    "uri": "an absolute URI as https://example.com/a",
+    "uri-reference": "a URI or a relative reference",
+    "iri": "an absolute IRI as https://example.com/a",
+    "iri-reference": "an IRI or a relative reference",
+    "uri-template": "a URI template",
+    "uuid": "a UUID",
+    "json-pointer": "a JSON pointer",
+    "relative-json-pointer": "a relative JSON pointer",
+    "regex": "a regular expression",
+}
+KEYWORDS: Mapping[str, frozenset[str]] = {
+    "string": frozenset(
+        {"format", "pattern", "minLength", "maxLength", "contentEncoding", "contentMediaType"}
+    ),
+    "number": frozenset(
+        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    ),
+    "array": frozenset({"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems"}),
+    "object": frozenset({"properties", "required", "minProperties", "maxProperties"}),
+}
+"""Keywords that reveal the type of a schema that names none."""
+
+_STEPS = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+Trail: TypeAlias = "tuple[()] | tuple[str | int, Trail]"
+
+
+class ArgumentFault(NamedTuple):
+    """One place at which a value does not fit.
+
+    Attributes:
+        trail: The steps from the explained value to the one at fault, as nested pairs, so that a
+            step is put in front without copying the others.
+        keyword: The keyword that fails; empty if none was found.
+        value: The value there, or `MISSING`.
+        schema: The schema that it fails.
+        phrase: What was expected, where the schema alone does not say it.
+    """
+
+    trail: Trail
+    keyword: str
+    value: object
+    schema: Subschema
+    phrase: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The steps from the explained value to the one at fault."""
+        steps = []
+        trail = self.trail
+        while trail:
+            step, trail = trail
+            steps.append(step)
+        return tuple(steps)
+
+    def expected(self, document: Document) -> str:
+        """Say what was expected, as a noun phrase."""
+        return self.phrase or describe(document, self.schema)
+
+
+Faults = tuple[ArgumentFault, ...]
+
+
+def shorten_json(value: object, longest: int = 40) -> str:
+    """Write `value` as JSON, cut to about `longest` characters."""
+    if isinstance(value, str) and len(value) > longest:
+        return json.dumps(value[: longest - 1] + "…", ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= longest + 2 else text[: longest - 1] + "…"
+
+
+def join_alternatives(phrases: Sequence[str]) -> str:
+    """Join `phrases`, each once, with commas and a final "or"."""
+    unique = list(dict.fromkeys(phrases))
+    if len(unique) == 1:
+        return unique[0]
+    return f"{', '.join(unique[:-1])} or {unique[-1]}"
+
+
+def join_choices(phrases: Sequence[str]) -> str:
+    """Join `phrases`, each once, with "or"; count them beyond the first few."""
+    unique = list(dict.fromkeys(phrases))
+    if len(unique) <= MOST_CHOICES:
+        return join_alternatives(unique)
+    return _one_of(unique, len(unique))
+
+
+def _one_of(phrases: Sequence[str], count: int) -> str:
+    more = f" and {count - MOST_CHOICES} more" if count > MOST_CHOICES else ""
+    return f"one of {', '.join(phrases[:MOST_CHOICES])}{more}"
+
+
+def describe(document: Document, schema: Subschema) -> str:
+    """Describe what `schema`, a part of `document`, expects: `an integer from 0 to 9`."""
+    phrase = _describe(document, schema, DEEPEST)
+    return phrase if len(phrase) <= LONGEST_PHRASE else phrase[: LONGEST_PHRASE - 1] + "…"
+
+
+def _describe(document: Document, schema: Subschema, depth: int) -> str:
+    if isinstance(schema, bool):
+        return "a value" if schema else "nothing"
+    if "const" in schema:
+        return shorten_json(schema["const"])
+    if isinstance(values := schema.get("enum"), list):
+        if len(values) == 1:
+            return shorten_json(values[0])
+        return _one_of([shorten_json(value, 24) for value in values[:MOST_CHOICES]], len(values))
+    if names := list_types(schema):
+        return join_alternatives([_describe_type(name, schema) for name in names])
+    inner = [*document.targets(schema), *_list_branches(schema)]
+    if inner and depth:
+        return join_alternatives([_describe(document, part, depth - 1) for part in inner])
+    for name, keywords in KEYWORDS.items():
+        if schema.keys() & keywords:
+            return _describe_type(name, schema)
+    return "another value" if "not" in schema else "a value"
+
+
+def _list_branches(schema: Mapping[str, Json]) -> list[Subschema]:
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if isinstance(branches := schema.get(keyword), list):
+            return branches[:1] if keyword == "allOf" else branches
+    return []
+
+
+def _describe_type(name: str, schema: Mapping[str, Json]) -> str:
+    if name in ("integer", "number"):
+        step = schema.get("multipleOf")
+        multiple = "" if step is None else f" that is a multiple of {shorten_json(step)}"
+        return TYPES[name] + _describe_range(schema) + multiple
+    if name == "string":
+        noun = FORMATS.get(str(schema.get("format")), TYPES[name])
+        noun += _describe_count(schema, "Length", "character")
+        if isinstance(media_type := schema.get("contentMediaType"), str):
+            noun += f" that holds {media_type}"
+        if isinstance(encoding := schema.get("contentEncoding"), str):
+            noun += f" encoded as {encoding}"
+        pattern = schema.get("pattern")
+        if not isinstance(pattern, str):
+            return noun
+        return f"{noun} that matches {pattern if len(pattern) <= 40 else pattern[:39] + '…'}"
+    if name == "array":
+        unique = " without duplicates" if schema.get("uniqueItems") is True else ""
+        return TYPES[name] + _describe_count(schema, "Items", "element") + unique
+    if name == "object":
+        return TYPES[name] + _describe_count(schema, "Properties", "property")
+    return TYPES.get(name, name)
+
+
+def _describe_range(schema: Mapping[str, Json]) -> str:
+    # Generators of schemas bound every integer by what a browser can count, which says nothing.
+    low, high = (
+        None if end in (-SAFE_INTEGER, SAFE_INTEGER) else end
+        for end in (schema.get("minimum"), schema.get("maximum"))
+    )
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if above is True:  # draft 4 marks `minimum` itself as exclusive
+        low, above = None, low
+    if below is True:
+        high, below = None, high
+    if low is not None and high is not None:
+        return f" from {shorten_json(low)} to {shorten_json(high)}"
+    bounds = {"of at least": low, "above": above, "of at most": high, "below": below}
+    clauses = [f"{word} {shorten_json(end)}" for word, end in bounds.items() if is_number(end)]
+    return f" {' and '.join(clauses)}" if clauses else ""
+
+
+def _describe_count(schema: Mapping[str, Json], suffix: str, noun: str) -> str:
+    low, high = schema.get(f"min{suffix}"), schema.get(f"max{suffix}")
+    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
+    if low is not None and high is not None and low != high:
+        return f" of {shorten_json(low)} to {shorten_json(high)} {plural}"
+    bound = high if low is None else low
+    word = "" if low == high else "at least " if high is None else "at most "
+    noun = noun if bound == 1 else plural
+    return "" if bound is None else f" of {word}{shorten_json(bound)} {noun}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleArguments:
+    """Arguments that fit, with their name in an error and the decision about similar ones."""
+
+    name: str
+    arguments: Mapping[str, Json]
+    admits: Callable[[Json], bool]
+
+    def excerpts(self, path: str) -> Iterator[tuple[str, Json]]:
+        """Yield the arguments, then ever smaller parts of them towards `path`, with their places.
+
+        An array is reduced to one element if it still fits then.
+        """
+        yield "", self.arguments
+        value: Json = self.arguments
+        at: Path = ()
+        for name, index in _STEPS.findall(path):
+            step = 0 if index else name
+            try:
+                value, at = value[step], (*at, step)
+            except (LookupError, TypeError):
+                return
+            if isinstance(value, list) and len(value) > 1:
+                one = value[:1]
+                value = one if self.admits(replace_at(self.arguments, {at: one})) else value
+            yield dotted(at), value
+
+
+def build_argument_error(
+    document: Document,
+    faults: Iterable[ArgumentFault],
+    *,
+    sensitive: Collection[str] = (),
+    examples: Iterable[ExampleArguments] = (),
+    more: bool = False,
+) -> CallError:
+    """Build the error of arguments that do not fit.
+
+    Args:
+        document: The schema.
+        faults: At least one. The first five places go with the error; the message names as many
+            as it has room for, and counts the others.
+        sensitive: Dotted paths of properties whose values must not appear.
+        examples: Valid arguments for the end of the message, best first.
+        more: Whether further faults may exist that were not found.
+    """
+    by_path: dict[str, InvalidArgument] = {}
+    for fault in faults:
+        argument = _to_invalid_argument(document, fault, sensitive)
+        by_path.setdefault(argument.path, argument)
+    arguments = tuple(by_path.values())
+    message = str(arguments[0])
+    room = LONGEST_MESSAGE - len(message) - len(_count_others(len(arguments), more=more))
+    ending = _write_example(arguments[0].path, examples, min(room, LONGEST_ENDING))
+    named = 1
+    for argument in arguments[1:MOST_ARGUMENTS]:
+        others = _count_others(len(arguments) - named - 1, more=more)
+        if len(f"{message}; {argument}{others}{ending}") >= LONGEST_MESSAGE:
+            break
+        message += f"; {argument}"
+        named += 1
+    message += _count_others(len(arguments) - named, more=more) + ending
+    return CallError(
+        "W2002",
+        message,
+        path=arguments[0].path,
+        invalid_arguments=arguments[:MOST_ARGUMENTS],
+    )
+
+
+def _to_invalid_argument(
+    document: Document, fault: ArgumentFault, sensitive: Collection[str]
+) -> InvalidArgument:
+    path = fault.path
+    visible = _count_visible_steps(path, sensitive)
+    # An undeclared property may be a sensitive one whose name is misspelt.
+    is_secret = visible is not None or (bool(sensitive) and fault.keyword == "additionalProperties")
+    if fault.value is MISSING:
+        got = "nothing"
+    elif isinstance(fault.value, list):
+        got = f"an array of {len(fault.value)}"
+    elif is_secret or isinstance(fault.value, dict):
+        got = kind(fault.value)
+    else:
+        got = shorten_json(fault.value)
+    return InvalidArgument(
+        path=_cut_middle(dotted(path[:visible]), LONGEST_PATH),
+        expected=_cut_middle(fault.expected(document), LONGEST_EXPECTED),
+        got=got,
+    )
+
+
+def _count_visible_steps(path: Path, sensitive: Collection[str]) -> int | None:
+    """Return how many steps of a sensitive `path` may be shown; None if it is not sensitive.
+
+    The ancestors of a sensitive property are hidden too: one may have been sent as a string.
+    """
+    lengths = [length for length, step in enumerate(path, start=1) if isinstance(step, str)]
+    names = tuple(path[length - 1] for length in lengths)
+    for entry in sensitive:
+        secret = path_names(entry)
+        shared = min(len(names), len(secret))
+        if names[:shared] == secret[:shared]:
+            return lengths[len(secret) - 1] if len(secret) <= len(lengths) else len(path)
+    return None
+
+
+def _cut_middle(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest // 2]}…{text[1 - longest // 2 :]}"
+
+
+def _count_others(count: int, *, more: bool) -> str:
+    if not count:
+        return ""
+    return f"; and at least {count} more" if more else f"; and {count} more"
+
+
+def _write_example(path: str, examples: Iterable[ExampleArguments], room: int) -> str:
+    """Write the first of `examples`, or the part of it towards `path`, for which there is room."""
+    for example in examples:
+        for place, value in example.excerpts(path):
+            of = f" of {place}" if place else ""
+            # Not orjson, which writes no integer beyond 64 bits.
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            ending = f". {example.name}{of}: {text}"
+            if len(ending) < room:
+                return ending
+    return ""
