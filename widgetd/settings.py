@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -20,7 +20,6 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    SecretStr,
     ValidationError,
     field_validator,
 )
@@ -29,6 +28,7 @@ from pydantic_core import PydanticCustomError
 from widgetd.chat import OPENAI_URL
 from widgetd.errors import ConfigError, nearest
 from widgetd.files.folder import bundled as bundled  # noqa: PLC0414 - offered here, too
+from widgetd.redaction import Secret, SecretUrl
 
 FILE = "widgetd.toml"
 PREFIX = "WIDGETD_"
@@ -92,7 +92,7 @@ class Settings(BaseModel):
     inline_max_bytes: int = Field(
         default=256 * 1024, ge=0, description="a larger tree is linked to, not sent along"
     )
-    store: str | None = Field(
+    store: SecretUrl | None = Field(
         default=None, description="the URL of a Redis or Valkey server that replicas share"
     )
     token_file: Path | None = Field(
@@ -145,10 +145,10 @@ class Settings(BaseModel):
     metrics_port: int | None = Field(
         default=None, ge=0, le=65535, description="a port for /metrics alone; else on the main one"
     )
-    webhook: str | None = Field(
+    webhook: SecretUrl | None = Field(
         default=None, description="the address that users' actions are told to"
     )
-    webhook_secret: SecretStr | None = Field(
+    webhook_secret: Secret | None = Field(
         default=None, description="signs what is sent there; in the environment or widgetd.toml"
     )
     webhook_private: bool = Field(
@@ -192,10 +192,11 @@ class Settings(BaseModel):
     chat_model: str = Field(
         default="scripted", description="the chat's model, by its endpoint's name; scripted: none"
     )
-    chat_url: str = Field(
-        default=OPENAI_URL, description="the OpenAI-compatible endpoint that has it, ending in /v1"
+    chat_url: SecretUrl = Field(
+        default=SecretUrl(OPENAI_URL),
+        description="the OpenAI-compatible endpoint that has it, ending in /v1",
     )
-    chat_key: SecretStr | None = Field(
+    chat_key: Secret | None = Field(
         default=None, description="the key for it; in the environment or widgetd.toml"
     )
     chat_instructions: Path | None = Field(
@@ -260,6 +261,14 @@ class Settings(BaseModel):
             ) from None
 
 
+SECRETS = frozenset(
+    name
+    for name, field in Settings.model_fields.items()
+    if {Secret, SecretUrl}.intersection((field.annotation, *get_args(field.annotation)))
+) | {"token"}
+"""Settings whose values are never shown; a token may be written where `auto` belongs."""
+
+
 def descriptions() -> Mapping[str, str]:
     """What each setting is for, by its name."""
     return {name: field.description or "" for name, field in Settings.model_fields.items()}
@@ -307,7 +316,10 @@ def settle(
         elif origin.endswith(".toml"):
             shown = f"{origin}: {name}"
         advice = first["msg"].lower().replace("input ", "it ")
-        raise ConfigError("W0002", f"{shown} cannot be {first['input']!r}", advice) from None
+        problem = f"{shown} cannot be {first['input']!r}"
+        if name in SECRETS:
+            problem = f"the value of {shown} cannot be used"
+        raise ConfigError("W0002", problem, advice) from None
 
 
 def _file_layer(file: Path | None) -> tuple[str, dict[str, Any]]:

@@ -34,6 +34,7 @@ from widgetd.access.principal import CALL, ELEVATED, READ, SCOPES, Principal
 from widgetd.catalog.snapshot import Selection
 from widgetd.errors import ConfigError, nearest
 from widgetd.logs import get_logger
+from widgetd.redaction import conceal, concealed
 
 Otherwise = TypeVar("Otherwise", Principal, None)
 
@@ -153,6 +154,7 @@ class Access(TokenVerifier):
     def __init__(self, *, file: Path | None, made: str, issuer: Issuer | None) -> None:
         super().__init__()
         self._file = file
+        conceal(made)
         self._made = (Principal(name="made-at-start", proof=digest(made)),) if made else ()
         self._grants = self._made + (read_grants(file) if file else ())
         self._jwt: JWTVerifier | None = None
@@ -205,7 +207,8 @@ class Access(TokenVerifier):
         lent = principal.delegated(digest(token))
         self._lent.append(lent)
         try:
-            yield token
+            with concealed(token):
+                yield token
         finally:
             self._lent.remove(lent)
 

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import field, make_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import orjson
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from widgetd.errors import CallError, ConfigError, did_you_mean
+from widgetd.redaction import SecretUrl
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.settings import Settings, Settled, folder_of, settle
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 
 def _flag_type(annotation: Any) -> Any:
+    if SecretUrl in (annotation, *get_args(annotation)):
+        return str | None
     return list[str] | None if get_origin(annotation) is tuple else annotation | None
 
 

@@ -160,7 +160,7 @@ def _refuse_unusable(settings: Settings) -> None:
 
     if settings.chat:
         has_key = settings.chat_key is not None
-        require_key(settings.chat_model, settings.chat_url, has_key=has_key)
+        require_key(settings.chat_model, settings.chat_url.get_secret_value(), has_key=has_key)
         read_instructions(settings.chat_instructions)
     access_policy(settings)
     forwarding_of(settings, local_store())

@@ -137,7 +137,7 @@ def prepare(
 def store_of(settings: Settings) -> AbstractAsyncContextManager[Store]:
     """Where what outlives a call is kept; closed by whoever leaves it."""
     bounds = Bounds(rate_per_s=settings.rate, burst=settings.burst, at_once=settings.at_once)
-    return open_store(settings.store, bounds=bounds)
+    return open_store(settings.store.get_secret_value() if settings.store else None, bounds=bounds)
 
 
 def forwarding_of(settings: Settings, store: Store) -> Forwarder | None:
@@ -145,7 +145,9 @@ def forwarding_of(settings: Settings, store: Store) -> Forwarder | None:
     if settings.webhook is None:
         return None
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else ""
-    hook = webhook(settings.webhook, secret, allow_private=settings.webhook_private)
+    hook = webhook(
+        settings.webhook.get_secret_value(), secret, allow_private=settings.webhook_private
+    )
     return Forwarder(store, hook)
 
 
@@ -356,7 +358,8 @@ def chat_of(
 
     settings, access = runtime.settings, runtime.access_policy.access
     key, limits = settings.chat_key, chat_limits.LIMITS
-    require_key(settings.chat_model, settings.chat_url, has_key=key is not None)
+    address = settings.chat_url.get_secret_value()
+    require_key(settings.chat_model, address, has_key=key is not None)
     instructions = read_instructions(settings.chat_instructions)
 
     @contextmanager
@@ -377,7 +380,7 @@ def chat_of(
 
         return ChatServer(
             Threads(ChatDatabase(runtime.loading.state, limits), limits),
-            chat_model(settings.chat_model, settings.chat_url, key, limits),
+            chat_model(settings.chat_model, address, key, limits),
             servers,
             act=partial(act, server),
             redraw=partial(redraw, server),

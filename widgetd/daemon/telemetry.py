@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 import structlog
 from structlog.tracebacks import ExceptionDictTransformer
@@ -28,6 +28,7 @@ from structlog.types import Processor
 
 from widgetd import logs
 from widgetd.errors import ConfigError
+from widgetd.redaction import redact, shorten_addresses
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -71,7 +72,7 @@ def configure(
             structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),
             structlog.processors.JSONRenderer(sort_keys=False),
         )
-    given = () if also is None else (also,)
+    given = (_redact_event,) if also is None else (_redact_event, also)
     events = structlog.wrap_logger(
         logging.getLogger(logs.NAME),
         processors=[*_SHARED, *given, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -85,6 +86,7 @@ def configure(
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *dress,
+                _redact_line,
             ],
         )
     )
@@ -107,6 +109,29 @@ def _sentence_first(
     """What is wrong, and what would be right, before where and how often."""
     sentence = {name: event[name] for name in _SENTENCE if name in event}
     return {**sentence, **event}
+
+
+def _redact_event(
+    _logger: object, _method: str, event: structlog.types.EventDict
+) -> structlog.types.EventDict:
+    """Remove secrets from the fields of an event, and cut addresses in sentences to origins."""
+    for name in _SENTENCE:
+        if isinstance(event.get(name), str):
+            event[name] = shorten_addresses(event[name])
+    return {name: _redact_value(value) for name, value in event.items()}
+
+
+def _redact_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, (list, tuple)):
+        return [_redact_value(one) for one in value]
+    return value
+
+
+def _redact_line(_logger: object, _method: str, line: Any) -> str:
+    """Remove secrets from a whole line, the values of dictionaries and tracebacks included."""
+    return redact(str(line))
 
 
 def _event_of_library(

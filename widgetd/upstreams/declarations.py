@@ -12,6 +12,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -24,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from widgetd.errors import ConfigError, WidgetError, did_you_mean
 from widgetd.limits import Limits
+from widgetd.redaction import SecretUrl, conceal
 from widgetd.schema.json_text import parse
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
@@ -33,6 +35,10 @@ Kind = Literal["mcp", "stdio", "openapi", "endpoints"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _SECRET = re.compile(r"\$\{(?:(env|file):)?([^}:]+)(?::-([^}]*))?\}")
+
+
+_SECRET_HEADERS = ("auth", "token", "key", "secret", "cookie")
+"""Words in the name of a header whose value is a secret, also where the file spells it out."""
 
 
 class _Part(BaseModel):
@@ -229,13 +235,18 @@ class _Reader:
             document = self._document(name, declared)
         elif kind == "endpoints":
             document = orjson.dumps(document_of_endpoints(name, declared.endpoints))
-        secrets = {
+        secrets: dict[str, Any] = {
             "url": self._filled(name, "url", declared.url),
             "base": self._filled(name, "base", declared.base),
             "args": tuple(self._filled(name, "args", one) for one in declared.args),
             "env": {k: self._filled(name, "env", v) for k, v in declared.env.items()},
             "headers": {k: self._filled(name, "headers", v) for k, v in declared.headers.items()},
         }
+        for address in (secrets["url"], secrets["base"]):
+            SecretUrl(address)
+        for header, value in secrets["headers"].items():
+            if any(word in header.lower() for word in _SECRET_HEADERS):
+                conceal(value.rpartition(" ")[2])  # without "Bearer"
         shown = declared.model_dump(mode="json", include=set(_ANSWERING))
         said = orjson.dumps([name, kind, shown], option=orjson.OPT_SORT_KEYS) + document
         return Declaration(
@@ -294,15 +305,17 @@ class _Reader:
 
         def secret(found: re.Match[str]) -> str:
             source, which, default = found.groups()
+            value: str | None = None
             if source == "file":
                 place = self.path.parent / which
                 self.inputs.add(place)
-                try:
-                    return place.read_text(encoding="utf-8").strip()
-                except (OSError, UnicodeDecodeError):
-                    pass
-            elif which in self.environ:
-                return self.environ[which]
+                with suppress(OSError, UnicodeDecodeError):
+                    value = place.read_text(encoding="utf-8").strip()
+            else:
+                value = self.environ.get(which)
+            if value is not None:
+                conceal(value)
+                return value
             if default is not None:
                 return str(default)
             shown = f"file {which}" if source == "file" else f"variable {which}"

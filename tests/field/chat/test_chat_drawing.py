@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic import SecretStr
 
 from tests.field.chat.test_chat_page import asked, last_line, opened, settled, widget
 from tests.field.web.browsing import browsing, needs_browser
 from tests.serving import serving, widget_file
 from tests.system.chat.endpoint import endpoint, halts, refuses, says
+from widgetd.redaction import Secret
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -107,7 +107,7 @@ async def test_what_a_model_does_wrong_is_a_sentence_with_a_way_on_and_nothing_o
 ) -> None:
     upstreams = folder.parent / f"{folder.name}.toml"
     upstreams.write_text('[flights]\nurl = "http://127.0.0.1:9/mcp"\n')
-    settings: dict[str, Any] = {"chat": True, "chat_model": "m1", "chat_key": SecretStr(KEY)}
+    settings: dict[str, Any] = {"chat": True, "chat_model": "m1", "chat_key": Secret(KEY)}
     async with (
         endpoint(refuses(401, f"Incorrect API key provided: {KEY[:8]}****{KEY[-6:]}")) as there,
         serving(folder, chat_url=there.url, upstreams=upstreams, **settings) as url,

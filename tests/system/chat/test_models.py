@@ -13,7 +13,6 @@ import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from tests.serving import PATIENCE_S, serving, widget_file
 from tests.system.chat.endpoint import (
@@ -37,6 +36,7 @@ from widgetd.chat.backend.script import ScriptedModel
 from widgetd.chat.preflight import require_key
 from widgetd.cli import main
 from widgetd.errors import ConfigError
+from widgetd.redaction import Secret
 
 KEY = "sk-q7Zp-Xw3vTn9Lb2RmK8yHd4"
 
@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def named(url: str) -> dict[str, Any]:
-    return {"chat": True, "chat_model": "m1", "chat_url": url, "chat_key": SecretStr(KEY)}
+    return {"chat": True, "chat_model": "m1", "chat_url": url, "chat_key": Secret(KEY)}
 
 
 async def test_an_agent_of_an_endpoint_shows_a_widget_and_speaks(folder: Path) -> None:
@@ -277,7 +277,7 @@ async def test_environment_variables_of_other_programs_redirect_neither_key_nor_
             "CUSTOM_HEADERS": "x-other: MARKER-header",
         }.items():
             monkeypatch.setenv(f"OPENAI_{name}", value)
-        default = models.chat_model("m1", OPENAI_URL, SecretStr(KEY))
+        default = models.chat_model("m1", OPENAI_URL, Secret(KEY))
         assert main(["settings"]) == 0
         async with serving(folder, **named(there.url)) as url:
             events = await Talker(url).say("Hello")

@@ -20,11 +20,11 @@ from agents import (
 )
 from httpx2 import Timeout, TransportError
 from openai import AsyncOpenAI
-from pydantic import SecretStr
 
 from widgetd.chat.backend.script import ScriptedModel
 from widgetd.chat.limits import LIMITS, ChatLimits
 from widgetd.chat.preflight import SCRIPTED
+from widgetd.redaction import Secret, redact
 
 PIECE = 6
 """The shortest piece of a key, in characters, that is never shown."""
@@ -93,9 +93,7 @@ def require_answer(run: RunResultStreaming) -> None:
         raise NoAnswerError
 
 
-def chat_model(
-    name: str, url: str, key: SecretStr | None, limits: ChatLimits = LIMITS
-) -> ChatModel:
+def chat_model(name: str, url: str, key: Secret | None, limits: ChatLimits = LIMITS) -> ChatModel:
     """Build the model that the settings name.
 
     The settings alone decide where conversation and key go: of the `OPENAI_*` variables, which
@@ -119,7 +117,7 @@ def chat_model(
     return ChatModel(
         model=OpenAIChatCompletionsModel(name, client, buffer_streamed_tool_calls=True),
         name=name,
-        url=str(client.base_url),
+        url=redact(str(client.base_url)),
         key=secret,
     )
 

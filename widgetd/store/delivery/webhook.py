@@ -70,7 +70,7 @@ def webhook(url: str, secret: str, *, allow_private: bool) -> Webhook:
     if parsed.scheme not in schemes or not parsed.host:
         raise ConfigError(
             "W0002",
-            f"the webhook cannot be '{url}'",
+            "the webhook's address cannot be used",
             f"write an address that begins with {' or '.join(f'{one}://' for one in schemes)}",
         )
     if len(secret) < SHORTEST_SECRET:

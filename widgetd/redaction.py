@@ -1,0 +1,116 @@
+"""Secrets, as a type: values that no log, message or list of settings may repeat.
+
+The types register what they hold, so that the log's last processor can remove it from anything,
+a library's message or a traceback included.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import pydantic
+
+MIN_CHARS = 8
+"""Of a secret that is removed from texts; shorter ones occur by chance."""
+
+MIN_PATH_CHARS = 16
+"""Of a step of an address's path that is a secret, as in the addresses of webhooks."""
+
+MAX_PLAIN_PATH_CHARS = 3
+"""Of a step of a path that is too short for a secret."""
+
+MASK = "**********"
+
+_ADDRESS = re.compile(r"://[^\s\"'<>]+")
+
+_known: dict[str, int] = {}
+_forms: tuple[str, ...] = ()
+
+
+class Secret(pydantic.SecretStr):
+    """A secret text, shown as asterisks."""
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        conceal(value)
+
+
+class SecretUrl(pydantic.Secret[str]):
+    """An address that may hold a password or a token, shown as its origin.
+
+    A path of short steps, such as `/v1`, is shown with it.
+    """
+
+    def __init__(self, value: str) -> None:
+        super().__init__(value)
+        try:
+            parts = urlsplit(value)
+        except ValueError:
+            return
+        steps = [step for step in parts.path.split("/") if len(step) >= MIN_PATH_CHARS]
+        for part in (parts.password or "", *steps, *(text for _, text in parse_qsl(parts.query))):
+            conceal(part)
+
+    def _display(self) -> str:
+        origin, address = origin_of(self.get_secret_value()), self.get_secret_value()
+        path = address.removeprefix(origin)
+        is_plain = all(len(step) <= MAX_PLAIN_PATH_CHARS for step in path.split("/"))
+        return address if is_plain and not set(path) & set("?#") else origin
+
+
+def conceal(value: str) -> None:
+    """Remove `value` from every text that `redact` is given from now on."""
+    if len(value) >= MIN_CHARS:
+        _known[value] = _known.get(value, 0) + 1
+        _rebuild()
+
+
+@contextmanager
+def concealed(value: str) -> Iterator[None]:
+    """Remove `value` from every text that `redact` is given within the block."""
+    conceal(value)
+    try:
+        yield
+    finally:
+        if _known.get(value, 0) > 1:
+            _known[value] -= 1
+        else:
+            _known.pop(value, None)
+        _rebuild()
+
+
+def _rebuild() -> None:
+    # A tuple that is replaced, for the log of another thread may be reading it.
+    global _forms  # noqa: PLW0603 - one registry for all logs of the process
+    forms = {
+        form
+        for value in _known
+        for form in (value, json.dumps(value)[1:-1], repr(value)[1:-1], quote(value, safe=""))
+    }
+    _forms = tuple(sorted(forms, key=len, reverse=True))
+
+
+def redact(text: str) -> str:
+    """Return `text` without any known secret, as it is or as JSON, Python or an address has it."""
+    for form in _forms:
+        if form in text:
+            text = text.replace(form, MASK)
+    return text
+
+
+def origin_of(address: str) -> str:
+    """Return scheme, host and port of `address`, and of a Unix socket its path; else nothing."""
+    scheme, separator, rest = address.partition("://")
+    path = re.split(r"[?#]", rest, maxsplit=1)[0]
+    authority, _, socket = path.partition("/")
+    host = authority.rpartition("@")[2] or f"/{socket}"
+    return f"{scheme}{separator}{host}" if separator else ""
+
+
+def shorten_addresses(text: str) -> str:
+    """Return `text` with each address in it cut to its origin."""
+    return _ADDRESS.sub(lambda found: origin_of(found[0]), text)
