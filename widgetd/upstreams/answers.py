@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from array import array
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -29,13 +30,11 @@ class Answer:
         kind: What its bytes are.
         content: JSON, UTF-8, or anything.
         mime_type: Of what is binary.
-        parted: Where JSON was parted so far, in order, each with the next place where it may be.
     """
 
     kind: Literal["json", "text", "binary"]
     content: bytes
     mime_type: str = ""
-    parted: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
 
     def value(self, upstream: str) -> Any:
         """The answer as a JSON value.
@@ -109,50 +108,58 @@ def _of_blocks(blocks: list[Any], upstream: str) -> Answer:
     return Answer(kind="json", content=text)
 
 
-def pages(answer: Answer, most_bytes: int, start: int = 0) -> Iterator[bytes]:
-    """The answer in pages of about `most_bytes`: put together, they are its content.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagedAnswer:
+    """An answer that is read page by page; put together, the pages are its content.
 
-    JSON is parted between the elements of its outermost array or object, text behind a line,
-    where that can be had within a page; else between two characters.
+    Attributes:
+        edges: Offsets at which a page best ends, ascending: between the elements of the outermost
+            array or object of JSON, behind a line of text.
     """
-    content = answer.content
-    edges = _edges(answer, start)
-    upto = next(edges, None)
-    while True:
-        end = min(start + most_bytes, len(content))
-        best = 0
-        while upto is not None and upto <= end:
-            best = upto
-            upto = next(edges, None)
-        if answer.kind == "json" and start <= best:
-            found = best, upto or len(content)
-            place = bisect_right(answer.parted, found)
-            if answer.parted[place - 1 : place] != [found]:
-                answer.parted.insert(place, found)
-        if end < len(content):
-            if best > start:
-                end = best
-            elif answer.kind != "binary":
-                while end < len(content) and content[end] & 0xC0 == 0x80:
-                    end += 1
-        yield content[start:end]
-        start = end
-        if start >= len(content):
-            return
+
+    answer: Answer
+    edges: array[int]
+
+    @classmethod
+    def of(cls, answer: Answer) -> PagedAnswer:
+        """Find the edges of an answer. Takes seconds for 8 MiB, so call it in a worker thread."""
+        edges = array("I")
+        for edge in _edges(answer):
+            # One for each 16 bytes, the smallest page: else they may take four times the content.
+            if edges and edges[-1] // _EDGE_BYTES == edge // _EDGE_BYTES:
+                edges[-1] = edge
+            else:
+                edges.append(edge)
+        return cls(answer=answer, edges=edges)
+
+    @property
+    def size(self) -> int:
+        """Memory in bytes."""
+        return len(self.answer.content) + len(self.edges) * self.edges.itemsize
+
+    def page(self, start: int, most_bytes: int) -> bytes:
+        """Return the page of at most `most_bytes` that begins at `start`.
+
+        It ends at an edge where there is one, else between two characters, up to 3 bytes late.
+        """
+        content, end = self.answer.content, start + most_bytes
+        if end >= len(content):
+            return content[start:]
+        place = bisect_right(self.edges, end)
+        if place and self.edges[place - 1] > start:
+            end = self.edges[place - 1]
+        elif self.answer.kind != "binary":
+            while end < len(content) and content[end] & 0xC0 == 0x80:
+                end += 1
+        return content[start:end]
 
 
-def _edges(answer: Answer, start: int) -> Iterator[int]:
-    """Where the content would best be parted behind `start`, in order."""
+def _edges(answer: Answer) -> Iterator[int]:
     if answer.kind == "text":
-        yield from (found.end() for found in _LINE_END.finditer(answer.content, start))
+        yield from (found.end() for found in _LINE_END.finditer(answer.content))
     elif answer.kind == "json":
-        # Not from the beginning, which would take as long as all pages before this one together.
-        known = bisect_right(answer.parted, (start, len(answer.content)))
-        at = answer.parted[known - 1][1] if known else 0
-        depth = int(at > 0)
-        if at:
-            yield at
-        for found in _LEXEME.finditer(answer.content, at):
+        depth = 0
+        for found in _LEXEME.finditer(answer.content):
             lexeme = found.group()
             if lexeme in b"[{":
                 depth += 1
@@ -162,6 +169,7 @@ def _edges(answer: Answer, start: int) -> Iterator[int]:
                 yield found.end()
 
 
+_EDGE_BYTES = 16
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
 
@@ -171,17 +179,17 @@ class KeptAnswers:
     """Answers that are being read page by page, the newest that fit, each for a while."""
 
     clock: Callable[[], float]
-    _kept: OrderedDict[str, tuple[float, str, Answer]] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[str, tuple[float, str, PagedAnswer]] = field(default_factory=OrderedDict)
 
-    def keep(self, answer: Answer, owner: str) -> str:
+    def keep(self, answer: PagedAnswer, owner: str) -> str:
         """Keep `answer` for `owner` alone, and give the name to ask for it again by."""
         name = token_urlsafe(9)
         self._kept[name] = self.clock() + KEPT_S, owner, answer
-        while sum(len(one.content) for _, _, one in self._kept.values()) > MOST_KEPT_BYTES:
+        while sum(one.size for _, _, one in self._kept.values()) > MOST_KEPT_BYTES:
             self._kept.popitem(last=False)
         return name
 
-    def get(self, name: str, owner: str) -> Answer:
+    def get(self, name: str, owner: str) -> PagedAnswer:
         """The answer of that name.
 
         Raises:

@@ -29,7 +29,7 @@ from widgetd.upstreams.answers import Answer, answer_of, malformed, too_large
 from widgetd.upstreams.breaker import PAUSES_S, Breaker
 from widgetd.upstreams.clients import client_of, import_client, server_of
 from widgetd.upstreams.declarations import Declaration
-from widgetd.upstreams.limits import LIMITS
+from widgetd.upstreams.limits import LIMITS, run_sized
 from widgetd.upstreams.listing import Tool, ToolListing
 
 if TYPE_CHECKING:
@@ -377,7 +377,8 @@ class Upstream:
         if result.is_error:
             raise self._judged(None, began)
         self._succeeded()
-        return answer_of(result, self.name)
+        size = sum(len(getattr(block, "text", "")) for block in result.content)
+        return await run_sized(size, answer_of, result, self.name)
 
     def _judged(self, error: Exception | None, began: float) -> CallError:
         """What a call failed of, which the breaker is told if it says something of the upstream."""

@@ -27,7 +27,9 @@ from widgetd.schema.json_values import exact, to_json
 from widgetd.schema.validator import Checked
 from widgetd.store.contract import Answers
 from widgetd.store.factory import local_store
+from widgetd.upstreams.answers import Answer
 from widgetd.upstreams.connection import Observer, while_running
+from widgetd.upstreams.limits import run_sized
 from widgetd.upstreams.upstreams import Upstreams
 from widgetd.widget.feed import Feed
 from widgetd.widget.widget import Widget
@@ -126,13 +128,13 @@ class UpstreamFeeds:
             key = self._key(feed, asked.arguments)
             try:
                 kept, source = await self._answer(feed, key, asked.arguments)
-                checked = self._made(key, kept, widget, feed, asked)
+                checked = await self._made(key, kept, widget, feed, asked)
             except CallError as error:
                 stale = self._stale(feed, key, error)
                 if stale is None:
                     raise
                 kept, source = stale, "stale"
-                checked = self._made(key, kept, widget, feed, asked)
+                checked = await self._made(key, kept, widget, feed, asked)
         except CallError as error:
             if feed.part.on_failure != "arguments" or not error.code.startswith("W50"):
                 raise
@@ -218,10 +220,10 @@ class UpstreamFeeds:
     async def _asked(self, feed: Feed, key: str, asked: Mapping[str, Any]) -> Kept:
         part, started_s = feed.part, time.perf_counter()
         answer = await self.upstreams[part.upstream].call(part.tool, feed.request(asked))
-        answer.value(part.upstream)
+        content = await run_sized(len(answer.content), _json_of, answer, part.upstream)
         kept = Kept(
             at=self.clock(),
-            content=exact(answer.content),
+            content=content,
             ms=(time.perf_counter() - started_s) * 1000,
         )
         if part.keep_s > 0:
@@ -229,13 +231,17 @@ class UpstreamFeeds:
             await self.answers.put(f"{key}:{_window(feed, kept.at)}", said, owner="")
         return kept
 
-    def _made(self, key: str, kept: Kept, widget: Widget, feed: Feed, asked: Checked) -> Checked:
+    async def _made(
+        self, key: str, kept: Kept, widget: Widget, feed: Feed, asked: Checked
+    ) -> Checked:
         """What this widget makes of an answer; a copy, which a template may do with as it likes."""
         which = _of(widget, asked.arguments)
         ready = kept.made.get(which)
         if ready is not None:
             return Checked(arguments=orjson.loads(ready), coerced=asked.coerced)
-        made = feed.filled(asked.arguments, parse_sent(kept.content))
+        # The rest stays in the loop: a schema checks one value at a time.
+        answer = await run_sized(len(kept.content), parse_sent, kept.content)
+        made = feed.filled(asked.arguments, answer)
         held = self._held.get(key) is kept
         before = kept.size
         kept.made[which] = exact(to_json(made.arguments))
@@ -278,3 +284,9 @@ def _of(widget: Widget, asked: Mapping[str, Any]) -> str:
     """Stands for a widget and what was asked of it."""
     said = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS, default=dict)
     return f"{widget.key}{blake2b(said, digest_size=12).hexdigest()}"
+
+
+def _json_of(answer: Answer, upstream: str) -> bytes:
+    """Return an answer as JSON, or raise W5006."""
+    answer.value(upstream)
+    return exact(answer.content)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+import anyio.to_thread
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +22,8 @@ class UpstreamLimits:
             empty arrays take 4 s to parse, which the SDK does in the event loop.
         document_depth: Levels of an OpenAPI document.
         piece_bytes: Decompressed bytes that are handled in one turn of the event loop.
+        loop_bytes: JSON that is parsed in the event loop; more is parsed in a worker thread, which
+            costs 0.1 ms to begin.
         tools: Tools of one upstream, besides those that its declaration names without wildcards.
         pages: Pages of one tool list.
         description_chars: Length of a tool's description.
@@ -30,6 +38,7 @@ class UpstreamLimits:
     containers: int = 1_000_000
     document_depth: int = 128
     piece_bytes: int = 64 * 1024
+    loop_bytes: int = 64 * 1024
     tools: int = 500
     pages: int = 50
     description_chars: int = 1024
@@ -39,3 +48,10 @@ class UpstreamLimits:
 
 
 LIMITS = UpstreamLimits()
+
+
+async def run_sized(size_bytes: int, function: Callable[..., Result], *arguments: object) -> Result:
+    """Call `function`, in a worker thread where it works on more than `LIMITS.loop_bytes`."""
+    if size_bytes <= LIMITS.loop_bytes:
+        return function(*arguments)
+    return await anyio.to_thread.run_sync(function, *arguments)

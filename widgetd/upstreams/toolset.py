@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
 import orjson
 
 from widgetd.access.principal import OPERATE
@@ -21,7 +22,7 @@ from widgetd.schema.json_values import to_json
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
     from widgetd.store.contract import Answers
-    from widgetd.upstreams.answers import KeptAnswers
+    from widgetd.upstreams.answers import Answer, KeptAnswers
     from widgetd.upstreams.connection import Observer, Upstream
     from widgetd.upstreams.feeds import UpstreamFeeds
     from widgetd.upstreams.upstreams import Upstreams
@@ -130,32 +131,32 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
             answer is not kept any more (W5009).
     """
     # Not without a file of upstreams.
-    from widgetd.upstreams.answers import Answer, pages, shown  # noqa: PLC0415
-    from widgetd.widget.query import compile_query  # noqa: PLC0415 - as above
+    from widgetd.upstreams.answers import PagedAnswer, shown  # noqa: PLC0415
 
     feeding, owner = context.use(Feeding), context.caller.principal.name
     if feeding.upstreams is None or feeding.kept is None:
         problem = "there are no upstreams; start widgetd with --upstreams FILE"
         raise CallError("W5001", problem, path="name")
-    name, start = "", 0
+    name, start, paged = "", 0, None
     if arguments["after"]:
         name, _, at = arguments["after"].rpartition(".")
-        answer = feeding.kept.get(name, owner)
+        paged = feeding.kept.get(name, owner)
+        answer = paged.answer
         start = min(int(at), len(answer.content)) if at.isdecimal() and len(at) < 9 else 0
     else:
         upstream = feeding.upstreams[arguments["name"]]
         answer = await upstream.call(arguments["tool"], arguments["arguments"])
     if arguments["select"]:
-        try:
-            query = compile_query(arguments["select"])
-        except WidgetError as error:
-            raise CallError("W5007", str(error), path="select") from None
-        found = query.find(answer.value(arguments["name"]))
-        name, start, answer = "", 0, Answer(kind="json", content=to_json(found))
+        # In a thread, as all that reads a whole answer: 8 MiB take seconds.
+        select = partial(_selected, answer, arguments["select"], arguments["name"])
+        name, start, paged, answer = "", 0, None, await anyio.to_thread.run_sync(select)
     most, size = arguments["most_bytes"], len(answer.content)
-    if not name and size > most:
-        name = feeding.kept.keep(answer, owner)
-    page = next(pages(answer, most, start))
+    page = answer.content
+    if size > most or paged is not None:
+        if paged is None:
+            paged = await anyio.to_thread.run_sync(PagedAnswer.of, answer)
+            name = feeding.kept.keep(paged, owner)
+        page = paged.page(start, most)
     upto = start + len(page)
     said: dict[str, Any] = {"kind": answer.kind, "bytes": size, "page": shown(page, answer.kind)}
     if answer.mime_type:
@@ -164,6 +165,18 @@ async def call_upstream(context: ToolContext, arguments: Mapping[str, Any]) -> R
         said["next"] = f"{name}.{upto}"
     structured = orjson.dumps(said)
     return Result(content=to_json([text_block(structured.decode())]), structured=structured)
+
+
+def _selected(answer: Answer, select: str, upstream: str) -> Answer:
+    # Not without a file of upstreams.
+    from widgetd.upstreams.answers import Answer  # noqa: PLC0415
+    from widgetd.widget.query import compile_query  # noqa: PLC0415 - as above
+
+    try:
+        query = compile_query(select)
+    except WidgetError as error:
+        raise CallError("W5007", str(error), path="select") from None
+    return Answer(kind="json", content=to_json(query.find(answer.value(upstream))))
 
 
 _tool = partial(BuiltinTool, scope=OPERATE, toolset="upstreams")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from widgetd.errors import CallError
-from widgetd.upstreams.answers import KEPT_S, Answer, KeptAnswers, pages
+from widgetd.upstreams.answers import KEPT_S, Answer, KeptAnswers, PagedAnswer
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=40),
@@ -31,22 +29,28 @@ ANSWERS = st.one_of(
 @settings(max_examples=300, deadline=None)
 @given(ANSWERS, st.integers(1, 200))
 def test_pages_put_together_are_the_answer(answer: Answer, most: int) -> None:
-    found = list(pages(answer, most))
+    found = pages(answer, most)
 
     assert b"".join(found) == answer.content
     assert all(len(page) <= most + 3 for page in found)
-    assert one_by_one(replace(answer, parted=[]), most) == found
     if answer.kind != "binary":
         for page in found:
             page.decode()
 
 
-def one_by_one(answer: Answer, most: int) -> list[bytes]:
-    """Its pages, each asked for by where it begins, as a caller reads them."""
-    found = [next(pages(answer, most))]
+def pages(answer: Answer, most: int) -> list[bytes]:
+    """Return all pages of an answer, each asked for by where it begins."""
+    paged = PagedAnswer.of(answer)
+    found = [paged.page(0, most)]
     while (start := sum(map(len, found))) < len(answer.content):
-        found.append(next(pages(answer, most, start)))
+        found.append(paged.page(start, most))
     return found
+
+
+def test_edges_take_no_more_memory_than_a_quarter_of_the_answer() -> None:
+    paged = PagedAnswer.of(Answer(kind="json", content=b"[" + b"1," * 500_000 + b"1]"))
+
+    assert paged.size <= len(paged.answer.content) * 1.26
 
 
 def sized(kind: str, size: int) -> bytes:
@@ -74,7 +78,7 @@ def test_the_smallest_and_the_largest_lose_nothing(kind: str, size: int) -> None
     if form == "json":
         orjson.loads(answer.content)
 
-    found = one_by_one(answer, 16384)
+    found = pages(answer, 16384)
 
     assert b"".join(found) == answer.content
     assert all(len(page) <= 16384 + 3 for page in found)
@@ -85,12 +89,12 @@ def test_the_smallest_and_the_largest_lose_nothing(kind: str, size: int) -> None
 def test_an_answer_is_gone_after_its_time_and_never_another_callers() -> None:
     now = 0.0
     kept = KeptAnswers(lambda: now)
-    name = kept.keep(Answer(kind="text", content=b"x"), "ada")
+    name = kept.keep(PagedAnswer.of(Answer(kind="text", content=b"x")), "ada")
 
-    assert kept.get(name, "ada").content == b"x"
+    assert kept.get(name, "ada").answer.content == b"x"
     with pytest.raises(CallError) as others:
         kept.get(name, "bob")
-    assert kept.get(name, "ada").content == b"x"
+    assert kept.get(name, "ada").answer.content == b"x"
     now = KEPT_S
     with pytest.raises(CallError) as late:
         kept.get(name, "ada")
