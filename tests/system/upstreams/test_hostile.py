@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import anyio
 import orjson
 import pytest
 
+from tests.process import daemon_process
+from tests.serving import connected, widget_file
 from tests.system.upstreams.hostile import HIDDEN, MISBEHAVIORS, Misbehavior, hostile
 from tests.system.upstreams.servers import (
     SHOP,
@@ -68,6 +72,44 @@ async def check_call(upstream: Upstream, misbehavior: Misbehavior) -> None:
             assert len(str(raised.value)) < 500
         else:
             await call(first, {"q": "aaaa"})
+
+
+async def test_daemon_survives_all_hostile_upstreams_at_once(tmp_path: Path) -> None:
+    widgets, said = tmp_path / "w", []
+    widgets.mkdir()
+    (widgets / "Greeting.widget").write_text(widget_file())
+    async with AsyncExitStack() as stack:
+        for number, misbehavior in enumerate(MISBEHAVIORS.values()):
+            port = await stack.enter_async_context(raw(hostile(misbehavior)))
+            url = f"http://127.0.0.1:{port}/mcp"
+            said.append(toml(f"u{number}", url=url, connect_s=50.0, call_s=50.0))
+        (tmp_path / "u.toml").write_text("".join(said))
+        flags = ("--upstreams", str(tmp_path / "u.toml"), "--toolset", "upstreams")
+        daemon = await stack.enter_async_context(daemon_process(widgets, *flags))
+        client = await stack.enter_async_context(connected(daemon.url, "modern"))
+        items: list[dict[str, Any]] = []
+        with anyio.fail_after(WAIT_S):
+            while not items or any(one["state"] == "connecting" for one in items):
+                listed = await client.client.call_tool("get_upstreams", {})
+                items = (listed.structured_content or {})["items"]
+        for one in items:
+            for tool in one["tools"][:1]:
+                asked = {"name": one["name"], "tool": tool, "arguments": {"q": "aaaa"}}
+                with anyio.fail_after(WAIT_S):
+                    await client.client.call_tool("call_upstream", asked)
+        greeted = await client.call("greeting", who="Ada")
+
+        assert not greeted.is_error
+        assert daemon.process.returncode is None
+        assert most_memory(daemon.process.pid) < 640 * 2**20
+        dropped = [one.get("dropped", {}) for one in items]
+        assert dropped == [one.dropped or {} for one in MISBEHAVIORS.values()]
+
+
+def most_memory(pid: int) -> int:
+    """Return the largest resident size of a process so far, in bytes."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) * 1024
 
 
 async def test_chat_offers_only_tools_that_say_they_are_read_only(tmp_path: Path) -> None:
