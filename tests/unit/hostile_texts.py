@@ -46,10 +46,10 @@ def message(text: str) -> None:
     details = {"name": "weather", "status": "ok", "inputSchema": schema}
     details["example"] = {"v": "sunny", "w": "1-" * 30 + "2"}
     known = {"weather": {"name": "weather"}}
-    script._after_words(
+    script._after_message(
         text, [("get_widget_details", orjson.dumps({"items": [details]}).decode())], known
     )
-    script._answer([{"role": "user", "content": text}], ())
+    script._next_step([{"role": "user", "content": text}], ())
 
 
 def main() -> None:
