@@ -1,21 +1,33 @@
 """What the worst that a file or a caller can do costs: `python -m benchmarks.limits`.
 
-Every attack of the tests is made a few times in this process; of each its quickest
-run counts, and of each kind the costliest attack is told. Processor time, because a
-busy machine takes nobody else's, and what Python allocates at most.
+Every attack of the tests is made a few times; of each its quickest run counts, and of each
+kind the costliest attack is printed. Processor time, because a busy machine takes nobody
+else's, and what Python allocates at most. Attacks on libraries outside Python run in a fork,
+whose resident memory is measured.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import resource
+import signal
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import anyio
 from hypothesis import Phase, given, seed, settings
 
+from tests.system.upstreams.hostile import MISBEHAVIORS, Misbehavior, hostile
+from tests.system.upstreams.servers import raw, settled, toml, upstreams_of
+from tests.unit import hostile_texts
 from tests.unit.schema import test_schema_safety as of_schemas
 from tests.unit.template import jsx_attacks, matrix
 from tests.unit.template import test_prices as of_prices
@@ -29,6 +41,7 @@ from widgetd.template.jsx import compile_view
 from widgetd.widget.query import compile_query
 
 ATTACK_MS, ATTACK_MB, UNION_MS, QUERY_MS = 250, 64, 50, 50
+INPUT_MS = 500
 RUNS = 5
 RANDOM = 2_000
 
@@ -68,6 +81,91 @@ def _refused(attack: Callable[[], object]) -> None:
         attack()
     except (WidgetError, CallError):
         return
+
+
+def cost_in_fork(attack: Callable[[], object], warm_up: Callable[[], object]) -> Cost:
+    """Return the processor time of the quicker of two runs, and the most that memory grew.
+
+    Args:
+        attack: Runs in a fork, after `warm_up`.
+        warm_up: Imports and allocates what any input would.
+    """
+    costs = [_forked(attack, warm_up) for _ in range(2)]
+    return Cost(ms=min(one.ms for one in costs), mb=max(one.mb for one in costs))
+
+
+def _forked(attack: Callable[[], object], warm_up: Callable[[], object]) -> Cost:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        warm_up()
+        before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        ms = _timed(attack)
+        grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb
+        os.write(writer, json.dumps([ms, grown_kb / 1024]).encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as said:  # noqa: PTH123 - a pipe
+        ms, mb = json.loads(said.read())
+    os.waitpid(child, 0)
+    return Cost(ms=ms, mb=mb)
+
+
+def text_costs(kind: str) -> Iterator[Cost]:
+    """Read the hostile texts whose name begins so."""
+
+    def warm_up() -> None:
+        hostile_texts.attribute("a")
+        hostile_texts.message("a")
+
+    for name, read in hostile_texts.cases():
+        if name.startswith(kind):
+            yield cost_in_fork(read, warm_up)
+
+
+def upstream_costs(*, compressed: bool) -> Iterator[Cost]:
+    """Connect to each hostile upstream and call its first tool; each runs in its own process."""
+    with served_in_fork(Misbehavior()) as harmless:
+        warm_up = partial(anyio.run, _call_first_tool, harmless)
+        for misbehavior in MISBEHAVIORS.values():
+            if (misbehavior.encode is not None) == compressed:
+                with served_in_fork(misbehavior) as port:
+                    yield cost_in_fork(partial(anyio.run, _call_first_tool, port), warm_up)
+
+
+@contextmanager
+def served_in_fork(misbehavior: Misbehavior) -> Iterator[int]:
+    """Serve a hostile upstream in another process within the block, and yield its port."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        anyio.run(_serve, misbehavior, writer)
+    try:
+        yield int(os.read(reader, 16))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(reader)
+        os.close(writer)
+
+
+async def _serve(misbehavior: Misbehavior, writer: int) -> None:
+    async with raw(hostile(misbehavior)) as port:
+        os.write(writer, str(port).encode())
+        await anyio.sleep_forever()
+
+
+async def _call_first_tool(port: int) -> None:
+    with TemporaryDirectory() as folder:
+        said = toml("it", url=f"http://127.0.0.1:{port}/mcp", connect_s=50.0, call_s=50.0)
+        async with upstreams_of(Path(folder) / "u.toml", said) as all_of_them:
+            upstream = all_of_them["it"]
+            await settled(upstream)
+            for name in list(upstream.tools)[:1]:
+                try:
+                    await upstream.call(name, {"q": "aaaa"})
+                except CallError:
+                    continue
 
 
 def templates(sources: list[str]) -> Iterator[Callable[[], object]]:
@@ -114,6 +212,11 @@ def views(texts: list[str]) -> Iterator[Callable[[], object]]:
     """Compile each of `texts` as a widget's JSX, and render it."""
     for text in texts:
         yield partial(_drawn, text)
+
+
+def cost_of_view(text: str) -> Cost:
+    """Return what `text` costs as a widget's JSX, outside Python as well."""
+    return cost_in_fork(partial(_drawn, text), partial(_drawn, "<Card/>"))
 
 
 def _drawn(text: str) -> str:
@@ -167,6 +270,16 @@ def main() -> None:
     never = ["{% if false %}" + bomb + "{% endif %}" for bomb in of_templates.BOMBS]
     print("| | number | worst, ms | bar | worst, MB | bar |")
     print("|---|---|---|---|---|---|")
+    for what, costs in (
+        ("texts that become numbers", text_costs("number")),
+        ("attributes of spaces", text_costs("attribute")),
+        ("JSX that the lexer rereads", map(cost_of_view, jsx_attacks.REREAD)),
+        ("upstreams' lists, schemas and answers", upstream_costs(compressed=False)),
+        ("targets of a session", text_costs("target")),
+        ("upstreams that compress", upstream_costs(compressed=True)),
+        ("messages to the scripted model", text_costs("message")),
+    ):
+        report(what, list(costs), INPUT_MS)
     for what, attacks, most_ms, runs in (
         ("escapes from templates", templates(of_templates.ESCAPES), ATTACK_MS, RUNS),
         ("bombs in templates", templates(of_templates.BOMBS), ATTACK_MS, RUNS),
@@ -182,11 +295,13 @@ def main() -> None:
         ("much data, explained", much_data(), ATTACK_MS, RUNS),
         ("deep recursive unions, decided and explained", unions(), UNION_MS, RUNS),
     ):
-        costs = [cost(attack, runs) for attack in attacks]
-        ms, mb = max(one.ms for one in costs), max(one.mb for one in costs)
-        print(
-            f"| {what} | {len(costs)} | {ms:.0f} | {most_ms} | {mb:.0f} | {ATTACK_MB} |", flush=True
-        )
+        report(what, [cost(attack, runs) for attack in attacks], most_ms)
+
+
+def report(what: str, costs: list[Cost], most_ms: int) -> None:
+    """Print one row of the table."""
+    ms, mb = max(one.ms for one in costs), max(one.mb for one in costs)
+    print(f"| {what} | {len(costs)} | {ms:.0f} | {most_ms} | {mb:.0f} | {ATTACK_MB} |", flush=True)
 
 
 if __name__ == "__main__":

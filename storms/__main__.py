@@ -31,6 +31,7 @@ from storms import (
     kills,
     mutants,
     overflow,
+    parsing,
     saves,
     sessions,
     swaps,
@@ -53,9 +54,10 @@ FAMILIES: Mapping[str, Mapping[str, Trial]] = {
         "kills": lambda at, some: kills.rows(at, kills=some(50)),
         "endings": lambda at, some: endings.rows(at, endings=some(10)),
         "deaf": lambda _, some: to_thread.run_sync(partial(deaf.rows, pairs=some(3_000))),
-        # One for each kind of child process: what fills widgets, what draws them.
+        # One for each kind of child process: what fills widgets, draws them, parses them.
         "upstreams": lambda at, some: upstreams.rows(at, kills=some(20)),
         "browser": lambda at, some: sessions.child_rows(at, kills=some(10)),
+        "parser": lambda at, some: parsing.rows(at, kills=some(20)),
         "faults": lambda at, some: to_thread.run_sync(partial(faults.rows, at, pairs=some(3_000))),
         "attacks": lambda _, some: to_thread.run_sync(partial(attacks.rows, slices=some(20))),
     },
