@@ -7,12 +7,13 @@ a library's message or a traceback included.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import pydantic
+
+from widgetd.text_search import compile_pattern
 
 MIN_CHARS = 8
 """Of a secret that is removed from texts; shorter ones occur by chance."""
@@ -25,7 +26,7 @@ MAX_PLAIN_PATH_CHARS = 3
 
 MASK = "**********"
 
-_ADDRESS = re.compile(r"://[^\s\"'<>]+")
+_ADDRESS = compile_pattern(r"://[^\s\"'<>]+")
 
 _known: dict[str, int] = {}
 _forms: tuple[str, ...] = ()
@@ -105,7 +106,7 @@ def redact(text: str) -> str:
 def origin_of(address: str) -> str:
     """Return scheme, host and port of `address`, and of a Unix socket its path; else nothing."""
     scheme, separator, rest = address.partition("://")
-    path = re.split(r"[?#]", rest, maxsplit=1)[0]
+    path = rest.partition("?")[0].partition("#")[0]
     authority, _, socket = path.partition("/")
     host = authority.rpartition("@")[2] or f"/{socket}"
     return f"{scheme}{separator}{host}" if separator else ""

@@ -26,9 +26,10 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from widgetd.chat import OPENAI_URL
-from widgetd.errors import ConfigError, nearest
+from widgetd.errors import ConfigError
 from widgetd.files.folder import bundled as bundled  # noqa: PLC0414 - offered here, too
 from widgetd.redaction import Secret, SecretUrl
+from widgetd.text_search import nearest
 
 FILE = "widgetd.toml"
 PREFIX = "WIDGETD_"

@@ -9,10 +9,11 @@ from functools import partial
 import orjson
 
 from tests.limited import try_each
-from widgetd.browser import targets
+from widgetd.browser.targets import read_target
 from widgetd.chat.backend import script
 from widgetd.limits import Limits
 from widgetd.template.jsx import compile_view
+from widgetd.text_search import most_similar
 
 
 def cases() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -22,9 +23,10 @@ def cases() -> Iterator[tuple[str, Callable[[], object]]]:
         yield f"number {end}", partial(view.render, {"v": "1" * 4_000_000 + end})
     yield "attribute", partial(attribute, "x" + " " * 60_000 + "y\n")
 
-    names = "\n".join(f'- button "{at}{"name " * 40}"' for at in range(2_000))
-    found = targets._NAMED.finditer(names)
-    yield "target", partial(targets._most_similar, "text=" + "a" * 3_900_000, found)
+    names = [f'role=button[name="{at}{"name " * 40}"]' for at in range(2_000)]
+    yield "target", partial(most_similar, "text=" + "a" * 3_900_000, names, 3)
+    role = "role=heading" + "[level=1]" * 200
+    yield "ladder", partial(read_target, [role] * 16)
 
     for text in (
         "«" * 1_000_000,

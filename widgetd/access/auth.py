@@ -32,9 +32,10 @@ from pydantic import AnyHttpUrl, ConfigDict
 from widgetd.access.claims import principal_name
 from widgetd.access.principal import CALL, ELEVATED, READ, SCOPES, Principal
 from widgetd.catalog.snapshot import Selection
-from widgetd.errors import ConfigError, nearest
+from widgetd.errors import ConfigError
 from widgetd.logs import get_logger
 from widgetd.redaction import conceal, concealed
+from widgetd.text_search import nearest
 
 Otherwise = TypeVar("Otherwise", Principal, None)
 

@@ -19,6 +19,9 @@ class BrowserLimits:
         close_s: How long a page, a browser or its driver may take to close.
         candidates: Targets of which the first that matches counts.
         target_chars: Length of one of them.
+        named_elements: Elements that an error names, of several that a target leads to.
+        matched_texts: Different texts on a page that the pattern of a target may match.
+        matched_chars: Length of a text on a page that the pattern of a target is matched with.
         poll_s: Pause before a page is asked again for what is not there yet.
         event_bytes: Events of one session, as JSON; the oldest are dropped first.
         events: The same, counted.
@@ -49,6 +52,9 @@ class BrowserLimits:
     close_s: float = 10
     candidates: int = 16
     target_chars: int = 2_000
+    named_elements: int = 8
+    matched_texts: int = 50
+    matched_chars: int = 4_000
     poll_s: float = 0.03
     event_bytes: int = 4 * 1024 * 1024
     events: int = 1_000

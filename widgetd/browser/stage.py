@@ -229,9 +229,9 @@ class Stage:
         """The same, as Playwright counts."""
         return self.left_s * 1000
 
-    def locators(self, target: Target) -> tuple[Locator, ...]:
-        """Where each rung of `target` leads."""
-        return locators(target, self.page, self.frame)
+    async def locators(self, target: Target) -> tuple[Locator, ...]:
+        """Return where each rung of `target` leads."""
+        return await locators(target, self.page, self.frame)
 
     async def find(self, target: Target) -> Locator:
         """The one element that `target` leads to: see `found`."""

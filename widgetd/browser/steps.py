@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,17 +11,15 @@ import anyio
 from widgetd.browser.keywords import Keyword
 from widgetd.browser.stage import Stage
 from widgetd.errors import CallError
+from widgetd.text_search import compile_pattern
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
 
 Answer = TypeVar("Answer")
 
-_REASONS = re.compile(
-    r"- +(?:element is (not \w+)|(.* intercepts pointer events)"
-    r"|element is (outside of the viewport)|(.*not an? <?\w+>?.*element.*))"
-)
-"""What Playwright's log says of an element that cannot be acted on."""
+_LOG_LINE = compile_pattern(r"(?m)^[^\S\n]*+- ++(\S.*)$")
+"""A line of Playwright's log; some say why an element cannot be acted on."""
 
 ENDINGS = frozenset({"W4003", "W4004"})
 """Codes after which a page is gone."""
@@ -104,10 +101,8 @@ async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: flo
         if is_gone(stage) or has_ended(error):
             raise browser_ended() from None
         text = str(error)
-        reasons = [next(filter(None, one)) for one in _REASONS.findall(text)]
+        reasons = [reason for line in _LOG_LINE.findall(text) if (reason := _reason(line))]
         why = reasons[-1] if reasons else text.partition("Call log:")[0]
-        if reasons and why.startswith(("not", "out")):
-            why = f"it is {why}"
         problem = f"{what} cannot be done in time: {' '.join(why.split())}"
         raise CallError("W4203", problem) from None
     except TimeoutError:
@@ -115,6 +110,17 @@ async def ask(stage: Stage, what: str, answer: Awaitable[Answer], timeout_s: flo
         problem = f"{what}: the page did not answer within {most_s:g} s and is closed"
         advice = "start_session starts another one"
         raise CallError("W4004", f"{problem}; {advice}", recoverable=True) from None
+
+
+def _reason(line: str) -> str:
+    """Return why an element cannot be acted on, where a line of Playwright's log says so."""
+    state = line.partition("element is ")[2]
+    if line.startswith("element is ") and state.startswith(("not ", "outside of the viewport")):
+        return f"it is {state}"
+    before, hides, _ = line.partition(" intercepts pointer events")
+    if hides:
+        return before + hides
+    return line if " not a" in line and "element" in line else ""
 
 
 def browser_ended() -> CallError:

@@ -10,10 +10,9 @@ an error, and so are several elements: nothing is guessed.
 
 from __future__ import annotations
 
-import re
+import sys
 from collections.abc import Iterator
-from difflib import SequenceMatcher
-from itertools import islice
+from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import anyio
@@ -22,17 +21,19 @@ from pydantic import BeforeValidator
 from pydantic_core import CoreSchema, core_schema
 
 from widgetd.browser.limits import LIMITS
-from widgetd.errors import CallError, did_you_mean, nearest
+from widgetd.errors import CallError
+from widgetd.text_search import (
+    LinearPattern,
+    Match,
+    compile_pattern,
+    did_you_mean,
+    most_similar,
+    nearest,
+)
 from widgetd.widget.components import vocabulary
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, FrameLocator, Locator, Page
-
-_MOST_NAMED = 8
-
-_COMPARED_CHARACTERS = 64
-_COMPARED_NAMES = 200
-"""Limits of a comparison, which takes time in proportion to the product of both lengths."""
 
 _TEXTS = ("text", "label", "placeholder", "alt")
 _OURS = {
@@ -56,12 +57,15 @@ _ROLES = """
 
 ENGINES = ("role", *_TEXTS, "css", "ref", *_OURS)
 
-_ATTRIBUTE = re.compile(
-    r"""\[\s*(?P<key>[a-z]+)\s*=\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|/(?P<pattern>(?:[^/\\]|\\.)+)/(?P<flags>[a-z]*)|(?P<word>\w+))\s*\]"""
+_ATTRIBUTE = compile_pattern(
+    r"""(?s)\[\s*(?P<key>[a-z]+)\s*=\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|/(?P<pattern>(?:[^/\\]|\\.)+)/(?P<flags>[a-z]*)|(?P<word>\w+))\s*\]\s*"""
 )
-_FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
+_ESCAPED = compile_pattern(r"(?s)\\(.)")
+_CSS_ESCAPE = compile_pattern(r"(?s)\\(?:([0-9A-Fa-f]{1,6})\s?|(.))")
+_REF = compile_pattern(r"\A[A-Za-z0-9]{1,40}\Z")
+_FLAGS = frozenset("ims")
 _STATES = ("checked", "disabled", "expanded", "pressed", "selected")
-_NTH = re.compile(r"(.*\S)\s*\[(\d+)\]")
+_NTH = compile_pattern(r"(?s)\A(.*\S)\s*\[(\d{1,9})\]\Z")
 
 
 class Part(NamedTuple):
@@ -75,7 +79,7 @@ class Part(NamedTuple):
     """
 
     engine: str
-    value: str | re.Pattern[str]
+    value: str | LinearPattern
     attributes: dict[str, Any]
     nth: int
 
@@ -156,9 +160,32 @@ def _part(text: str) -> Part:
         _demand_known("component", value.strip(), tuple(vocabulary().components))
     if engine == "role":
         return Part("role", *_role(value.strip()), nth)
+    if engine == "ref" and not _REF.match(value.strip()):
+        raise ValueError(f"'{text}' is no ref; write it as a screen has it, as ref=e12")
+    if engine == "css":
+        _demand_no_pattern(value)
     found = _ATTRIBUTE.fullmatch(f"[value={value.strip()}]") if engine in _TEXTS else None
     sought = value.strip() if found is None or found["word"] else _written(found)
     return Part(engine, sought, {}, nth)
+
+
+def _demand_no_pattern(selector: str) -> None:
+    """Refuse the parts of Playwright's CSS that would have the page match a pattern.
+
+    The page's own engine backtracks, and a page that it keeps busy answers nothing any more.
+    """
+    plain = _CSS_ESCAPE.sub(_css_character, selector).casefold()
+    if "text-matches" in plain or ">>" in selector:
+        problem = f"'css={selector.strip():.80}' is more than CSS"
+        raise ValueError(f"{problem}; write >> outside of quotes, and text=/pattern/ for a pattern")
+
+
+def _css_character(escape: Match[str]) -> str:
+    """Source: CSS Syntax Level 3, section 4.3.7."""
+    if escape[1] is None:
+        return escape[2]
+    point = int(escape[1], 16)
+    return chr(point) if 0 < point <= sys.maxunicode else "\ufffd"
 
 
 def _demand_known(what: str, name: str, known: tuple[str, ...]) -> None:
@@ -168,13 +195,14 @@ def _demand_known(what: str, name: str, known: tuple[str, ...]) -> None:
 
 
 def _role(text: str) -> tuple[str, dict[str, Any]]:
-    role, bracket, rest = text.partition("[")
+    role, bracket, _ = text.partition("[")
     _demand_known("role", role.strip(), tuple(_ROLES.split()))
-    rest, attributes = bracket + rest, dict[str, Any]()
-    while rest:
-        found = _ATTRIBUTE.match(rest)
+    attributes = dict[str, Any]()
+    at = len(role) if bracket else len(text)
+    while at < len(text):
+        found = _ATTRIBUTE.match(text, at)
         if found is None:
-            raise ValueError(f'{rest!r} is no attribute of a role; write [name="Track"]')
+            raise ValueError(f'{text[at:]!r} is no attribute of a role; write [name="Track"]')
         key, word = found["key"], found["word"]
         if key == "name":
             attributes["name"] = word or _written(found)
@@ -185,28 +213,16 @@ def _role(text: str) -> tuple[str, dict[str, Any]]:
             attributes[key] = word == "true"
         else:
             known = ", ".join(("name", "level", *_STATES))
-            raise ValueError(f"{found[0]!r} is no attribute of a role; there are {known}")
-        rest = rest[found.end() :].lstrip()
+            raise ValueError(f"{found[0].strip()!r} is no attribute of a role; there are {known}")
+        at = found.end()
     return role.strip(), attributes
 
 
-def _written(found: re.Match[str]) -> str | re.Pattern[str]:
-    """What stands in quotes, or between slashes."""
+def _written(found: Match[str]) -> str | LinearPattern:
+    """Return the text in quotes, or the pattern between slashes, without its escapes."""
     if found["pattern"]:
-        return compiled(found["pattern"], found["flags"])
-    return re.sub(r"\\(.)", r"\1", found["text"])
-
-
-def compiled(pattern: str, flags: str = "") -> re.Pattern[str]:
-    """A pattern, with the flags that people write behind it.
-
-    Raises:
-        ValueError: It is none.
-    """
-    try:
-        return re.compile(pattern, sum(_FLAGS.get(flag, 0) for flag in {*flags}))
-    except re.error as error:
-        raise ValueError(f"/{pattern}/ is no pattern ({error})") from None
+        return LinearPattern(found["pattern"], "".join(sorted({*found["flags"]} & _FLAGS)))
+    return _ESCAPED.sub(r"\1", found["text"])
 
 
 def _words(value: object) -> object:
@@ -221,28 +237,90 @@ NOWHERE = Target()
 NOWHERE.rungs = ()
 
 
-def locators(target: Target, page: Page, frame: FrameLocator | Frame) -> tuple[Locator, ...]:
-    """Where each rung leads."""
+async def locators(target: Target, page: Page, frame: FrameLocator | Frame) -> tuple[Locator, ...]:
+    """Return where each rung leads."""
     found = []
     for parts in target.rungs:
         at: Any = frame
         for engine, value, attributes, nth in parts:
-            if engine == "ref":
+            if isinstance(value, LinearPattern) or isinstance(
+                attributes.get("name"), LinearPattern
+            ):
+                at = await _matching(at, page, Part(engine, value, attributes, nth))
+            elif engine == "ref":
                 at = page.get_by_ref(str(value))
             elif engine == "role":
                 at = at.get_by_role(value, **attributes)
             elif engine == "css":
                 at = at.locator(f"css={value}")
             elif engine in _OURS:
-                quoted = str(value).replace('"', '\\"')
+                quoted = str(value).replace("\\", "\\\\").replace('"', '\\"')
                 at = at.locator("css=" + _OURS[engine].replace("{}", quoted))
             else:
-                by = "alt_text" if engine == "alt" else engine
-                at = getattr(at, f"get_by_{by}")(value, exact=True)
+                at = getattr(at, _GETTERS[engine])(value, exact=True)
             if nth:
                 at = at.nth(nth - 1)
         found.append(at)
     return tuple(found)
+
+
+_GETTERS = {name: f"get_by_{name}" for name in _TEXTS} | {"alt": "get_by_alt_text"}
+
+_TEXTS_OF_ELEMENTS = {
+    "text": ("*", "one => [one.textContent]"),
+    "placeholder": ("[placeholder]", "one => [one.placeholder]"),
+    "alt": ("[alt]", "one => [one.alt]"),
+    "label": (
+        ":is([aria-label], [aria-labelledby], input, select, textarea, button, meter, progress)",
+        """one => [
+          one.getAttribute("aria-label"),
+          ...[...one.labels ?? []].map(label => label.textContent),
+          (one.getAttribute("aria-labelledby") ?? "").split(/ /).map(
+            id => id && one.ownerDocument.getElementById(id)?.textContent || "").join(" "),
+        ]""",
+    ),
+}
+"""Where each engine finds texts: a CSS selector, and a function of an element in the page."""
+
+_COLLECT = """(elements, [longest]) => {
+  const numbers = new Map(elements.map((one, at) => [one, at]));
+  return elements.map(one => [numbers.get(one.parentElement) ?? -1, (%s)(one)
+    .filter(text => text && text.length <= longest)]);
+}"""
+
+
+async def _matching(at: Any, page: Page, part: Part) -> Locator:
+    """Return what `part`, which has a pattern, leads to from `at`.
+
+    The page is never sent a pattern, which could keep it busy for ever: it names its texts, they
+    are matched here in linear time, and it is asked for those that match, word for word.
+    """
+    engine, value, attributes, _ = part
+    if isinstance(value, LinearPattern):
+        css, texts_of = _TEXTS_OF_ELEMENTS[engine]
+        elements = await at.locator(f"css={css}").evaluate_all(
+            _COLLECT % texts_of, [LIMITS.matched_chars]
+        )
+        matching = [
+            (parent, number, text)
+            for number, (parent, texts) in enumerate(elements)
+            for text in texts
+            if value.matches(text)
+        ]
+        # As Playwright does: of an element and those in it, the innermost.
+        around = {parent for parent, _, _ in matching} if engine == "text" else ()
+        texts = dict.fromkeys(text for _, number, text in matching if number not in around)
+        exact = [getattr(at, _GETTERS[engine])(text, exact=True) for text in texts]
+    else:
+        name: LinearPattern = attributes["name"]
+        shown = _NAMED.finditer(await page.aria_snapshot(mode="ai"))
+        names = (orjson.loads(f'"{one["name"]}"') for one in shown if one["role"] == value)
+        texts = dict.fromkeys(one for one in names if name.matches(one))
+        exact = [at.get_by_role(value, **{**attributes, "name": text}) for text in texts]
+    if not exact:
+        exact = [at.locator("css=:not(*)")]
+    either: Locator = reduce(lambda one, other: one.or_(other), exact[: LIMITS.matched_texts])
+    return either
 
 
 async def found(
@@ -253,9 +331,9 @@ async def found(
     Raises:
         CallError: There is none in time (W4201), or there are several (W4202).
     """
-    rungs = locators(target, page, frame)
     until = anyio.current_time() + timeout_s
     while True:
+        rungs = await locators(target, page, frame)
         counts = [await rung.count() for rung in rungs]
         if 1 in counts:
             return rungs[counts.index(1)]
@@ -269,7 +347,7 @@ async def found(
 
 async def _several(target: Target, located: Locator, count: int) -> CallError:
     named = []
-    for at in range(min(count, _MOST_NAMED)):
+    for at in range(min(count, LIMITS.named_elements)):
         lines = (await located.nth(at).aria_snapshot(mode="ai")).splitlines()
         named.append(lines[0].removeprefix("- ").rstrip(":") if lines else "an element of no role")
     said = ", ".join(named)
@@ -277,30 +355,14 @@ async def _several(target: Target, located: Locator, count: int) -> CallError:
     return CallError("W4202", problem, path="target", suggestions=tuple(named))
 
 
-_NAMED = re.compile(r'^\s*- (?:\'?)(?P<role>[a-z]+) "(?P<name>(?:[^"\\]|\\.)*)"', re.MULTILINE)
-
-
-def _most_similar(wanted: str, names: Iterator[re.Match[str]]) -> list[str]:
-    """Return the three of `names`, as targets, that are most similar to `wanted`."""
-    shown = (f'role={one["role"]}[name="{one["name"]}"]' for one in names)
-    comparison = SequenceMatcher(b=_comparable(wanted))
-
-    def similarity(one: str) -> float:
-        comparison.set_seq1(_comparable(one))
-        return comparison.ratio()
-
-    compared = dict.fromkeys(islice(shown, _COMPARED_NAMES))
-    return sorted(compared, key=similarity, reverse=True)[:3]
-
-
-def _comparable(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text[:_COMPARED_CHARACTERS].casefold()))
+_NAMED = compile_pattern(r"""(?m)^ *+- '?(?P<role>[a-z]++) "(?P<name>(?:[^"\\\n]|\\.)*+)\"""")
 
 
 async def _nothing(target: Target, page: Page) -> CallError:
-    """Names what on the screen is most like what was looked for."""
+    """Return an error that names what on the screen is most like what was looked for."""
     screen = await page.aria_snapshot(mode="ai")
-    near = _most_similar(str(target), _NAMED.finditer(screen))
+    shown = (f'role={one["role"]}[name="{one["name"]}"]' for one in _NAMED.finditer(screen))
+    near = most_similar(str(target), shown, 3)
     hint = f"there is {', '.join(near)}" if near else "nothing that has a name is shown"
     problem = f"nothing is at {target}; {hint}"
     return CallError("W4201", problem, path="target", suggestions=tuple(near))

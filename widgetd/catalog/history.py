@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import unified_diff
 from typing import Any
 
 import orjson
@@ -15,13 +13,13 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import breaking
 from widgetd.errors import CallError, Finding
 from widgetd.files.persistent_map import differing, missing
+from widgetd.text_search import compile_pattern, unified_diff
 from widgetd.widget.states import SAMPLE, shown
 from widgetd.widget.widget import Widget
 
 # White space is taken where it begins and not given back: nothing is tried twice.
-_LINE_ENDS = re.compile(
-    r'(?:(?<!\s)\s++)?(\{%.*?(?:%\}|\Z),?|(?<=[\]}]),(?=[{"]))\s*+',
-    re.DOTALL,
+_LINE_ENDS = compile_pattern(
+    r'(?s)(?:(?<!\s)\s++)?(\{%.*?(?:%\}|\Z),?|(?<=[\]}]),(?=[{"]))\s*+',
 )
 """Where a template, one long line, is cut into lines that can be compared."""
 
@@ -73,8 +71,7 @@ def changes_between(before: Widget, after: Widget) -> Changes:
     """What was changed to make `after` of `before`."""
     parts = []
     for (name, was), (_, now) in zip(_texts(before), _texts(after), strict=True):
-        diff = unified_diff(was.splitlines(), now.splitlines(), lineterm="", n=CONTEXT)
-        lines = tuple(line for line in diff if not line.startswith(("---", "+++")))
+        lines = tuple(unified_diff(was.splitlines(), now.splitlines(), CONTEXT))
         if lines:
             parts.append((name, lines))
     return Changes(

@@ -10,7 +10,6 @@ see. Knows nothing of tokens and pages.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +29,7 @@ from widgetd.files.source import Source, read
 from widgetd.files.walk import walk
 from widgetd.files.write import write_atomically
 from widgetd.limits import Limits
+from widgetd.text_search import compile_pattern, escape
 from widgetd.widget.definition import digest
 from widgetd.widget.sidecar import SUFFIX, read_sidecar
 from widgetd.widget.widget import Widget
@@ -50,7 +50,7 @@ UploadOutcome = Literal["ok", "error", "failed"]
 Allowance = Callable[[str], Awaitable[None]]
 """Takes one from what a writer of that name may bring; raises `CallError` where nothing is left."""
 
-_NAME = re.compile(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget)({re.escape(SUFFIX)})?")
+_NAME = compile_pattern(rf"([^\W_][\w .,()+&'-]{{0,119}}\.widget)({escape(SUFFIX)})?")
 """A plain name: no folder, nothing hidden, nothing that a shell or a terminal would obey."""
 
 

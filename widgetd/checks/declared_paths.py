@@ -6,18 +6,17 @@ what is inside a value, everything is declared there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from widgetd.errors import nearest
 from widgetd.schema.document import Document
 from widgetd.schema.json_values import Json
 from widgetd.schema.keywords import Subschema, list_parts, split_elements
 from widgetd.schema.phrase import join_alternatives
+from widgetd.text_search import compile_pattern, nearest
 
-_STEP = re.compile(r"\[\]|[^.\[\]]+")
+_STEP = compile_pattern(r"\[\]|[^.\[\]]+")
 _DEEPEST = 8
 _MOST_NAMED = 8
 

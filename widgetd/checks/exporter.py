@@ -6,7 +6,6 @@ exporter is known to lose is told from what somebody changed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +13,7 @@ from widgetd.checks.renders import Outcome, told
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.schema.validator import Schema
 from widgetd.template.dialect.exporter import LEXEME, WRAPPED
+from widgetd.text_search import Match
 from widgetd.widget.components import tree
 from widgetd.widget.export import MOST_DIFFERENCES, Comparison, differing
 from widgetd.widget.widget import Widget
@@ -177,7 +177,7 @@ class _TemplateReader:
         # The line of the last bracket, and where it stands.
         self._line, self._counted = 1, 0
 
-    def read(self, match: re.Match[str]) -> None:
+    def read(self, match: Match[str]) -> None:
         """Take in the next lexeme."""
         mark, at = match.group("mark"), match.start()
         frame = self._frames[-1] if self._frames else None

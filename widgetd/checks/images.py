@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -10,12 +9,13 @@ import orjson
 
 from widgetd.checks.renders import Outcome
 from widgetd.errors import Finding
+from widgetd.text_search import compile_pattern
 from widgetd.widget.components.tree import components
 from widgetd.widget.definition import Definition
 from widgetd.widget.images import blocked, image_origins
 from widgetd.widget.sidecar import SUFFIX
 
-_NOBODYS = re.compile(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
+_NOBODYS = compile_pattern(r"[/.](?:example(?:\.(?:com|net|org))?|test|invalid)(?::|$)")
 """Origins that stand for others, as RFC 2606 has them."""
 
 

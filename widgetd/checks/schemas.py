@@ -8,7 +8,6 @@ shown may be there for an action.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -22,6 +21,7 @@ from widgetd.schema.keywords import list_types
 from widgetd.schema.phrase import FORMATS
 from widgetd.schema.validator import Schema
 from widgetd.template import Expression, Read, Template
+from widgetd.text_search import compile_pattern
 from widgetd.widget.definition import Definition
 from widgetd.widget.samples import Sample
 from widgetd.widget.sidecar import SUFFIX
@@ -257,9 +257,12 @@ def _misread(widget: Widget, declared: DeclaredPaths) -> Iterator[tuple[Read, Un
     yield from found
 
 
+_STEP_START = compile_pattern(r"[.\[]")
+
+
 def _down_to(path: str) -> Iterator[str]:
     """A path, and each that leads to it: `legs[].from`, `legs[]`, `legs`."""
-    yield from (path[: found.start()] for found in re.finditer(r"[.\[]", path))
+    yield from (path[: found.start()] for found in _STEP_START.finditer(path))
     yield path
 
 

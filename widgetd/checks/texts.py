@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from widgetd.errors import Finding, did_you_mean, nearest
+from widgetd.errors import Finding
 from widgetd.schema.json_values import pointer
 from widgetd.schema.phrase import join_alternatives
+from widgetd.text_search import did_you_mean, nearest
 from widgetd.widget.actions import WidgetAction
 from widgetd.widget.actions.widget_actions import template_actions
 from widgetd.widget.definition import Definition

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from widgetd.errors import ConfigError, Finding, WidgetError, nearest
+from widgetd.errors import ConfigError, Finding, WidgetError
 from widgetd.settings import Settings, folder_of, settle
+from widgetd.text_search import nearest
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Entry, Snapshot

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -12,12 +11,13 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from widgetd.cli.options import Dir, snapshot_of
-from widgetd.errors import ConfigError, did_you_mean
+from widgetd.errors import ConfigError
 from widgetd.settings import folder_of, settle
+from widgetd.text_search import compile_pattern, did_you_mean
 
 MCP_URL = "http://127.0.0.1:8787/mcp"
 
-_PATH = re.compile(r"[\w./~-]*")
+_PATH = compile_pattern(r"[\w./~-]*")
 
 
 def types(*, lang: Literal["ts", "python"] = "ts", dir: Dir = None) -> int:

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from widgetd.cli.options import print_json
-from widgetd.errors import ConfigError, did_you_mean
+from widgetd.errors import ConfigError
+from widgetd.text_search import did_you_mean
 
 SCHEMAS = ".schemas"
 """The folder, hidden from the scan, in which an editor finds what the files beside it may say."""

@@ -13,10 +13,11 @@ import orjson
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from widgetd.errors import CallError, ConfigError, did_you_mean
+from widgetd.errors import CallError, ConfigError
 from widgetd.redaction import SecretUrl
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.settings import Settings, Settled, folder_of, settle
+from widgetd.text_search import did_you_mean
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot

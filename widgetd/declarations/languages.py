@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import keyword
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,6 +18,7 @@ from widgetd.declarations.shape import (
     Shape,
     Union,
 )
+from widgetd.text_search import compile_pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Language:
                 return name
 
 
-_PLAIN = re.compile(r"[A-Za-z_$][\w$]*")
+_PLAIN = compile_pattern(r"[A-Za-z_$][\w$]*")
 
 
 def _interface(record: Record) -> Iterator[str]:

@@ -8,11 +8,8 @@ to know where it will be shown: no colours, no transports, no log events.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from itertools import islice
 from types import MappingProxyType
 
 from widgetd.errors.codes import TABLES, Code, Level
@@ -156,27 +153,3 @@ class CallError(WidgetdError):
 
     def __str__(self) -> str:
         return self.message
-
-
-def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The member of `known` that `name` was most likely meant to be, if any is close.
-
-    Among many, it is looked for beside `name` in the order of names, and where names end alike.
-    """
-    if len(known) > _MANY:
-        ordered = sorted(known)
-        at = bisect_left(ordered, name)
-        alike = islice((other for other in known if other.endswith(name[-4:])), _MANY // 2)
-        known = [*ordered[max(at - _MANY // 4, 0) : at + _MANY // 4], *alike]
-    matches = get_close_matches(name, known, n=1, cutoff=0.6)
-    return matches[0] if matches else None
-
-
-def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """The advice for a name that is none of `known`: the one that was meant, else `otherwise`."""
-    near = nearest(name, tuple(known))
-    return f"did you mean '{near}'?" if near else otherwise
-
-
-_MANY = 200
-"""To compare a name with so many takes a few milliseconds."""

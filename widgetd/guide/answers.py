@@ -24,7 +24,7 @@ from widgetd.catalog.intake import Intake, RefusedUploadError, Writer, is_widget
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
-from widgetd.errors import CallError, did_you_mean
+from widgetd.errors import CallError
 from widgetd.guide.component_details import Examples, components_in, details, icons_in
 from widgetd.guide.drafts import Drafts
 from widgetd.guide.guide import KINDS, ORDER, pages
@@ -33,6 +33,7 @@ from widgetd.mcp.builtin.table import ToolContext
 from widgetd.render.parts import JSON, PARTS
 from widgetd.render.result import Result, not_found, structured_result, text_block
 from widgetd.schema.json_values import to_json
+from widgetd.text_search import did_you_mean
 from widgetd.widget.actions import widget_actions
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 from widgetd.widget.sidecar import SUFFIX

@@ -6,7 +6,6 @@ component by name; what is drawn where a property is left out comes from the vie
 
 from __future__ import annotations
 
-import re
 from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,6 +27,7 @@ from widgetd.limits import Limits
 from widgetd.render.result import not_found
 from widgetd.schema.document import Document, read_document
 from widgetd.schema.phrase import describe
+from widgetd.text_search import compile_pattern
 from widgetd.widget.components import vocabulary
 from widgetd.widget.components.vocabulary import Component
 from widgetd.widget.widget import Widget
@@ -38,8 +38,8 @@ MOST_USERS = 5
 MOST_CHILDREN = 2
 DEEPEST_EXAMPLE = 3
 
-_TYPE = re.compile(r'"type"\s*:\s*"([A-Z][A-Za-z.]*)"')
-_ELEMENT = re.compile(r"<([A-Z][A-Za-z.]*)")
+_TYPE = compile_pattern(r'"type"\s*:\s*"([A-Z][A-Za-z.]*)"')
+_ELEMENT = compile_pattern(r"<([A-Z][A-Za-z.]*)")
 _ICON_KEYS = frozenset({"name", "icon", "iconStart", "iconEnd"})
 _HIDDEN = frozenset({"type", "key", "id"})
 """What every component may say, and nobody needs to be told."""

@@ -6,7 +6,6 @@ within them code, emphasis and links.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Literal
 
-from widgetd.errors import CallError, nearest
+from widgetd.errors import CallError
+from widgetd.text_search import compile_pattern, nearest
 
 ORDER = (
     *("start", "template", "schema", "components", "sidecar"),
@@ -25,10 +25,10 @@ ORDER = (
 KINDS = ("guide", "component", "example", "setting", "code", "test")
 """What the reference finds."""
 
-_ITEM = re.compile(r"(?:-|(?P<number>\d+)\.) ")
-_SPAN = re.compile(
+_ITEM = compile_pattern(r"\A(?:-|(?P<number>\d+)\.) ")
+_SPAN = compile_pattern(
     r"`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|\*(?P<em>[^*]+)\*"
-    r"|(?P<link>\[(?P<text>[^\]]+)\]\((?P<href>[^)]+)\))"
+    r"|(?P<link>\[(?P<text>[^\[\]]+)\]\((?P<href>[^()]+)\))"
 )
 
 

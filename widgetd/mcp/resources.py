@@ -12,7 +12,6 @@ A part that a widget lacks does not exist: reading it is an error, not an empty 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -31,6 +30,7 @@ from widgetd.render.envelope import envelope_schema
 from widgetd.render.parts import JSON, PARTS, json_text
 from widgetd.render.result import ui
 from widgetd.store.contract import StoredRender
+from widgetd.text_search import compile_pattern
 from widgetd.widget.widget import Widget
 
 VIEW = "text/html;profile=mcp-app"
@@ -39,8 +39,8 @@ VIEW = "text/html;profile=mcp-app"
 UI_TYPES = "widgetd://ui-types"
 RESULT_SCHEMA = "widgetd://schemas/result"
 
-_WIDGET = re.compile(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
-_VIEW = re.compile(r"ui://widgetd/([a-z0-9_]+)\.html")
+_WIDGET = compile_pattern(r"widget://([a-z0-9_]+)(?:/([a-z]+))?")
+_VIEW = compile_pattern(r"ui://widgetd/([a-z0-9_]+)\.html")
 
 _LISTED = ("template", "encoded")
 

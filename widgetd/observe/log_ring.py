@@ -8,7 +8,6 @@ of libraries and exceptions, which may contain a caller's data, are dropped.
 
 from __future__ import annotations
 
-import re
 import secrets
 import threading
 from collections import deque
@@ -21,6 +20,7 @@ from typing import Any
 import orjson
 
 from widgetd.errors import CallError
+from widgetd.text_search import compile_pattern
 
 MOST_EVENTS = 5_000
 MOST_BYTES = 2 * 1024 * 1024
@@ -33,7 +33,7 @@ MOST_BITS = 63
 LEVELS = ("debug", "info", "warning", "error", "critical")
 
 _FOREIGN_WORDS = frozenset({"message", "exc_info", "exception", "stack_info", "stack"})
-_ON_DISK = re.compile(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+")
+_ON_DISK = compile_pattern(r"(?<![\w.:/])/(?:[^\s/'\"]+/)+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,11 @@ from typing import Any, Literal
 import orjson
 
 from widgetd.access.principal import Caller, with_prefix
-from widgetd.errors import CallError, nearest
+from widgetd.errors import CallError
 from widgetd.render.envelope import Failure, Ui, UiMetadata
 from widgetd.schema.json_values import to_json
 from widgetd.store.contract import StoredRender
+from widgetd.text_search import nearest
 from widgetd.widget.components.lucide import icons_in
 from widgetd.widget.widget import Widget
 

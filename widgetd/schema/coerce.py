@@ -8,7 +8,6 @@ guessed: a coerced value says what the sent one says, in another type.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from widgetd.schema.document import Document
@@ -19,8 +18,9 @@ from widgetd.schema.keywords import Subschema, list_choices, list_types
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import ArgumentFault, Faults
 from widgetd.schema.rank import NEEDLESS_NULL
+from widgetd.text_search import compile_pattern
 
-NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
+NUMBER = compile_pattern(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 WORDS: Mapping[str, Json] = {"true": True, "false": False, "null": None}
 CHOICE = "a choice in another case or with spaces around it was read as it is"
 

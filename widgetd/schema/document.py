@@ -14,10 +14,11 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 from urllib.parse import unquote, urldefrag, urljoin
 
-from widgetd.errors import WidgetError, did_you_mean
+from widgetd.errors import WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import Json, copied, error_at, pointed, pointer, steps
 from widgetd.schema.keywords import NAMED, REACHES, Reach, Subschema, list_parts
+from widgetd.text_search import did_you_mean
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _SINCE_2020 = frozenset({"prefixItems", "$dynamicRef"})

@@ -1,4 +1,4 @@
-"""jsonschema-rs as widgetd uses it, and the only door to it.
+"""jsonschema-rs as widgetd uses it for schemas; `text_search` uses its engine of patterns.
 
 Its `is_valid` decides, and remembers what it held against what, so a recursive union
 costs little; its `validate`, `iter_errors` and `evaluate` do not, and are never called on
@@ -15,12 +15,13 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
-from widgetd.errors import WidgetError, nearest
+from widgetd.errors import WidgetError
 from widgetd.schema.document import Document
 from widgetd.schema.json_values import Json, error_at, pointer, size
 from widgetd.schema.keywords import Subschema, find_element, list_parts, split_elements
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import TYPES, shorten_json
+from widgetd.text_search import nearest
 
 IsValid: TypeAlias = Callable[[Json], bool]
 
@@ -113,12 +114,6 @@ def part_validator(document: Document, part: Subschema) -> IsValid | None:
 def matches(pattern: str, text: str) -> bool:
     """Whether `text` holds a match of `pattern`."""
     return _text_validator("pattern", pattern)(text)
-
-
-def text_matcher(pattern: str) -> IsValid | None:
-    """What says whether a text holds a match of `pattern`; None where that may take long."""
-    is_quick = _accepts({"pattern": pattern}, SMALL)
-    return _text_validator("pattern", pattern) if is_quick else None
 
 
 def has_format(name: str, text: str) -> bool:

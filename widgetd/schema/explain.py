@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 
-from widgetd.errors import nearest
 from widgetd.schema.document import Document
 from widgetd.schema.engine import IsValid, LeafValidator, matches
 from widgetd.schema.json_values import MISSING, Json, steps
@@ -32,6 +31,7 @@ from widgetd.schema.keywords import (
 from widgetd.schema.limits import LIMITS, ExplanationBudget
 from widgetd.schema.phrase import ArgumentFault, Faults, describe
 from widgetd.schema.rank import NEEDLESS_NULL, Alternatives, pick_most_telling
+from widgetd.text_search import nearest
 
 
 class _TooDeepError(Exception):

@@ -12,7 +12,6 @@ pointers).
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,8 +22,9 @@ import orjson
 from widgetd.errors import Finding, WidgetError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import kind, pointer, too_deep
+from widgetd.text_search import compile_pattern
 
-_LEXEME = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_LEXEME = compile_pattern(r'(?s)"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 _EXPORT = "export the widget from ChatKit Studio again"
 
@@ -46,24 +46,23 @@ _PROBLEMS = (
 )
 """How Python's parser begins what it says; what is said instead, and advised."""
 
-_ESCAPE = re.compile(
-    r"\\u(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(?P<half>d[89a-f][0-9a-f]{2}))|\\.",
-    re.IGNORECASE,
+_ESCAPE = compile_pattern(
+    r"(?i)\\u(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(?P<half>d[89a-f][0-9a-f]{2}))|\\.",
 )
 """One escape, both halves of a pair together, so that no backslash is looked at twice."""
 
-_JSX = re.compile(r"\s*(?:<[A-Z]|(?:import|export|const|function)\s)")
+_JSX = compile_pattern(r"\A\s*(?:<[A-Z]|(?:import|export|const|function)\s)")
 
-_MANY_DIGITS = re.compile(rb"[0-9]{19}")
+_MANY_DIGITS = compile_pattern(rb"[0-9]{19}")
 """An integer of more than 64 bits has as many; orjson makes a float of it, in silence."""
 
-_THREE_DIGITS = re.compile(rb"[0-9]{3}")
+_THREE_DIGITS = compile_pattern(rb"[0-9]{3}")
 """Of nineteen digits, every sixth; so a sixth of a text tells most often that it has none."""
 
 _PLAIN_DEPTH = 100
 """Levels that every parser goes down; the SDK's of the legacy era goes 200."""
 
-_TRAILING = re.compile(r",\s*[}\]]")
+_TRAILING = compile_pattern(r",\s*[}\]]")
 
 
 def parse(content: bytes, limits: Limits) -> dict[str, Any]:

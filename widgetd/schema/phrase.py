@@ -7,7 +7,6 @@ error fits on one line, and neither contains a value that the widget calls sensi
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -25,6 +24,7 @@ from widgetd.schema.json_values import (
     replace_at,
 )
 from widgetd.schema.keywords import Subschema, list_types
+from widgetd.text_search import compile_pattern
 
 LONGEST_PHRASE = 96
 LONGEST_EXPECTED = 240
@@ -79,7 +79,7 @@ KEYWORDS: Mapping[str, frozenset[str]] = {
 }
 """Keywords that reveal the type of a schema that names none."""
 
-_STEPS = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_STEPS = compile_pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
 Trail: TypeAlias = "tuple[()] | tuple[str | int, Trail]"
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import json
 import keyword
-import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, ForwardRef, Literal, Optional, TypeAlias, Union
@@ -41,6 +40,7 @@ from widgetd.schema.validator import (
     compile_schema,
     refuse_what_is_not_json,
 )
+from widgetd.text_search import compile_pattern
 
 # A type, or a reference to a model that is still being made.
 Hint: TypeAlias = Any
@@ -340,6 +340,10 @@ def plain(value: Json) -> Json:
     return [plain(inner) for inner in value] if isinstance(value, list) else value
 
 
+_NOT_OF_A_WORD = compile_pattern(r"\W")
+_PLAIN_WORD = compile_pattern(r"[A-Za-z0-9]+")
+
+
 def _union(hints: list[Hint]) -> Hint:
     return Any if Any in hints or not hints else Union[tuple(hints)]  # noqa: UP007 - made as we go
 
@@ -352,7 +356,7 @@ def _field_names(properties: Iterable[str]) -> dict[str, str]:
     taken = set(names)
     for name in properties:
         if name not in names:
-            field = re.sub(r"\W", "_", name).strip("_") or "field"
+            field = _NOT_OF_A_WORD.sub("_", name).strip("_") or "field"
             field = field if field.isidentifier() else f"field_{field}"
             while field in taken or not _is_usable(field):
                 field += "_"
@@ -368,7 +372,7 @@ def _is_parameter(name: str) -> bool:
 
 def camel_case(text: str) -> str:
     """`text` as part of a class name: `flight_tracker` and `flight-tracker` → `FlightTracker`."""
-    words = re.findall(r"[A-Za-z0-9]+", anyascii(text))
+    words = _PLAIN_WORD.findall(anyascii(text))
     joined = "".join(word[0].upper() + word[1:] for word in words)
     return "_" + joined if joined[:1].isdigit() else joined
 

@@ -7,7 +7,6 @@ gives it no credit.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +17,7 @@ from anyio import to_thread
 from widgetd.access.principal import PerAudience
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.search.search_index import SearchIndex, best_of
+from widgetd.text_search import compile_pattern
 from widgetd.widget.widget import Widget
 
 MANY = 200
@@ -26,11 +26,10 @@ MANY = 200
 DEEPEST = 3
 """So many levels of fields are read."""
 
-_CLAUSE = re.compile(r"(?<=[.;!?])\s+")
-_ELSEWHERE = re.compile(
-    r"\bnot for\b|\bnever\b|\binstead\b|\brather than\b|\bbefore that\b"
+_CLAUSE = compile_pattern(r"(?<=[.;!?])\s+")
+_ELSEWHERE = compile_pattern(
+    r"(?i)\bnot for\b|\bnever\b|\binstead\b|\brather than\b|\bbefore that\b"
     r"|\buse (?!it\b|this\b|when|for\b|to\b|once\b|after\b|if\b|as\b)",
-    re.IGNORECASE,
 )
 
 

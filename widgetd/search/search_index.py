@@ -10,7 +10,6 @@ Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 
 from widgetd.files.persistent_map import differing, missing
 from widgetd.search.synonyms import STOP_WORDS, SYNONYMS
+from widgetd.text_search import compile_pattern
 
 Document = TypeVar("Document")
 
@@ -43,10 +43,10 @@ LONGEST_QUESTION = 2_048
 """Characters of a query that are searched."""
 
 # What is longer is no word of a language; it counts as several, for words are kept in a cache.
-_WORD = re.compile(r"[^\W_]{1,64}")
-_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+_WORD = compile_pattern(r"[^\W_]{1,64}")
+_CAMEL = compile_pattern(r"(?<=[a-z\d])(?=[A-Z])")
 # Begun at each letter of a long word, it would take time by the square of its length.
-_HYPHENATED = re.compile(r"(?<!\w)\w++(?:-\w++)+")
+_HYPHENATED = compile_pattern(r"(?<!\w)\w++(?:-\w++)+")
 _ENDINGS = (
     *(("ies", "y"), ("ing", ""), ("ions", ""), ("ion", ""), ("ed", "")),
     *(("es", ""), ("s", ""), ("ector", "ect")),

@@ -13,7 +13,6 @@ Source: `jinja2.lexer`, with the delimiters and settings of a plain environment.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
@@ -21,9 +20,11 @@ from typing import Final
 from jinja2.exceptions import TemplateSyntaxError
 from jinja2.lexer import Lexer, Token, newline_re, operators
 
-_UNUSUAL: Final = re.compile(r"\r|\{%[-+]?\s*raw\b")
-_TAG: Final = re.compile(r"\{[%{#][-+]?")
-_COMMENT_END: Final = re.compile(r"\+?#\}|-#\}\s*")
+from widgetd.text_search import Match, Pattern, compile_pattern
+
+_UNUSUAL: Final = compile_pattern(r"\r|\{%[-+]?\s*raw\b")
+_TAG: Final = compile_pattern(r"\{[%{#][-+]?")
+_COMMENT_END: Final = compile_pattern(r"\+?#\}|-#\}\s*")
 
 _NEVER: Final = r"(?!)"
 _OPERATOR: Final = r"//|\*\*|==|!=|>=|<=|[-+*/%~\[\](){}<>=.:|,;]"
@@ -34,24 +35,23 @@ _token: Final = tuple.__new__
 END, NAME, OPERATOR, TEXT, INTEGER = range(1, 6)
 
 
-def _pattern(end: str) -> re.Pattern[str]:
-    """What may come next in a tag that ends so; the groups are numbered as above."""
-    return re.compile(
-        rf"\s*(?:({end})"
+def _next_token(end: str) -> str:
+    """Return the pattern of a tag's next token; its groups are numbered as above."""
+    return (
+        rf"(?s)(?<!\s)\s*+(?:({end})"
         r"|([A-Za-z_][A-Za-z0-9_]*+)(?![^\x00-\x7f])"
         rf"|({_OPERATOR})"
         r"""|("[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')"""
-        r"|(0|[1-9][0-9]{0,17})(?![\w.]))",
-        re.DOTALL,
+        r"|(0|[1-9][0-9]{0,17})(?![\w.]))"
     )
 
 
 _ENDS: Final = {
-    "{%": (_pattern(r"\+?%\}|-%\}\s*"), "block_end"),
-    "{{": (_pattern(r"\}\}|-\}\}\s*"), "variable_end"),
+    "{%": (compile_pattern(_next_token(r"\+?%\}|-%\}\s*")), "block_end"),
+    "{{": (compile_pattern(_next_token(r"\}\}|-\}\}\s*")), "variable_end"),
 }
 _BEGINS: Final = {"{%": "block_begin", "{{": "variable_begin"}
-_WITHIN_BRACKETS: Final = _pattern(_NEVER)
+_WITHIN_BRACKETS: Final = compile_pattern(_next_token(_NEVER))
 """A tag ends only where its brackets are closed: `{{ {"a": {}} }}`."""
 
 _CLOSERS: Final = {"(": ")", "[": "]", "{": "}"}
@@ -109,7 +109,7 @@ class _Reader:
         if kept:
             self.found.append(_token(Token, (self._at, "data", kept)))
 
-    def tag(self, pattern: re.Pattern[str], end: str) -> bool:
+    def tag(self, pattern: Pattern[str], end: str) -> bool:
         """Whether the tag that goes on here, and that `pattern` ends, is as usual."""
         text, found, at = self._text, self.found, self._at
         brackets: list[str] = []
@@ -139,7 +139,7 @@ class _Reader:
         return False
 
 
-_ESCAPE = re.compile(r"""\\(?:(?P<beyond>[4-7][0-7]{2})|(?P<known>[\\\n'"abfnrtvxuUN0-7]))?""")
+_ESCAPE = compile_pattern(r"""\\(?:(?P<beyond>[4-7][0-7]{2})|(?P<known>[\\\n'"abfnrtvxuUN0-7]))?""")
 
 
 def _unescaped(said: str) -> str | None:
@@ -152,7 +152,7 @@ def _unescaped(said: str) -> str | None:
         return None
 
 
-def _known_escape(escape: re.Match[str]) -> str:
+def _known_escape(escape: Match[str]) -> str:
     """The escape as Python reads it; what it only warns of is written as what it means."""
     if escape["beyond"]:
         return f"\\u{int(escape['beyond'], 8):04x}"
@@ -186,7 +186,7 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         text = normalised(text)
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._starts = [0, *(at for at, sign in enumerate(text, 1) if sign == "\n")]
         self._size = len(text)
 
     def location(self, offset: int) -> tuple[int, int]:

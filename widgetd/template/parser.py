@@ -6,7 +6,6 @@ by being loaded. It refuses to know what the nodes mean.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -22,6 +21,7 @@ from widgetd.errors import Finding, WidgetError
 from widgetd.template.dialect import exporter
 from widgetd.template.lexer import Lines, tokens, tokens_by_jinja
 from widgetd.template.values import MAX_INTEGER
+from widgetd.text_search import compile_pattern
 
 if TYPE_CHECKING:
     from widgetd.limits import Limits
@@ -181,11 +181,14 @@ def _expression(parser: Parser) -> nodes.Expr:
     return value
 
 
+_OFFSET: Final = compile_pattern(r"' at \d+$")
+
+
 def _parsed(text: str, state: str | None, run: Callable[[Parser], Tree]) -> Tree:
     try:
         return run(Parser(_ENVIRONMENT, text, state=state))
     except TemplateSyntaxError as error:
-        problem = re.sub(r"' at \d+$", "'", str(error.message).rstrip("."))
+        problem = _OFFSET.sub("'", str(error.message).rstrip("."))
         raise Fault("W1301", error.lineno, problem, exporter.advice(problem)) from None
     except RecursionError:
         raise _too_deep(None) from None

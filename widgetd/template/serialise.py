@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import orjson
 from widgetd.template.budget import Failure
 from widgetd.template.dialect.commas import is_json
 from widgetd.template.values import ABSENT, RuntimeObject, Value, kind, measured, weight
+from widgetd.text_search import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ MAX_EXACT = 2**53
 MAX_BITS = 4096
 
 # A valid escape, or a character that JSON's strings must not hold as it is.
-_UNESCAPED = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\\x00-\x1f]')
+_UNESCAPED = compile_pattern(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\\x00-\x1f]')
 
 # An absent value in a list shows as less than it weighs.
 _SLACK = 64

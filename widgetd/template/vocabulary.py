@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import orjson
 
-from widgetd.errors import did_you_mean
 from widgetd.template.ir import Expr, literal
 from widgetd.template.parser import Fault
+from widgetd.text_search import did_you_mean
 
 VOCABULARY: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = MappingProxyType(
     orjson.loads(Path(__file__).with_suffix(".json").read_bytes())

@@ -8,7 +8,6 @@ elements.csv     Element_Name, Element_ID   a name that comes again is a ladder
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -19,10 +18,11 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.files.inside import read_inside
 from widgetd.testing.limits import LIMITS
 from widgetd.testing.suite import Module, Place, Suite, Test, Written, display, wrong
+from widgetd.text_search import compile_pattern
 
 CASES = "test_cases.csv"
 
-_NAMED = re.compile(r"(\w+)=(.*)", re.DOTALL)
+_NAMED = compile_pattern(r"(?s)\A(\w+)=(.*)")
 
 
 def read_folder(folder: Path) -> Suite:

@@ -6,7 +6,6 @@ other people's suites stay as they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +24,7 @@ from widgetd.testing.csv_folder import CASES, read_folder
 from widgetd.testing.runner import THEMES, FailedStepError, Runner, default_case
 from widgetd.testing.suite import Case, cases, demand_shown, display, sentence
 from widgetd.testing.yaml_file import read_suite
+from widgetd.text_search import compile_pattern
 from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX
 
 YAML = TESTS_SUFFIX
@@ -97,6 +97,10 @@ class NotServedError(Exception):
     """A file is no widget that is served."""
 
 
+_NOT_OF_A_WORD = compile_pattern(r"\W")
+_NOT_OF_A_NAME = compile_pattern(r"[^\w.-]+")
+
+
 class WidgetItem(pytest.Item):
     """One case."""
 
@@ -104,7 +108,7 @@ class WidgetItem(pytest.Item):
         super().__init__(**more)
         self.case, self.folder, self.traced = case, folder, traced
         for tag in case.tags:
-            mark = re.sub(r"\W", "_", tag)
+            mark = _NOT_OF_A_WORD.sub("_", tag)
             self.config.addinivalue_line("markers", f"{mark}: a tag of tests of widgets")
             self.add_marker(mark)
 
@@ -122,7 +126,7 @@ class WidgetItem(pytest.Item):
         )
         evidence = None
         if self.traced:
-            folder = re.sub(r"[^\w.-]+", "-", self.nodeid).strip("-")
+            folder = _NOT_OF_A_NAME.sub("-", self.nodeid).strip("-")
             evidence = self.config.rootpath / RESULTS / folder
         runner.run(server, self.case, baselines=baselines, evidence=evidence)
 

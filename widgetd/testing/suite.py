@@ -6,7 +6,6 @@ arguments, variables, targets, modules. A file that gets through fails only for 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +14,12 @@ from typing import Any, NamedTuple
 from widgetd.browser.keywords import Keyword, keyword
 from widgetd.browser.stage import shown_in, widget_of
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.errors import CallError, Finding, WidgetError, did_you_mean
+from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.testing.limits import LIMITS
+from widgetd.text_search import compile_pattern, did_you_mean
 
-_VARIABLE = re.compile(r"\$(\$)?\{\s*([^{}]*?)\s*\}")
+_NOT_OF_A_NAME = compile_pattern(r"[^\w.-]+")
+_VARIABLE = compile_pattern(r"\$(\$)?\{([^{}]*+)\}")
 
 
 class Place(NamedTuple):
@@ -131,7 +132,7 @@ def cases(suite: Suite) -> Iterator[Case]:
             name = test.name
             if len(test.rows) > 1:
                 name += f"[{'-'.join(f'{value!s:.60}' for value in row.values())}]"
-            picture = re.sub(r"[^\w.-]+", "-", name).strip("-").lower()
+            picture = _NOT_OF_A_NAME.sub("-", name).strip("-").lower()
             if picture in had:
                 problem = f"'{name:.60}' has the name of the test in line {had[picture].line}"
                 raise wrong(test.place, "W4401", problem, "call it otherwise, for its pictures")
@@ -265,9 +266,9 @@ def filled(value: Any, known: Mapping[str, Any], place: Place) -> Any:
 
     alone = _VARIABLE.fullmatch(value)
     if alone and not alone[1]:
-        return look_up(alone[2])
+        return look_up(alone[2].strip())
     # "$${" is how "${" is written.
-    return _VARIABLE.sub(lambda one: one[0][1:] if one[1] else str(look_up(one[2])), value)
+    return _VARIABLE.sub(lambda one: one[0][1:] if one[1] else str(look_up(one[2].strip())), value)
 
 
 def _unknown(place: Place, what: str, name: str, known: Any) -> WidgetError:

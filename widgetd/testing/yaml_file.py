@@ -6,7 +6,6 @@ YAML only for its shape: scalars are what they are in JSON, so that `no` and `1:
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
@@ -19,8 +18,9 @@ from widgetd.errors import WidgetError
 from widgetd.files.inside import read_inside
 from widgetd.testing.limits import LIMITS
 from widgetd.testing.suite import Module, Place, Suite, Test, Written, display, wrong
+from widgetd.text_search import compile_pattern
 
-_JSON = re.compile(r"null|true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_JSON = compile_pattern(r"null|true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 def read_suite(file: Path) -> Suite:

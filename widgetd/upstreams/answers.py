@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
@@ -15,6 +14,7 @@ from typing import Any, Literal
 from widgetd.errors import CallError
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import to_json
+from widgetd.text_search import compile_pattern
 
 KEPT_S = 900.0
 MOST_KEPT_BYTES = 64 * 1024 * 1024
@@ -170,8 +170,8 @@ def _edges(answer: Answer) -> Iterator[int]:
 
 
 _EDGE_BYTES = 16
-_LINE_END = re.compile(rb"\r\n|\n|\r")
-_LEXEME = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},]', re.DOTALL)
+_LINE_END = compile_pattern(rb"\r\n|\n|\r")
+_LEXEME = compile_pattern(rb'(?s)"(?:[^"\\]|\\.)*+"|[\[\]{},]')
 
 
 @dataclass(eq=False)

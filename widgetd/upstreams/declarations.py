@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,18 +22,23 @@ from urllib.parse import urlsplit
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from widgetd.errors import ConfigError, WidgetError, did_you_mean
+from widgetd.errors import ConfigError, WidgetError
 from widgetd.limits import Limits
 from widgetd.redaction import SecretUrl, conceal
 from widgetd.schema.json_text import parse
+from widgetd.text_search import Match, compile_pattern, did_you_mean
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
 from widgetd.widget.sidecar import line_of
 
 Kind = Literal["mcp", "stdio", "openapi", "endpoints"]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_SECRET = re.compile(r"\$\{(?:(env|file):)?([^}:]+)(?::-([^}]*))?\}")
+_NAME = compile_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_TOML_PLACE = compile_pattern(r"at line \d+, column \d+")
+_SECRET = compile_pattern(
+    # Neither part reads over the beginning of another, or each would read all that follow.
+    r"\$\{(?:(env|file):)?((?:[^}:$]|\$(?!\{))+)(?::-((?:[^}$]|\$(?!\{))*+))?\}"
+)
 
 
 _SECRET_HEADERS = ("auth", "token", "key", "secret", "cookie")
@@ -157,7 +161,7 @@ def _from_toml(text: str, path: Path) -> Mapping[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         # Only where: a sentence that repeats what stands there might repeat a secret.
-        place = re.search(r"at line \d+, column \d+", str(error))
+        place = _TOML_PLACE.search(str(error))
         said = place.group() if place else f"at line {len(text.splitlines())}, the last one"
         raise _unusable(f"{path.name} is not TOML ({said})", "mend that line") from None
 
@@ -303,7 +307,7 @@ class _Reader:
             ConfigError: One is missing (W5102).
         """
 
-        def secret(found: re.Match[str]) -> str:
+        def secret(found: Match[str]) -> str:
             source, which, default = found.groups()
             value: str | None = None
             if source == "file":

@@ -7,7 +7,6 @@ schemas would be applied to every answer by the SDK with Python's `re`, which ba
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -17,11 +16,12 @@ import orjson
 
 from widgetd.limits import Limits
 from widgetd.schema.json_values import too_deep
+from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.document import READ_BY_MODELS
 from widgetd.widget.hidden_characters import visible, visible_within
 
-_NAME = re.compile(r"[A-Za-z0-9_./-]{1,128}")
+_NAME = compile_pattern(r"[A-Za-z0-9_./-]{1,128}")
 _WILDCARDS = frozenset("*?[")
 _HEADER = b'"x-mcp-header"'
 

@@ -6,13 +6,13 @@ minute. Most of such a document describes responses, which nothing here is valid
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
 
 from widgetd.schema.json_values import too_deep
+from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
 
 READ_ONLY_METHODS = frozenset({"get", "head"})
@@ -137,11 +137,14 @@ def _references(value: Any) -> Iterator[str]:
             waiting += one
 
 
+_VARIABLE = compile_pattern(r"\{(\w+)\}")
+
+
 def document_of_endpoints(name: str, endpoints: Mapping[str, Any]) -> dict[str, Any]:
     """Return an OpenAPI document of endpoints that nobody described."""
     paths: dict[str, Any] = {}
     for tool, endpoint in endpoints.items():
-        variables = re.findall(r"\{(\w+)\}", endpoint.get)
+        variables = _VARIABLE.findall(endpoint.get)
         parameters = [
             {"name": one, "in": place, "required": place == "path", "schema": {"type": "string"}}
             for place, names in (("path", variables), ("query", endpoint.query))

@@ -11,9 +11,10 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
-from widgetd.errors import CallError, ConfigError, nearest
+from widgetd.errors import CallError, ConfigError
 from widgetd.files.stamp import Stamp
 from widgetd.logs import get_logger
+from widgetd.text_search import nearest
 from widgetd.upstreams.connection import Observer, Upstream
 from widgetd.upstreams.declarations import Declaration, read_file
 

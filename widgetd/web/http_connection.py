@@ -12,7 +12,6 @@ Source: RFC 9112, sections 3.2 (Host), 6.1 and 6.3 (framing), 9.6 (closing); RFC
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -25,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from widgetd.logs import get_logger
+from widgetd.text_search import compile_pattern
 
 MOST_HEAD_BYTES = 64 * 1024
 """Of a header, beside what is read at once; and of what is in a body and none: trailers, chunks."""
@@ -35,7 +35,7 @@ _COPIED_BYTES = 16 * 1024
 TELL_S = 60.0
 """How often what goes on all the time is logged."""
 
-_HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_HOST = compile_pattern(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
 _log = get_logger()
 
@@ -244,7 +244,7 @@ class Connection(HttpToolsProtocol):
         if codings and (codings != [b"chunked"] or version == "1.0"):
             raise ValueError("transfer-encoding")
         if not self.url.startswith((b"/", b"*")):
-            authority = re.split(rb"[/?]", self.url.partition(b"://")[2], maxsplit=1)[0]
+            authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
             if [authority] != hosts:
                 raise ValueError("target")
 

@@ -5,7 +5,6 @@ The door to jinja2 for pages; widgets' own templates are evaluated in `template/
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -17,8 +16,10 @@ from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from markupsafe import Markup, escape
 
-_BETWEEN_TAGS = re.compile(r"(\A|(?<=>))\s*\n\s*|\s*\n\s*(?=<|\Z)")
-_KEY = re.compile(r"^( *)(&#34;.*?&#34;): ", re.MULTILINE)
+from widgetd.text_search import compile_pattern
+
+_BETWEEN_TAGS = compile_pattern(r"(?:\A|(?<=>))[^\S\n]*+\n\s*+|(?<!\s)[^\S\n]*+\n\s*+(?=<|\Z)")
+_KEY = compile_pattern(r"(?m)^( *)(&#34;.*?&#34;): ")
 
 
 def html(template: str, context: Mapping[str, Any]) -> str:

@@ -7,7 +7,6 @@ schema does not admit.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import orjson
 
 from widgetd.schema.validator import Schema
+from widgetd.text_search import compile_pattern
 from widgetd.widget.definition import Definition
 from widgetd.widget.hidden_characters import visible
 
@@ -22,7 +22,11 @@ LONGEST = 500
 """Characters of a description that nobody wrote: every listing of tools pays for them."""
 
 _NOUNS: Mapping[str, str] = {"Card": "card", "ListView": "list", "Basic": "widget"}
-_ROOT = re.compile(r'(?:"type"\s*:\s*"|<)(Card|ListView|Basic)\b')
+_COPY = compile_pattern(r"(?<!\s)\s*\((?:copy|\d+)\)$")
+_WORD_GAP = compile_pattern(r"[_-]+")
+_SENTENCE_END = compile_pattern(r"(?<=[^\d])\.(?:\s|$)")
+_CAPITALIZED = compile_pattern(r"\A(?:A |[A-Z][a-z])")
+_ROOT = compile_pattern(r'(?:"type"\s*:\s*"|<)(Card|ListView|Basic)\b')
 _MOST_PARTS = 5
 
 
@@ -68,8 +72,8 @@ def _generated(definition: Definition, schema: Schema) -> str:
 
 
 def _lead(definition: Definition) -> str:
-    title = re.sub(r"\s*\((?:copy|\d+)\)$", "", definition.title)
-    title = title if " " in title else re.sub(r"[_-]+", " ", title).strip()
+    title = _COPY.sub("", definition.title)
+    title = title if " " in title else _WORD_GAP.sub(" ", title).strip()
     root = (definition.document.preview or {}).get("type")
     if not isinstance(root, str) or root not in _NOUNS:
         written = _ROOT.search(definition.template or definition.view)
@@ -107,8 +111,8 @@ def _note(schema: Mapping[str, Any]) -> str:
     description = schema.get("description")
     if isinstance(description, str) and description.strip():
         words = " ".join(visible(description).split())
-        sentence = re.split(r"(?<=[^\d])\.(?:\s|$)", words, maxsplit=1)[0].rstrip(".")
-        is_plain = re.match(r"A |[A-Z][a-z]", sentence)
+        sentence = _SENTENCE_END.split(words, maxsplit=1)[0].rstrip(".")
+        is_plain = _CAPITALIZED.match(sentence)
         return sentence[0].lower() + sentence[1:] if is_plain else sentence
     choices = schema.get("enum")
     if isinstance(choices, list) and len(choices) <= _MOST_PARTS:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -19,10 +18,10 @@ from typing import Any
 
 import orjson
 
-from widgetd.errors import nearest
 from widgetd.limits import AT_WORK, Limits
 from widgetd.schema.json_text import decode, parse
 from widgetd.schema.json_values import error_at, kind
+from widgetd.text_search import compile_pattern, nearest
 from widgetd.widget.hidden_characters import visible_within
 
 VERSION = "1.0"
@@ -50,10 +49,10 @@ OPTIONAL = tuple(key for key in KNOWN if key not in REQUIRED)
 
 _NO_VIEW = ", and no JSX is there in its place"
 
-_DOUBTFUL = re.compile(rb"[^ -~]|\\\\[bfu]")
+_DOUBTFUL = compile_pattern(rb"[^ -~]|\\\\[bfu]")
 """What JSON without whitespace has in it wherever some character may be one that nobody sees."""
 
-_ORIGIN = re.compile(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?(?=[/\"'\\)?#\s]|$)")
+_ORIGIN = compile_pattern(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?(?=[/\"'\\)?#\s]|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ none of them reaches passes for none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, product, zip_longest
@@ -26,6 +25,7 @@ from widgetd.schema.json_values import pointer
 from widgetd.schema.sampling.sample import State, sample
 from widgetd.template import compile_template
 from widgetd.template.dialect.exporter import WRAPPED, converted
+from widgetd.text_search import compile_pattern
 from widgetd.widget.components import tree
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ ABSENT: Final = object()
 Difference = tuple[str, Any, Any]
 """Where two values differ: a pointer, what is there, what was wanted."""
 
-_NONE: Final = re.compile(r"\(\s*none\s*\)", re.IGNORECASE)
+_NONE: Final = compile_pattern(r"(?i)\(\s*none\s*\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

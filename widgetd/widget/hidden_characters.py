@@ -9,17 +9,18 @@ Source: Unicode Standard, chapter 23.2 to 23.9; Unicode Technical Report 36.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from operator import is_
 from typing import Any
 
+from widgetd.text_search import compile_pattern
+
 _WHITESPACE = frozenset("\n\t\r")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _HIDDEN_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 _JOINERS = frozenset("\u200c\u200d")
-_SELECTORS = re.compile("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
+_SELECTORS = compile_pattern("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
 
 def visible(text: str) -> str:

@@ -8,16 +8,16 @@ Source: MCP Apps 2026-01-26, "Content Security Policy".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
+
+from widgetd.text_search import compile_pattern
 
 ORIGIN = r"^https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$"
 """What an origin looks like that images may be allowed to come from: `https://*.example.com`."""
 
-_REMOTE = re.compile(
-    rb'"(?:src|favicon)":"\s*(https?://[^/?#"\\\s]{1,253})'
+_REMOTE = compile_pattern(
+    rb'(?i)"(?:src|favicon)":"\s*(https?://[^/?#"\\\s]{1,253})'
     rb'|url\(\s*(?:\\")?\'?(https?://[^/?#"\\\s\')]{1,253})',
-    re.IGNORECASE,
 )
 
 

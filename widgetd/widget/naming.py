@@ -6,12 +6,13 @@ is the same on every replica. Knows nothing of what a widget does.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import PurePosixPath
 
 from anyascii import anyascii
+
+from widgetd.text_search import compile_pattern
 
 DEFAULT_NAME = "Untitled widget"
 """What Studio calls a widget that nobody has named."""
@@ -25,7 +26,12 @@ JSX_SUFFIX = f"{WIDGET_SUFFIX}.jsx"
 
 TESTS_SUFFIX = ".test.yaml"
 
-_BROWSER_SUFFIX = re.compile(r" \(\d+\)$")
+_BROWSER_SUFFIX = compile_pattern(r" \(\d+\)$")
+
+
+_SEPARATOR = compile_pattern(r"[\s-]")
+_NOT_OF_A_TOOL = compile_pattern(r"[^a-z0-9_]")
+_WORD = compile_pattern(r"[a-z0-9]+")
 
 
 def tool_name(name: str, path: str) -> str:
@@ -43,7 +49,7 @@ def tool_name(name: str, path: str) -> str:
 def slug(text: str) -> str:
     """`text` in lower-case ASCII, words joined by `_`; empty where no letter or digit is left."""
     ascii_text = anyascii(text).lower()
-    kept = re.sub(r"[^a-z0-9_]", "", re.sub(r"[\s-]", "_", ascii_text))
+    kept = _NOT_OF_A_TOOL.sub("", _SEPARATOR.sub("_", ascii_text))
     if not kept.strip("_"):
         return ""
     return ("_" + kept if kept[0].isdigit() else kept)[:LONGEST_TOOL]
@@ -62,7 +68,7 @@ def title(name: str, path: str) -> str:
 
 def kebab_case(text: str) -> str:
     """`text` as a response type: `flight_tracker` → `flight-tracker`."""
-    return "-".join(re.findall(r"[a-z0-9]+", anyascii(text).lower()))
+    return "-".join(_WORD.findall(anyascii(text).lower()))
 
 
 def stem(path: str) -> str:

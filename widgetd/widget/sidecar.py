@@ -8,7 +8,6 @@ schema, is for those to say who know the widget.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from math import isfinite
@@ -18,10 +17,11 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from widgetd.errors import Finding, WidgetError, did_you_mean
+from widgetd.errors import Finding, WidgetError
 from widgetd.files.source import Source
 from widgetd.schema.json_text import decode
 from widgetd.schema.json_values import kind
+from widgetd.text_search import compile_pattern, did_you_mean
 from widgetd.widget.hidden_characters import visible
 from widgetd.widget.images import ORIGIN
 
@@ -207,7 +207,7 @@ DEEPEST = 16
 key below a table with so many."""
 
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+"""
-_DEEP = re.compile(rf"(?:^|[\[{{,])[ \t]*+(?:{_PART}\.[ \t]*+){{{DEEPEST}}}", re.MULTILINE)
+_DEEP = compile_pattern(rf"(?m)(?:^|[\[{{,])[ \t]*+(?:{_PART}\.[ \t]*+){{{DEEPEST}}}")
 
 
 def _parse(text: str) -> Sidecar:
@@ -233,13 +233,19 @@ def _parse(text: str) -> Sidecar:
         raise _fault("W1113", problem, "write the number as text, or nest less") from None
 
 
+_VALUE = compile_pattern(r"[=,\[]\s*([^\s=,\[\]{}#]+)")
+_VERSION = compile_pattern(VERSION)
+
+
 class _NotFiniteError(Exception):
     """TOML has infinities and what is not a number; what is sent has neither."""
 
     def line(self, text: str) -> int | None:
         """Where it first stands as a value."""
-        found = re.search(rf"[=,\[]\s*{re.escape(str(self))}\b", text)
-        return text.count("\n", 0, found.end()) + 1 if found else None
+        for found in _VALUE.finditer(text):
+            if found[1] == str(self):
+                return text.count("\n", 0, found.end()) + 1
+        return None
 
 
 def _finite(text: str) -> float:
@@ -250,7 +256,7 @@ def _finite(text: str) -> float:
 
 
 _UNKNOWN = "extra_forbidden"
-_TOML_ERROR = re.compile(r"(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL)
+_TOML_ERROR = compile_pattern(r"(?s)\A(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def _not_toml(text: str, error: tomllib.TOMLDecodeError) -> WidgetError:
@@ -325,8 +331,8 @@ def _line(text: str, loc: Path) -> int | None:
 
 
 # Neither gives back what it took, or a long line of spaces would be tried in every way.
-_HEADER = re.compile(r"\s*+\[(\[?)([^\[\]]++)\]")
-_KEY = re.compile(r"\s*+([^#=\[\]{}\s][^#=\[\]{}]*+)=")
+_HEADER = compile_pattern(r"\A\s*+\[(\[?)([^\[\]]++)\]")
+_KEY = compile_pattern(r"\A\s*+([^#=\[\]{}\s][^#=\[\]{}]*+)=")
 
 
 def _keys(text: str) -> Iterator[tuple[int, Path]]:
@@ -386,7 +392,7 @@ def version_precedence(version: str) -> Precedence | None:
 
     Source: Semantic Versioning 2.0.0, section 11; less or more than three numbers are taken too.
     """
-    if re.match(VERSION, version) is None or version.endswith("\n"):
+    if _VERSION.match(version) is None or version.endswith("\n"):
         return None
     numbers, _, candidate = version.partition("+")[0].partition("-")
     counted = tuple(map(int, numbers.split(".")))

@@ -10,7 +10,6 @@ of its columns. A change that the schema does not admit is not made.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -20,12 +19,13 @@ from typing import Any
 
 import orjson
 
-from widgetd.errors import CallError, WidgetError, did_you_mean
+from widgetd.errors import CallError, WidgetError
 from widgetd.schema.json_values import Path, steps
 from widgetd.schema.sampling import sample as sampling
 from widgetd.schema.sampling.sample import State as Generated
 from widgetd.schema.sampling.words import LONG
 from widgetd.schema.validator import Schema, compile_schema
+from widgetd.text_search import compile_pattern, did_you_mean
 from widgetd.widget.components import tree
 from widgetd.widget.components.tree import components
 from widgetd.widget.widget import Render, Widget
@@ -230,13 +230,13 @@ _MOST_TEXTS = 200
 _LONG_CHARACTERS = (300, 140, 80, 48, 32, 20, 12)
 """Lengths that are tried, the longest first."""
 
-_NO_WORDS = re.compile(r"[^\w]*[a-z0-9_.:/#%+-]*[^\w]*", re.ASCII)
+_NO_WORDS = compile_pattern(r"(?a)[^\w]*[a-z0-9_.:/#%+-]*[^\w]*")
 """A text that stands for something: the name of an icon, a colour, a time; empty, too."""
 
-_IDENTITY = re.compile(r"id|key|value|slug|sku|\w+Id|\w+_id")
+_IDENTITY = compile_pattern(r"\A(?:id|key|value|slug|sku|\w+Id|\w+_id)\Z")
 """What a property is called whose value tells one element from another."""
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_DATE = compile_pattern(r"\d{4}-\d\d-\d\d")
 
 
 def shortened(schema: Schema, sample: Mapping[str, Any], length: int) -> Mapping[str, Any]:

@@ -10,7 +10,6 @@ what was made for the proof is then released, for most of many widgets are not c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,6 +27,7 @@ from widgetd.schema.json_text import FROM_JSX, is_jsx
 from widgetd.schema.pydantic_model import json_schema_to_pydantic, plain, signature_of
 from widgetd.schema.validator import Checked, Schema, advertised, compile_schema
 from widgetd.template import Template, compile_template
+from widgetd.text_search import compile_pattern
 from widgetd.widget.action_checks import Checks, compile_checks
 from widgetd.widget.components import chatkit_widgets, to_chatkit, tree, tree_and_json
 from widgetd.widget.components.lucide import tool_icon
@@ -42,7 +42,7 @@ from widgetd.widget.summary import Summary, compile_summary
 MOST_COMPILED = 1024
 """So many widgets keep their parts; a daemon that serves no more releases none."""
 
-_BEGINNING = re.compile(r'\s*\{\s*"type"\s*:\s*"([^"{\\]*)"')
+_BEGINNING = compile_pattern(r'\A\s*+\{\s*"type"\s*:\s*"([^"{\\]*)"')
 
 CheckJsx = Callable[[str], None]
 """Raises `WidgetError` if parsing that JSX takes too much; blocks."""

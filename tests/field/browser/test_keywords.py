@@ -246,6 +246,32 @@ async def test_a_target_of_ours_leads_to_what_the_tree_has(
 
 
 @needs_browser
+async def test_a_pattern_is_matched_outside_of_the_page(chromium: Chromium, tmp_path: Path) -> None:
+    counts = {
+        "text=/^(New|Hot)$/": 2,
+        "text=/new|hot/i [2]": 1,
+        "role=button[name=/^track/i]": 2,
+        "component=Card >> role=button[name=/More/i]": 1,
+        "role=heading[level=2][name=/Ada/]": 1,
+        "label=/^(By|News)/": 3,
+        "text=/^(N+)+e+w+!$/": 0,
+    }
+    with anyio.fail_after(100):
+        async with staged(chromium, controls_server(tmp_path)) as stage:
+            await do(stage, "show_widget", widget="controls", arguments={"who": "a" * 40 + "! Ada"})
+            for target, count in counts.items():
+                await do(stage, "expect_count", target=target, count=count)
+            await do(stage, "expect_text", target="role=heading[level=2]", pattern="a{40}! Ada$")
+            for pattern in ("^Hello, (a+)+$", "^(Hello, )(a|a)*$"):
+                with pytest.raises(CallError) as raised:
+                    await do(
+                        stage, "expect_text", 1, target="role=heading[level=2]", pattern=pattern
+                    )
+                assert raised.value.code == "W4301"
+            await do(stage, "expect_visible", target="text=New")
+
+
+@needs_browser
 async def test_what_stands_in_no_card_is_read_on_the_hosts_own_background(
     chromium: Chromium, tmp_path: Path
 ) -> None:

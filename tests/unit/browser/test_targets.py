@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
+from widgetd.browser.keywords import keyword
 from widgetd.browser.targets import Part, read_target
+from widgetd.errors import CallError
+from widgetd.text_search import LinearPattern
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,7 @@ from widgetd.browser.targets import Part, read_target
         ("text=a=b", [Part("text", "a=b", {}, 0)]),
         ("text=https://x/?a=b", [Part("text", "https://x/?a=b", {}, 0)]),
         ('text="Save [2]"', [Part("text", "Save [2]", {}, 0)]),
-        ("text=/sa.e/i", [Part("text", re.compile("sa.e", re.IGNORECASE), {}, 0)]),
+        ("text=/sa.e/i", [Part("text", LinearPattern("sa.e", "i"), {}, 0)]),
         ("css=.a[2]", [Part("css", ".a", {}, 2)]),
         ("css=.a[b=c]", [Part("css", ".a[b=c]", {}, 0)]),
         ("role=button", [Part("role", "button", {}, 0)]),
@@ -56,7 +57,14 @@ def test_a_list_is_a_ladder() -> None:
         ("role=buton", "there is no role 'buton'; did you mean 'button'?"),
         ("component=Bagde", "there is no component 'Bagde'; did you mean 'Badge'?"),
         ("text=a [0]", "'text=a [0]' takes the element [0], and the first is [1]"),
-        ("text=/(/", "/(/ is no pattern"),
+        (
+            "text=/(/",
+            "the pattern '(' is no regular expression that can be matched in linear time;",
+        ),
+        ("ref=e1' >> text=x", "'ref=e1'' is no ref; write it as a screen has it, as ref=e12"),
+        ("css=p:text-matches('a')", "'css=p:text-matches('a')' is more than CSS; write >> outside"),
+        (r"css=p:text\2d matches('a')", r"'css=p:text\2d matches('a')' is more than CSS"),
+        ("css=[a='\"'] >> text=/x/", "'css=[a='\"'] >> text=/x/' is more than CSS"),
         ("role=button[nam=x]", "'[nam=x]' is no attribute of a role; there are name, level,"),
         ("role=button[name", "'[name' is no attribute of a role"),
         ([], "a target is a text"),
@@ -83,3 +91,45 @@ def test_targets_that_would_keep_a_page_busy_are_refused(target: list[str], prob
         read_target(target)
 
     assert read_target(["text=A"] * 16).rungs
+
+
+ARIA = """- heading "a/b: /c" [level=2]
+- 'button "Track: now"'
+- link "Help":
+  - /url: https://example.com/help
+- text: "/ night"
+- text: "[1] 5 € / night"
+- paragraph: and/or"""
+
+
+def test_an_aria_snapshot_is_taken_as_playwright_writes_it() -> None:
+    given = keyword("Expect Aria").arguments({"snapshot": ARIA})
+
+    assert given["snapshot"] == ARIA
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- button /(a+)+$/",
+        "- 'button /(a+)+$/'",
+        '- "button /(a+)+$/"',
+        "- button: /(a+)+$/",
+        "- 'button \"a: b\"': /(a+)+$/ # a comment",
+        '- text: "/(a+)+$/"',
+        r'- text: "\x2f(a+)+$\u002f"',
+        "- {text: /(a+)+$/}",
+        "- - button /(a+)+$/",
+        "- text: |\n    /(a+)+$/",
+        "- text:\n    /(a+)+$/",
+        "- text: !!str /(a+)+$/",
+        "- ? button /(a+)+$/",
+        "- /name: /(a+)+$/",
+        "[{text: /(a+)+$/}]",
+    ],
+)
+def test_an_aria_snapshot_brings_no_pattern_to_the_page(line: str) -> None:
+    with pytest.raises(CallError) as caught:
+        keyword("Expect Aria").arguments({"snapshot": f"{ARIA}\n{line}"})
+
+    assert "is more than a role with its name or text" in caught.value.message

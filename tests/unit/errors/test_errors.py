@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from widgetd.errors import nearest
+from widgetd.text_search import nearest
 
 FEW = ("flight_tracker", "weather_current", "weather_forecast")
 MANY = tuple(f"widget_{number:04}" for number in range(5000)) + FEW

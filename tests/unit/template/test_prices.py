@@ -240,7 +240,7 @@ OTHER_TEXTS = {
     *(("jsx.parse", name) for name in ("_syntax_fault", "_size_fault", "parse", "text")),
     *(("jsx.references", name) for name in ("call", "path", "_bound")),
     ("jsx.view", "root"),
-    ("lexer", "_pattern"),
+    ("lexer", "_next_token"),
     ("lexer", "_known_escape"),
     ("lexer", "_unescaped"),
     ("dialect.exporter", ""),

@@ -163,7 +163,7 @@ def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
         ("- Press: role=buton", "W4102 5:9 Press, target: there is no role 'buton'; did you mean"),
         (
             "- Expect Text: {target: text=A, pattern: '('}",
-            "W4102 5:9 Expect Text, pattern: /(/ is no",
+            "W4102 5:9 Expect Text, pattern: the pattern '(' is no regular expression",
         ),
         ("- Expect Count: {target: text=A, count: x}", "W4102 5:9 Expect Count, count: input"),
         ("- Expect Tree: {path: '[', equals: 1}", "W4102 5:9 Expect Tree, path: the expression"),

@@ -8,7 +8,6 @@ the signature.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ArgsKwargs
 
 from widgetd.browser.keywords import act, expect, read, show
-from widgetd.errors import CallError, ConfigError, InvalidArgument, did_you_mean, nearest
+from widgetd.errors import CallError, ConfigError, InvalidArgument
+from widgetd.text_search import compile_pattern, did_you_mean, nearest
 
 Function = Callable[..., Awaitable[Any]]
 
@@ -144,13 +144,16 @@ KEYWORDS = table(
 )
 
 
+_WORD_GAP = compile_pattern(r"[\s_-]+")
+
+
 def keyword(name: str) -> Keyword:
     """The keyword called `name`, in title case or as a slug.
 
     Raises:
         CallError: There is none (W4101); the error names the nearest.
     """
-    slug = re.sub(r"[\s_-]+", "_", name.strip()).lower()
+    slug = _WORD_GAP.sub("_", name.strip()).lower()
     if slug not in KEYWORDS:
         near = nearest(slug, tuple(KEYWORDS))
         names = ", ".join(row.name for row in KEYWORDS.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -87,7 +86,7 @@ async def pick_date(stage: Stage, target: Target, date: Day) -> None:
     await calendar.wait_for(timeout=stage.left_ms)
     day = calendar.locator(f'[data-day="{date}"]')
     for _ in range(_FARTHEST_MONTHS):
-        if await day.count() and not re.search("outside", await day.get_attribute("class") or ""):
+        if await day.count() and "outside" not in (await day.get_attribute("class") or ""):
             break
         at = await calendar.locator("[data-day][tabindex='0']").get_attribute("data-day") or ""
         turn = "Next month" if at[:7] < date[:7] else "Previous month"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
@@ -14,11 +13,12 @@ from widgetd.browser import axe
 from widgetd.browser.limits import LIMITS
 from widgetd.browser.picture import difference
 from widgetd.browser.stage import Stage
-from widgetd.browser.targets import NOWHERE, Target, Text, compiled
+from widgetd.browser.targets import NOWHERE, Target, Text
 from widgetd.errors import CallError, WidgetError
+from widgetd.text_search import LinearPattern, compile_pattern
 from widgetd.widget.query import compile_query
 
-_ACTUAL = re.compile(r"^\s*Actual value: ?(.*)$|^\s*Received: ?(.*)$", re.MULTILINE)
+_ACTUAL = compile_pattern(r"(?m)^[^\S\n]*+(?:Actual value|Received): ?(.*)$")
 
 _MOST_NAMED = 5
 
@@ -54,7 +54,7 @@ async def expect_hidden(stage: Stage, target: Target) -> None:
     """Expect that something is not there, or not to be seen."""
 
     async def seen() -> str:
-        rungs = stage.locators(target)
+        rungs = await stage.locators(target)
         found = [one for rung in rungs for one in await rung.all() if await one.is_visible()]
         return f"{len(found)} visible" if found else "hidden"
 
@@ -66,11 +66,19 @@ async def expect_text(
     target: Target,
     equals: Text = "",
     contains: Text = "",
-    pattern: Annotated[str, AfterValidator(lambda given: compiled(given).pattern)] = "",
+    pattern: Annotated[str, AfterValidator(lambda given: LinearPattern(given).source)] = "",
 ) -> None:
     """Expect what something says: all of it, a part of it, or what a pattern matches."""
     if pattern:
-        await _held(stage, target, f"/{pattern}/", "to_have_text", re.compile(pattern))
+        linear, wanted = LinearPattern(pattern), f"/{pattern}/"
+        located = await stage.find(target)
+
+        # Matched here: the page's own engine could take for ever.
+        async def text() -> str:
+            said = "".join(await located.all_text_contents())  # waits for nothing
+            return wanted if linear.matches(said) else said.strip()
+
+        await _polled(stage, f"{target}", wanted, text)
     elif contains:
         await _held(stage, target, f"…{contains}…", "to_contain_text", contains)
     else:
@@ -93,7 +101,7 @@ async def expect_count(stage: Stage, target: Target, count: int) -> None:
     """Expect so many of something."""
 
     async def counted() -> int:
-        return sum([await rung.count() for rung in stage.locators(target)[:1]])
+        return sum([await rung.count() for rung in (await stage.locators(target))[:1]])
 
     await _polled(stage, f"{target}", count, counted)
 
@@ -157,7 +165,41 @@ async def expect_tree(
         raise UnexpectedError(f"the tree's {path}", expected=equals, got=got)
 
 
-async def expect_aria(stage: Stage, snapshot: str = "", target: Target = NOWHERE) -> None:
+# Where Playwright reads a pattern: in place of a name, or as the whole of a text.
+_ARIA_NAME = compile_pattern(r"\A'?\s*+[A-Za-z]*+\s*+/(?!(?:url|placeholder|children):)")
+_ARIA_TEXT = compile_pattern(r""":\s++['"]?/""")
+_ARIA_END = compile_pattern(r"""/['"]?(?:\s++#|\s*+$)""")
+_ESCAPED_SLASH = compile_pattern(r"\\(?:/|x2[fF]|u002[fF]|U0000002[fF])")
+_ARIA_STRUCTURE = compile_pattern(r"""\A(?:["\[{&*!|>]|[-?]\s)|: ++[\[{&*!|>]""")
+
+
+def _demand_no_pattern(snapshot: str) -> str:
+    """Refuse a snapshot in which Playwright would read a pattern for the page to match.
+
+    The page's own engine could take for ever. Only YAML as Playwright writes it is read, one item
+    to a line, so that no other way of writing YAML hides a pattern.
+
+    Raises:
+        ValueError: There is a pattern, or may be one.
+    """
+    for number, line in enumerate(snapshot.replace("\r", "\n").split("\n"), 1):
+        item = _ESCAPED_SLASH.sub("/", line.lstrip(" ").removeprefix("- "))
+        text = _ARIA_TEXT.search(item)
+        has_pattern = _ARIA_NAME.match(item) or (text and _ARIA_END.search(item, text.end()))
+        is_item = line.lstrip(" ").startswith("- ") and not _ARIA_STRUCTURE.search(item)
+        if line.strip() and (has_pattern or not is_item):
+            problem = f"line {number} is more than a role with its name or text"
+            raise ValueError(
+                f"{problem}: '{line.strip():.80}'; write no patterns and no other YAML"
+            )
+    return snapshot
+
+
+async def expect_aria(
+    stage: Stage,
+    snapshot: Annotated[str, AfterValidator(_demand_no_pattern)] = "",
+    target: Target = NOWHERE,
+) -> None:
     """Expect roles and names, as Playwright writes them; without a snapshot, those of the file."""
     from playwright.async_api import expect  # noqa: PLC0415 - an extra
 
@@ -170,7 +212,10 @@ async def expect_aria(stage: Stage, snapshot: str = "", target: Target = NOWHERE
             if before != after:
                 baselines.write("", ".aria.yaml", after)
             return
-        snapshot = before.decode(errors="replace")
+        try:
+            snapshot = _demand_no_pattern(before.decode(errors="replace"))
+        except ValueError as error:
+            raise CallError("W4302", f"{baselines.path('', '.aria.yaml')}: {error}") from None
     try:
         await expect(located).to_match_aria_snapshot(snapshot, timeout=stage.left_ms)
     except AssertionError:
@@ -240,8 +285,7 @@ async def _held(stage: Stage, target: Target, expected: str, check: str, *given:
         await getattr(expect(located), check)(*given, timeout=stage.left_ms)
     except AssertionError as error:
         actual = _ACTUAL.search(str(error))
-        got = next((one for one in actual.groups() if one is not None), "") if actual else ""
-        got = got.strip() or "otherwise"
+        got = (actual[1].strip() if actual else "") or "otherwise"
         raise UnexpectedError(f"{target}", expected=expected, got=got) from None
 
 

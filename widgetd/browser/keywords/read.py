@@ -18,7 +18,7 @@ async def picture(stage: Stage, target: Target = NOWHERE) -> bytes:
 
 async def read_text(stage: Stage, target: Target) -> str:
     """Read what something says."""
-    for rung in stage.locators(target)[:1]:
+    for rung in (await stage.locators(target))[:1]:
         texts = await rung.all_inner_texts()
         if len(texts) == 1:
             return texts[0]

@@ -9,7 +9,6 @@ the chat treats it as any other.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,17 +24,27 @@ from openai import AsyncOpenAI
 from widgetd.chat.backend.tools import text_of
 from widgetd.chat.preflight import SCRIPTED
 from widgetd.schema.validator import compile_schema
+from widgetd.text_search import compile_pattern
 
 # The sentence that the server writes: `server.ACTION`.
 _ACTION_START = "The user did this in the widget "
-_ACTION = re.compile(r"\A(\S+): (\S+) (\{.*\})")
-_WORD = re.compile(r"\w+(?:[.@'-]\w+)*")
+_ACTION = compile_pattern(r"\A(\S+): (\S+) (\{.*\})")
+_WORD = compile_pattern(r"\w+(?:[.@'-]\w+)*")
 # No quotation mark stands inside, or each opening one would read the rest of the text again.
-_QUOTED = re.compile(r"[\"“«„']([^\"“”«»„']{2,})[\"”»“']")
-_RUNS = ("[A-Z]+", "[a-z]+", r"\d+")
+_QUOTED = compile_pattern(r"[\"“«„']([^\"“”«»„']{2,})[\"”»“']")
+_CHUNK = compile_pattern(r"\S+\s*|\s+")
+_NUMBER = compile_pattern(r"(?<!\d)-?\d+(?:\.\d+)?")
+_RUN = compile_pattern(r"(?s)([A-Z]+)|([a-z]+)|(\d+)|.")
+_NUMBER_OR_ADDRESS = compile_pattern(r"[\d@]")
 
-_LONGEST_EXAMPLE = 64
-"""Maximum length, in characters, of an example whose shape is looked for in a message."""
+_READ_CHARACTERS = 4_000
+"""Maximum length of a message that is read; the rest is not looked at."""
+
+_GAP_CHARACTERS = 12
+"""Maximum distance of a number from its name."""
+
+_EXAMPLE_CHARACTERS = 64
+"""Maximum length of an example whose shape is looked for in a message."""
 
 Tools = Mapping[str, Mapping[str, Any]]
 """Functions by their name on their server."""
@@ -57,7 +66,7 @@ def _respond(request: Request) -> Response:
     """Stream the answer to a request, word by word."""
     body = orjson.loads(request.content)
     answer = _next_step(body["messages"], body.get("tools", ()))
-    words = re.findall(r"\S+\s*|\s+", answer.get("content", ""))
+    words = _CHUNK.findall(answer.get("content", ""))
     chunks = b""
     for delta in [{"content": word} for word in words] or [answer]:
         choice = {"index": 0, "delta": delta, "finish_reason": None}
@@ -84,7 +93,7 @@ def _next_step(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[st
     # Only the first occurrence is read: each further one would read the rest of the text again.
     if action := _ACTION.match(text.partition(_ACTION_START)[2]):
         return _after_action(action[2], _json(action[3]), results, known)
-    return _after_message(text, results, known)
+    return _after_message(text[:_READ_CHARACTERS], results, known)
 
 
 def _after_message(text: str, results: Sequence[tuple[str, str]], known: Tools) -> Delta:
@@ -167,22 +176,39 @@ def _candidates(key: str, example: Any, part: Mapping[str, Any], text: str) -> I
             return
         case int() | float():
             # A number alone could be anything, beside the property's name it is its value.
-            beside = rf"(?i)\b{re.escape(key)}\b\D{{0,12}}(-?\d+(?:\.\d+)?)"
-            if found := re.search(beside, text):
-                yield orjson.loads(found[1])
+            yield from _numbers_beside(key, text)
         case _ if "enum" in part:
             yield from (one for one in part["enum"] if str(one).lower() in text.lower())
-        case _ if len(example) <= _LONGEST_EXAMPLE and re.search(r"[\d@]", example):
-            # Words of the same shape: a flight's number, a date, a time, an address.
-            shape = re.sub(r"[A-Z]+|[a-z]+|\d+|.", _pattern_of, example)
-            yield from (found[0] for found in re.finditer(rf"(?<!\w){shape}(?!\w)", text))
+        case _ if len(example) <= _EXAMPLE_CHARACTERS and _NUMBER_OR_ADDRESS.search(example):
+            yield from _parts_like(example, text)
         case _ if not part.get("format"):
             yield from (found[1] for found in _QUOTED.finditer(text))
 
 
-def _pattern_of(run: re.Match[str]) -> str:
-    """Return the pattern of a run of letters or digits; any other character as it is."""
-    return next((kind for kind in _RUNS if re.fullmatch(kind, run[0])), re.escape(run[0]))
+def _numbers_beside(key: str, text: str) -> Iterator[int | float]:
+    """Yield the numbers that follow the word `key` in `text` at a short distance."""
+    for number in _NUMBER.finditer(text):
+        start = max(number.start() - _GAP_CHARACTERS - len(key) - 1, 0)
+        before, found, gap = text[start : number.start()].lower().rpartition(key.lower())
+        is_word = not _is_word(before[-1:]) and not _is_word(gap[:1] or number[0][:1])
+        if found and is_word and not any(sign.isdigit() for sign in gap):
+            yield float(number[0]) if "." in number[0] else int(number[0])
+
+
+def _parts_like(example: str, text: str) -> Iterator[str]:
+    """Yield the parts of `text` in the shape of `example`: a flight number, a date, an address."""
+    wanted = [run.lastindex or run[0] for run in _RUN.finditer(example)]
+    runs = [*_RUN.finditer(text)]
+    shape = [run.lastindex or run[0] for run in runs]
+    for at in range(len(runs) - len(wanted) + 1):
+        if shape[at : at + len(wanted)] == wanted:
+            start, end = runs[at].start(), runs[at + len(wanted) - 1].end()
+            if not _is_word(text[max(start - 1, 0) : start]) and not _is_word(text[end : end + 1]):
+                yield text[start:end]
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _fields(value: Any, name: str = "") -> Iterator[str]:

@@ -16,11 +16,12 @@ from typing import Any
 import orjson
 
 from widgetd.access.principal import CALL
-from widgetd.errors import CallError, nearest
+from widgetd.errors import CallError
 from widgetd.mcp.builtin.table import BuiltinTool, ToolContext, argument, closed_object
 from widgetd.render.result import Result, error_result, structured_result
 from widgetd.schema.phrase import join_alternatives
 from widgetd.store.contract import Awaited, Origin
+from widgetd.text_search import nearest
 from widgetd.widget.action_checks import unmet
 from widgetd.widget.actions import TreeAction, tree_actions
 from widgetd.widget.actions.tree_actions import as_object

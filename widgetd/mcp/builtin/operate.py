@@ -6,7 +6,6 @@ does not see are replaced by pseudonyms.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ from widgetd.observe import audit_report
 from widgetd.observe.log_ring import LEVELS, LogEvent, LogRing, epoch_s
 from widgetd.observe.status import Vitals, status
 from widgetd.render.result import Result, structured_result
-from widgetd.schema.engine import text_matcher
+from widgetd.text_search import LinearPattern, compile_pattern
 
 if TYPE_CHECKING:
     from widgetd.catalog.registry import Registry
@@ -40,10 +39,7 @@ MOST_BYTES = 64 * 1024
 MOST_ROWS = 200
 """Rows of a report."""
 
-LONGEST_SPAN = 64
-"""Characters; to look through more for digits would take time by their square."""
-
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_SPAN = compile_pattern(r"(?<!\d)(\d++(?:\.\d++)?)(ms|s|m|h|d)")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 # Fields of a log event that name a widget.
@@ -129,7 +125,7 @@ def _since(said: str) -> float:
         CallError: It is none of these (W2002).
     """
     try:
-        spans = _SPAN.findall(said[:LONGEST_SPAN])
+        spans = _SPAN.findall(said)
         if spans and "".join(number + unit for number, unit in spans) == said:
             ago = timedelta(**{_UNITS[unit]: float(number) for number, unit in spans})
             return time.time() - ago.total_seconds()
@@ -148,14 +144,10 @@ def _since(said: str) -> float:
 
 
 def _matcher(pattern: str) -> Callable[[str], bool]:
-    matches = text_matcher(pattern)
-    if matches is None:
-        problem = (
-            f"the pattern '{pattern[:80]}' is no regular expression that can be matched in linear "
-            "time; write it without look-around and back references"
-        )
-        raise CallError("W3101", problem, path="pattern")
-    return matches
+    try:
+        return LinearPattern(pattern).matches
+    except ValueError as error:
+        raise CallError("W3101", str(error), path="pattern") from None
 
 
 def _redact(fields: Mapping[str, Any], known: frozenset[str]) -> Mapping[str, Any]:

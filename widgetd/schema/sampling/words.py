@@ -5,8 +5,9 @@ Chosen by the property's name: a `city` gets a city. It refuses to know schemas.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+
+from widgetd.text_search import compile_pattern
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "account": ("DE02 1203 0000", "GB33 BUKB 2020"),
@@ -148,6 +149,9 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+_WORD = compile_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
 def word(name: str, ordinal: int) -> str:
     """A word for the property `name`, as `city` or `airline.name`; another for each `ordinal`."""
     parts = [part for part in _parts(name) if part in WORDS]
@@ -166,7 +170,7 @@ def number(name: str, ordinal: int) -> float:
 
 def _parts(name: str) -> Iterator[str]:
     """The words in `name`, the last first, and each without its plural ending."""
-    for part in reversed(re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)):
+    for part in reversed(_WORD.findall(name)):
         yield part.lower()
         yield part.lower().removesuffix("s")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -28,6 +27,7 @@ from widgetd.template.values import (
     part,
     weigh,
 )
+from widgetd.text_search import compile_pattern
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -37,7 +37,7 @@ Method = Callable[..., Value]
 
 MAX_DIGITS: Final = 100
 
-_DECIMAL: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_DECIMAL: Final = compile_pattern(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _HOLDERS: Final = (list, dict, tuple)
 
 

@@ -10,7 +10,6 @@ ours where Jinja uses `Markup`, or does work that no price foresees.
 from __future__ import annotations
 
 import html
-import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -32,6 +31,7 @@ from widgetd.template.values import (
     picked,
     whole,
 )
+from widgetd.text_search import Match, compile_pattern
 
 if TYPE_CHECKING:
     from widgetd.template.budget import Budget
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 # So many lines are told apart in the time of a step.
 LINES_PER_STEP: Final = 8
 
-_WORD_STARTS: Final = re.compile(r"([-\s({\[<]+)")
-_WORDS: Final = re.compile(r"\w+")
-_TAGS: Final = re.compile(r"<[^<>]*>")
+_WORD_STARTS: Final = compile_pattern(r"([-\s({\[<]+)")
+_WORDS: Final = compile_pattern(r"\w+")
+_TAGS: Final = compile_pattern(r"<[^<>]*>")
 _ENTITIES: Final = (("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ('"', "&#34;"))
 
 
@@ -293,7 +293,7 @@ def format_filter(budget: Budget, value: Value, *args: Value, **kwargs: Value) -
 # conversion is read here, its width bounded, and only then handed to Python.
 MAX_WIDTH: Final = 100
 
-_CONVERSION: Final = re.compile(
+_CONVERSION: Final = compile_pattern(
     r"%(?:\((?P<key>[^)]{0,64})\))?(?P<flags>[-+ 0#]*+)(?P<width>\d*+)(?:\.(?P<precision>\d++))?"
     r"(?P<kind>[a-zA-Z%*])"
 )
@@ -315,7 +315,7 @@ def formatted(budget: Budget, template: str, args: list[Value], named: dict[str,
 
 
 def _converted(
-    budget: Budget, match: re.Match[str], pending: Iterator[Value], named: dict[str, Value]
+    budget: Budget, match: Match[str], pending: Iterator[Value], named: dict[str, Value]
 ) -> str:
     conversion, key = match["kind"], match["key"]
     if conversion == "%":

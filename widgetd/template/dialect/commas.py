@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import orjson
 
+from widgetd.text_search import compile_pattern
+
 # The last alternative keeps a quotation mark that nothing closes, so that it cannot vanish.
-_PIECE: Final = re.compile(r'[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{},:]++|"', re.DOTALL)
+_PIECE: Final = compile_pattern(r'(?s)[\[\]{},:]|"(?:[^"\\]++|\\.)*+"|[^\s"\[\]{},:]++|"')
 
 
 def mend(text: str) -> str | None:

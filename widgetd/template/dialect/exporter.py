@@ -11,7 +11,6 @@ holds; and it takes an object with a `type` for a component. No offset moves.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
@@ -22,6 +21,7 @@ from jinja2.lexer import Token
 
 from widgetd.limits import AT_WORK
 from widgetd.template.lexer import normalised, tokens_of_tag
+from widgetd.text_search import compile_pattern
 
 # --- words and operators ---
 
@@ -52,7 +52,7 @@ def advice(problem: str) -> str:
 
 # --- texts that template literals made ---
 
-_DOUBLED: Final = re.compile(r"\{\{[-+]?\s*+(?=\(\s*+\()")
+_DOUBLED: Final = compile_pattern(r"\{\{[-+]?(?=\s*+\(\s*+\()")
 _STEPS: Final = {"lparen": 1, "rparen": -1}
 
 PATH_PAIRS, OTHER_PAIRS = 2, 3
@@ -106,16 +106,18 @@ def _is_literal(tag: Sequence[Token]) -> bool:
 # --- data taken for components ---
 
 _JINJA: Final = r"(?>\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)|\{#.*?(?:#\}|\Z))"
-LEXEME: Final = re.compile(
-    rf"(?P<jinja>{_JINJA})"
+LEXEME: Final = compile_pattern(
+    rf"(?s)(?P<jinja>{_JINJA})"
     rf'|(?P<string>"(?:[^"\\{{]|\\.|{_JINJA}|\{{)*+(?:"|\Z))'
     r"|(?P<mark>[{}\[\],:])|[^\s{}\[\],:\"]+",
-    re.DOTALL,
 )
 """JSON with Jinja in it. Nothing is tried twice: a template may be anyone's."""
 
-WRAPPED: Final = re.compile(r'\{\s*"type"\s*:\s*"Text"\s*,\s*"value"\s*:\s*(?=\{(?![{%#]))')
+WRAPPED: Final = compile_pattern(r'\{\s*"type"\s*:\s*"Text"\s*,\s*"value"\s*:\s*(?=\{(?![{%#]))')
 """The beginning of an object that was taken for a component."""
+
+
+_NO_SPACE: Final = compile_pattern(r"\S")
 
 
 def unwrapped(text: str) -> str:
@@ -128,7 +130,7 @@ def unwrapped(text: str) -> str:
     parts: list[str] = []
     at = 0
     for start, end in sorted(_blanks(text)):
-        parts += text[at:start], re.sub(r"\S", " ", text[start:end])
+        parts += text[at:start], _NO_SPACE.sub(" ", text[start:end])
         at = end
     return "".join([*parts, text[at:]])
 

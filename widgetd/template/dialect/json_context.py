@@ -7,7 +7,6 @@ on every way is relied upon.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -25,6 +24,7 @@ from widgetd.template.dialect.patterns import (
     stripping,
 )
 from widgetd.template.parser import Parsed, nodes, start, targets
+from widgetd.text_search import compile_pattern
 
 ANY: Final = 0
 """Something unknown stands before: whatever comes next is right."""
@@ -291,15 +291,14 @@ _A_VALUE: Final = "[]"
 # A text with more is not nearly JSON, and saying so a few times is enough.
 MAX_MISTAKES: Final = 4
 
-_PIECE: Final = re.compile(
-    r"""(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]++|\\.)*+")|(?P<open>".*)"""
+_PIECE: Final = compile_pattern(
+    r"""(?s)(?P<mark>[\[\]{},:])|(?P<string>"(?:[^"\\]++|\\.)*+")|(?P<open>".*)"""
     r"""|(?P<literal>[^\s"\[\]{},:]+)""",
-    re.DOTALL,
 )
 _BEHIND: Final[Mapping[str | None, int]] = {"string": VALUE, "open": IN_STRING, "literal": ANY}
 """A number or word may go on in what follows, so it is not known to be one value."""
 
-_REST_OF_STRING: Final = re.compile(r'(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_REST_OF_STRING: Final = compile_pattern(r'(?s)\A(?:[^"\\]++|\\.)*+"')
 
 
 def _after(text: str, state: int) -> tuple[int, list[Comma]]:

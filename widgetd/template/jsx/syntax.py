@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 from widgetd.template.jsx.parse import Node
 from widgetd.template.serialise import MAX_EXACT
 from widgetd.template.values import ABSENT, Value
+from widgetd.text_search import compile_pattern
 
 ADVICE: Final = "write it with elements, operators, conditions, and map or filter over lists"
 
@@ -78,7 +78,7 @@ def _spread_value(node: Node) -> Node:
 _LAST: Final = 0x10FFFF
 _ESCAPES: Final = dict(zip("ntrbfv0", "\n\t\r\b\f\v\0", strict=True)) | {"\n": ""}
 # A match begins only where a run of white space does, so that each run is read once.
-_INDENTED: Final = re.compile(r"(?<!\s)\s*\n\s*")
+_INDENTED: Final = compile_pattern(r"(?<!\s)[^\S\n]*+\n\s*+")
 
 
 def unescaped(node: Node) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-_WORD = re.compile(r"\b(?:URL(?!\()|TOOL|JSON|REQUEST|PROTOCOL)\b")
+from widgetd.text_search import compile_pattern
+
+_WORD = compile_pattern(r"\b(?:URL(?!\()|TOOL|JSON|REQUEST|PROTOCOL)\b")
 
 _CURL = """\
 curl URL \\

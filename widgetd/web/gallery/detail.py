@@ -12,11 +12,12 @@ from starlette.responses import HTMLResponse, Response
 
 from widgetd.access.principal import Caller
 from widgetd.catalog.history import changes_between
-from widgetd.errors import CallError, nearest
+from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.mcp.http_calls import store_if_interactive
 from widgetd.render.tokens import tokens_of, tokens_of_tool
 from widgetd.schema.json_values import is_json
+from widgetd.text_search import nearest
 from widgetd.web.gallery.call_snippets import calls
 from widgetd.web.gallery.editing import editable
 from widgetd.web.gallery.gallery import Gallery

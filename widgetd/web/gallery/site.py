@@ -6,7 +6,6 @@ What a daemon would answer lies where it would answer it, so pages and scripts a
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -20,6 +19,7 @@ from starlette.responses import Response
 from widgetd.access.principal import Caller
 from widgetd.errors import ConfigError
 from widgetd.guide.guide import ORDER
+from widgetd.text_search import compile_pattern
 from widgetd.web.app import routes
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.gallery.pages import PAGES
@@ -29,7 +29,7 @@ MARK = ".widgetd-site"
 """A file in the folder of a site, which says that whatever is there may be written anew."""
 
 _FOLDERS = ("w", "guide", "gallery")
-_LINK = re.compile(r'(?<= )(href|src|action)="/')
+_LINK = compile_pattern(r'(?<= )(href|src|action)="/')
 _POLICY = "content-security-policy"
 _NOT_IN_A_PAGE = ("frame-ancestors ", "sandbox ")
 """What a policy may say in a header alone."""

@@ -7,7 +7,6 @@ no values, which depend on the call.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,6 +17,7 @@ import orjson
 
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.json_values import JSON_TYPES
+from widgetd.text_search import compile_pattern
 from widgetd.widget.actions.fields import Field, payload_schema
 from widgetd.widget.actions.tree_actions import Handler, Trigger, triggers
 from widgetd.widget.definition import Definition
@@ -29,19 +29,18 @@ Tree = Mapping[str, Any]
 VARIANTS: tuple[Variant, ...] = ("required", "full", "empty", "two", "nulls")
 """Whose trees are looked at."""
 
-_PROPERTY = re.compile(r'"(?:action|\w*Action)"\s*:\s*(?=\{(?![{%#]))')
-_TYPE = re.compile(r'\{\s*"type"\s*:\s*"([^"\\{}]+)"')
-_TOKEN = re.compile(
-    r'(?P<text>"(?:[^"\\{]|\\.|\{(?![{%#]))*")'
-    r"|(?P<value>\{\{.{0,4000}?\}\})"
+_PROPERTY = compile_pattern(r'"(?:action|\w*Action)"\s*:\s*(?=\{(?![{%#]))')
+_TYPE = compile_pattern(r'\{\s*"type"\s*:\s*"([^"\\{}]+)"')
+_TOKEN = compile_pattern(
+    r'(?s)(?P<text>"(?:[^"\\{]|\\.|\{(?![{%#]))*")'
+    r"|(?P<value>\{\{(?:(?!\{\{).){0,4000}?\}\})"
     r"|(?P<open>[{\[](?![{%#]))"
     r"|(?P<close>[}\]])"
     r'|(?P<other>[^"{}\[\]]+)',
-    re.DOTALL,
 )
 
 # What is never closed goes on to the end, and nothing is tried twice.
-_COMMENT = re.compile(r"\{#.*?(#\}|\Z)", re.DOTALL)
+_COMMENT = compile_pattern(r"(?s)\{#.*?(#\}|\Z)")
 
 _MOST_TOKENS = 20_000
 """Of all actions in a text, a few dozen each; beyond it their types alone are read."""

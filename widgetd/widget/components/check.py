@@ -6,7 +6,6 @@ client shows what it knows. Each names the nearest known word.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -14,9 +13,10 @@ from typing import Any
 
 import orjson
 
-from widgetd.errors import Finding, nearest
+from widgetd.errors import Finding
 from widgetd.schema.json_values import JSON_TYPES, kind, pointer
 from widgetd.schema.phrase import join_alternatives
+from widgetd.text_search import LinearPattern, nearest
 from widgetd.widget.components.lucide import PREFIX, is_icon, names
 from widgetd.widget.components.vocabulary import Component, Vocabulary, vocabulary
 
@@ -226,7 +226,7 @@ def _admits(schema: Mapping[str, Any], value: object) -> bool:
         return value in schema["enum"]
     if "const" in schema:
         return bool(value == schema["const"])
-    return "pattern" not in schema or re.match(schema["pattern"], str(value)) is not None
+    return "pattern" not in schema or LinearPattern(schema["pattern"]).matches(str(value))
 
 
 def _no_icon(value: str, near: str | None, owner: str, at: str) -> Finding:

@@ -13,7 +13,6 @@ Source: npm's lucide-static, for which `make icons` writes the file; @openai/app
 from __future__ import annotations
 
 import mmap
-import re
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -24,6 +23,7 @@ from typing import Any
 import orjson
 
 from widgetd.limits import AT_WORK
+from widgetd.text_search import compile_pattern
 
 PREFIX = "lucide:"
 """Before the name of an icon in a tree."""
@@ -34,7 +34,7 @@ Shape = tuple[str, Mapping[str, str]]
 _MOST = 64
 """Of one tree; a page of icons is no widget."""
 
-_NAMED = re.compile(rb'"lucide:([a-z0-9-]{1,64})"')
+_NAMED = compile_pattern(rb'"lucide:([a-z0-9-]{1,64})"')
 
 LONGEST_ICON = 1024
 """Characters of the data URI of a tool's icon."""
@@ -42,8 +42,8 @@ LONGEST_ICON = 1024
 IMAGE = "data:image/svg+xml;base64,"
 
 # In a template, as "name": "calendar", or in JSX, as iconStart="calendar" or icon={"calendar"}.
-_ICON = re.compile(
-    r"""\b(?:name|icon|iconStart|iconEnd)["']?\s*[:=]\s*\{?\s*["']([a-z0-9:-]{1,64})["']"""
+_ICON = compile_pattern(
+    r"""\b(?:name|icon|iconStart|iconEnd)["']?\s*+[:=]\s*+(?:\{\s*+)?["']([a-z0-9:-]{1,64})["']"""
 )
 
 

@@ -1,0 +1,194 @@
+"""Find patterns of the package that take more than linear time; `main` runs within limits.
+
+Each repeat of a pattern is the place of an attack: a text that leads up to it, 20,000 times what it
+repeats, then a character that nothing admits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import pkgutil
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from re import _compiler as compiler  # type: ignore[attr-defined]
+from re import _constants as codes  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+import widgetd
+
+REPEATS = (1_250, 5_000, 20_000)
+"""Short texts first: what takes cubic time is found before it takes minutes."""
+
+LONGEST = 100_000
+NOTICEABLE_S = 0.05
+"""Less is not measured twice: quadratic time takes several times as much at the last step."""
+
+GROWTH = 3
+"""Times as long for twice the length; linear time grows by two, quadratic time by four."""
+
+DEADLINE_S = 60
+CHOICES = 4
+"""Characters of each set that are tried."""
+
+_REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+_ENDS = ("\x00", "")
+
+
+def package_patterns() -> dict[str, re.Pattern[Any]]:
+    """Import every module of the package and return its patterns by their place."""
+    found: dict[int, tuple[str, re.Pattern[Any]]] = {}
+    for module in pkgutil.walk_packages(widgetd.__path__, "widgetd."):
+        if not module.name.endswith("__main__"):
+            for name, value in vars(importlib.import_module(module.name)).items():
+                for one in _within(value):
+                    found.setdefault(id(one), (f"{module.name}.{name}", one))
+    return {f"{name} {one.pattern!r:.60}": one for name, one in found.values()}
+
+
+def _within(value: Any, depth: int = 3) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth and isinstance(value, dict):
+        for one in value.values():
+            yield from _within(one, depth - 1)
+    elif depth and isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from _within(one, depth - 1)
+    elif isinstance(value, type) and value.__module__.startswith("widgetd"):
+        for one in vars(value).values():
+            yield from _within(one, 0)
+
+
+class Attacks:
+    """The texts that a pattern may take long to read.
+
+    Args:
+        pattern: The pattern.
+    """
+
+    def __init__(self, pattern: re.Pattern[Any]) -> None:
+        self._is_bytes = isinstance(pattern.pattern, bytes)
+        source = pattern.pattern.decode("latin-1") if self._is_bytes else pattern.pattern
+        self._tree = parser.parse(source, pattern.flags & ~re.UNICODE if self._is_bytes else 0)
+        beyond = {one for one in source if not one.isascii()}
+        self._alphabet = ["\n", *map(chr, range(32, 127)), "é", *sorted(beyond)]
+
+    def texts(self, repeats: int) -> Iterator[tuple[str, Any, Any]]:
+        """Yield the name of each attack, the text with half of the repeats and the whole."""
+        for before, body, end in self._parts():
+            count = min(repeats, LONGEST // len(body))
+            short, long = (before + body * (count // by) + end for by in (2, 1))
+            name = f"{before[:40]!r} + {count} * {body[:40]!r} + {end!r}"
+            if not self._is_bytes:
+                yield name, short, long
+            else:
+                with contextlib.suppress(UnicodeEncodeError):
+                    yield name, short.encode("latin-1"), long.encode("latin-1")
+
+    def _parts(self) -> Iterable[tuple[str, str, str]]:
+        """Return attacks as what comes first, what is repeated, and what comes last."""
+        found = (one for at in range(CHOICES) for one in self._repeats(self._tree, "", at))
+        return dict.fromkeys((before, body, end) for before, body in found for end in _ENDS if body)
+
+    def _repeats(self, tree: Any, before: str, choice: int) -> Iterator[tuple[str, str]]:
+        for code, argument in tree:
+            if code in _REPEATS:
+                _, high, body = argument
+                if high is codes.MAXREPEAT or high > 100:
+                    sample = self._sample(body, choice)
+                    yield before, sample
+                    yield "", before + sample
+                yield from self._repeats(body, before, choice)
+            elif code is codes.BRANCH:
+                for branch in argument[1]:
+                    yield from self._repeats(branch, before, choice)
+            elif inner := _inner(code, argument):
+                yield from self._repeats(inner, before, choice)
+            before += self._sample_of(code, argument, choice)
+        yield "", before
+
+    def _sample(self, tree: Any, choice: int) -> str:
+        """Return a text that a part of the pattern matches, as far as it is looked at."""
+        return "".join(self._sample_of(code, argument, choice) for code, argument in tree)
+
+    def _sample_of(self, code: Any, argument: Any, choice: int) -> str:
+        if code is codes.LITERAL:
+            return chr(argument)
+        if code in (codes.IN, codes.NOT_LITERAL, codes.ANY):
+            return str(_pick(self._members(code, argument), choice))
+        if code is codes.BRANCH:
+            return self._sample(_pick(argument[1], choice), choice)
+        if code in _REPEATS:
+            return self._sample(argument[2], choice) * int(argument[0])
+        if code is codes.ASSERT_NOT or (code is codes.ASSERT and argument[0] < 0):
+            return ""
+        return self._sample(_inner(code, argument), choice)
+
+    def _members(self, code: Any, argument: Any) -> Sequence[str]:
+        tree = parser.parse("a")
+        tree.data[:] = [(code, argument)]
+        admitted = compiler.compile(tree)
+        return [one for one in self._alphabet if admitted.match(one)] or [""]
+
+
+def _inner(code: Any, argument: Any) -> Any:
+    if code is codes.SUBPATTERN:
+        return argument[3]
+    if code is codes.ATOMIC_GROUP:
+        return argument
+    return argument[1] if code in (codes.ASSERT, codes.ASSERT_NOT) else ()
+
+
+def _pick(choices: Sequence[Any], choice: int) -> Any:
+    # The first, the last and two in between: white space, marks, digits and letters.
+    return choices[choice * (len(choices) - 1) // (CHOICES - 1)]
+
+
+def slow_attack(pattern: re.Pattern[Any]) -> str:
+    """Return an attack for which twice the length takes more than three times as long."""
+    attacks = Attacks(pattern)
+    for repeats in REPEATS:
+        for name, short, long in attacks.texts(repeats):
+            if _cost_s(pattern, long) >= NOTICEABLE_S:
+                quick, slow = (
+                    min(_cost_s(pattern, one) for _ in range(5)) for one in (short, long)
+                )
+                if slow >= NOTICEABLE_S and slow > GROWTH * quick:
+                    return f"{name}: {quick:.3f} to {slow:.3f} s"
+    return ""
+
+
+def _least_s(pattern: re.Pattern[Any], text: Any) -> float:
+    return min(_cost_s(pattern, text) for _ in range(5))
+
+
+def _cost_s(pattern: re.Pattern[Any], text: Any) -> float:
+    """Return the processor time of matching all of a text, and of finding all matches in it."""
+    begun = time.process_time()
+    pattern.fullmatch(text)
+    for _ in pattern.finditer(text):
+        pass
+    return time.process_time() - begun
+
+
+def main() -> None:
+    """Say each pattern before it is tried, and each that takes too long; patterns may be named."""
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    found = {one: re.compile(one) for one in sys.argv[1:]} or package_patterns()
+    for name, pattern in found.items():
+        sys.stdout.write(f"{name}\n")
+        sys.stdout.flush()
+        signal.setitimer(signal.ITIMER_VIRTUAL, DEADLINE_S)
+        if attack := slow_attack(pattern):
+            sys.stdout.write(f"SLOW {name} {attack}\n")
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    sys.stdout.write("done\n")
+
+
+if __name__ == "__main__":
+    main()
