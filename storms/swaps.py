@@ -96,7 +96,7 @@ async def in_process(folder: Path, *, swaps: int) -> Outcome:
     saver = Saver(folder)
     catalog = Catalog(folder, Loader(server.admit).load, quiet_ms=0)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(partial(reload, catalog, hints, registry, looked=scanned.set))
+        tasks.start_soon(partial(reload, catalog, hints, registry, scanned=scanned.set))
         await scanned.wait()
         tasks.start_soon(notify, server)
         async with Client(server.mcp) as client:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from widgetd.daemon.startup import importing
+from widgetd.daemon.startup import gc_paused
 
 INTERRUPTED = 130
 """As a shell says of a command that Ctrl-C ended."""
@@ -13,7 +13,7 @@ INTERRUPTED = 130
 def main() -> int:
     """Run the command that the arguments name, and answer the exit code."""
     try:
-        with importing():
+        with gc_paused():
             from widgetd.cli import main as run  # noqa: PLC0415 - nearly all that is imported
         return run()
     except KeyboardInterrupt:

@@ -66,12 +66,12 @@ async def reload(
     hints: Hints,
     registry: Registry,
     *,
-    looked: Callable[[], None],
+    scanned: Callable[[], None],
     observer: Observer | None = None,
 ) -> None:
     """Run until cancelled; `hints` say where to look, and when.
 
-    `looked` is called after each scan, whether it changed anything or not; for the first time when
+    `scanned` is called after each scan, whether it changed anything or not; for the first time when
     no file was being written, or `SETTLING_S` after the start.
     """
     # A limiter of our own: file events wait on the default one.
@@ -89,7 +89,7 @@ async def reload(
         before, now_s = registry.current, time.time()
         change = None if found.same_as(before) else registry.swap(found)
         if not catalog.unsettled or started_s > patience_s:
-            looked()
+            scanned()
         if change is not None:
             # Clients are told first; at the start there are none. It is reported all the same
             # where a stop comes between.

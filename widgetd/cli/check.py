@@ -186,7 +186,7 @@ def _scanned(
     from widgetd.catalog.loader import Loader
     from widgetd.checks import findings
     from widgetd.checks.schemas import client_needs
-    from widgetd.daemon.loading import admit, catalog_for
+    from widgetd.daemon.loading import admit, build_catalog
 
     loader = Loader(admit, keeps_parts=True)
     settings = settle({}, os.environ).settings
@@ -209,7 +209,7 @@ def _scanned(
         widget.release()
         return widget
 
-    return catalog_for(Settings(dir=folder), folder, load, quiet_ms=0).scan()
+    return build_catalog(Settings(dir=folder), folder, load, quiet_ms=0).scan()
 
 
 def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:

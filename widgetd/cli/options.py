@@ -81,10 +81,10 @@ def snapshot_of(dir: Path | None) -> Snapshot:
 def scanned(settings: Settings) -> Snapshot:
     """What would be served by these settings."""
     from widgetd.catalog.loader import Loader
-    from widgetd.daemon.loading import admit, catalog_for
+    from widgetd.daemon.loading import admit, build_catalog
 
     load = Loader(admit, strict=settings.strict).load
-    return catalog_for(settings, folder_of(settings), load, quiet_ms=0).scan()
+    return build_catalog(settings, folder_of(settings), load, quiet_ms=0).scan()
 
 
 def widget_of(snapshot: Snapshot, name: str) -> Widget:

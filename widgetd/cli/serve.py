@@ -13,7 +13,7 @@ from typing import Literal
 from widgetd.browser.chromium import demand_browser
 from widgetd.cli.generate import snippet
 from widgetd.cli.options import Flags, complain, print_json, scanned, settled_by
-from widgetd.daemon.startup import hasten, importing, without
+from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.errors import ConfigError
 from widgetd.settings import Settings, bundled, folder_of, settle
 
@@ -78,21 +78,21 @@ def of_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: 
 def _run(settings: Settings, *, readable: bool | None = None) -> int:
     folder = folder_of(settings)
     # structlog would have rich make tracebacks, which ours are not made with.
-    with importing(), without("rich"):
+    with gc_paused(), hide_package("rich"):
         import anyio
 
         from widgetd.daemon import telemetry, watchdog
-        from widgetd.daemon.loading import loading_of
+        from widgetd.daemon.loading import build_loader
         from widgetd.daemon.parallel_proof import proving_in_parallel
         from widgetd.observe.log_ring import LogRing
 
     log = LogRing() if "operate" in settings.toolset else None
     telemetry.configure(settings.log_level, readable=readable, also=log)
-    loading = loading_of(settings, folder)
+    loading = build_loader(settings, folder)
     prove, known = loading.loader.prove, loading.loader.known
     with proving_in_parallel(folder, prove, known=known, renew=watchdog.renew) as proofs:
         # Half of a start is this import; meanwhile the folder is proven.
-        hasten()
+        defer_model_builds()
         from widgetd.daemon.serve import serve as serve_folder
 
         serving = partial(
@@ -154,7 +154,7 @@ def _refuse_unusable(settings: Settings) -> None:
 
     from widgetd.chat.preflight import read_instructions, require_key
     from widgetd.daemon.access_policy import access_policy
-    from widgetd.daemon.assembly import forwarding_of
+    from widgetd.daemon.assembly import build_forwarder
     from widgetd.store.factory import local_store
     from widgetd.web.http_server import bind
 
@@ -163,7 +163,7 @@ def _refuse_unusable(settings: Settings) -> None:
         require_key(settings.chat_model, settings.chat_url.get_secret_value(), has_key=has_key)
         read_instructions(settings.chat_instructions)
     access_policy(settings)
-    forwarding_of(settings, local_store())
+    build_forwarder(settings, local_store())
     if settings.transport == "http":
         with ExitStack() as held:
             for port in (settings.port, settings.metrics_port):

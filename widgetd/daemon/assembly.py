@@ -24,7 +24,7 @@ from widgetd.catalog.history import History
 from widgetd.catalog.intake import Intake
 from widgetd.catalog.registry import Registry
 from widgetd.daemon.access_policy import AccessPolicy, access_policy
-from widgetd.daemon.loading import Loading
+from widgetd.daemon.loading import LoaderContext
 from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import NAMES, READABLE, ROWS
@@ -41,7 +41,7 @@ from widgetd.mcp.sessions import SessionBounds
 from widgetd.observe.audit import Audit
 from widgetd.observe.blocked_images import BlockedImages
 from widgetd.observe.log_ring import LogRing
-from widgetd.observe.status import STALLED_S, Vitals
+from widgetd.observe.status import STALLED_S, Health
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import Settings, descriptions
@@ -86,8 +86,8 @@ class Runtime:
     folder: Path
     hints: Hints
     registry: Registry
-    loading: Loading
-    vitals: Vitals
+    loading: LoaderContext
+    health: Health
     metrics: Metrics
     access_policy: AccessPolicy
     audit: Audit | None
@@ -106,7 +106,7 @@ class Runtime:
 
 
 def prepare(
-    settings: Settings, folder: Path, loading: Loading, stop: anyio.Event, log: LogRing
+    settings: Settings, folder: Path, loading: LoaderContext, stop: anyio.Event, log: LogRing
 ) -> Runtime:
     """The parts of a daemon that serves `folder`, which exists.
 
@@ -116,15 +116,15 @@ def prepare(
     registry, audit = Registry(), None
     if settings.audit is not None:
         audit = Audit(settings.audit, most_bytes=settings.audit_max_bytes)
-    vitals = Vitals(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
+    health = Health(stalled_s=max(STALLED_S, 3 * (settings.poll or 0)))
     return Runtime(
         settings=settings,
         folder=folder,
         hints=Hints(),
         registry=registry,
         loading=loading,
-        vitals=vitals,
-        metrics=Metrics(registry, vitals),
+        health=health,
+        metrics=Metrics(registry, health),
         access_policy=access_policy(settings),
         audit=audit,
         supervisor=supervisor(os.environ, os.getpid()),
@@ -134,13 +134,13 @@ def prepare(
     )
 
 
-def store_of(settings: Settings) -> AbstractAsyncContextManager[Store]:
+def build_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
     """Where what outlives a call is kept; closed by whoever leaves it."""
     bounds = Bounds(rate_per_s=settings.rate, burst=settings.burst, at_once=settings.at_once)
     return open_store(settings.store.get_secret_value() if settings.store else None, bounds=bounds)
 
 
-def forwarding_of(settings: Settings, store: Store) -> Forwarder | None:
+def build_forwarder(settings: Settings, store: Store) -> Forwarder | None:
     """What passes actions on to a webhook; None where nobody named one."""
     if settings.webhook is None:
         return None
@@ -151,7 +151,7 @@ def forwarding_of(settings: Settings, store: Store) -> Forwarder | None:
     return Forwarder(store, hook)
 
 
-def server_of(runtime: Runtime, store: Store) -> Server:
+def build_server(runtime: Runtime, store: Store) -> Server:
     """The MCP server over the registry, with whatever else can be read and who is told.
 
     Raises:
@@ -164,7 +164,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
         raise ConfigError("W0002", problem, "add --toolset sessions")
     operations = Operations(
         registry=runtime.registry,
-        vitals=runtime.vitals,
+        health=runtime.health,
         log=runtime.log,
         audit=settings.audit,
         sections={"toolsets": lambda: ["core", *settings.toolset]},
@@ -201,7 +201,7 @@ def server_of(runtime: Runtime, store: Store) -> Server:
     return build(runtime.registry, store, options, auth=runtime.access_policy.access)
 
 
-def feeding_of(runtime: Runtime, server: Server) -> Feeding:
+def build_upstream_services(runtime: Runtime, server: Server) -> Feeding:
     """What fills the widgets of `server` from other servers; nothing where no file names any.
 
     Raises:
@@ -211,13 +211,13 @@ def feeding_of(runtime: Runtime, server: Server) -> Feeding:
     feeding = Feeding.of(path, server.store.answers, metrics)
     if feeding.upstreams is not None and feeding.feeds is not None:
         metrics.watch_upstreams(feeding.upstreams.ups)
-        runtime.vitals.upstreams = feeding.upstreams.counts
+        runtime.health.upstreams = feeding.upstreams.counts
         server.rendering.feeds = feeding.feeds
     server.provide(feeding)
     return feeding
 
 
-def intake_of(runtime: Runtime) -> Intake | None:
+def build_intake(runtime: Runtime) -> Intake | None:
     """What takes files into the folder, from whoever may write; None where nobody may."""
     if not runtime.settings.allow_upload:
         return None
@@ -236,7 +236,7 @@ def intake_of(runtime: Runtime) -> Intake | None:
     )
 
 
-def authoring_of(runtime: Runtime, server: Server, intake: Intake | None) -> Authoring:
+def build_author_services(runtime: Runtime, server: Server, intake: Intake | None) -> Authoring:
     """What the toolset `author` uses."""
     # Most daemons have no author, and start sooner without what answers one.
     from widgetd.guide.answers import Authoring  # noqa: PLC0415
@@ -280,7 +280,7 @@ def browser_limits(settings: Settings) -> BrowserLimits:
     )
 
 
-def browser_of(runtime: Runtime) -> tuple[Chromium, Camera] | None:
+def build_browser(runtime: Runtime) -> tuple[Chromium, Camera] | None:
     """One browser for whatever is drawn, and what takes pictures in it; started on first use.
 
     None where nobody could ask for one.
@@ -305,7 +305,7 @@ def browser_of(runtime: Runtime) -> tuple[Chromium, Camera] | None:
     return chromium, Camera(chromium, limits=browser_limits(settings))
 
 
-def sessions_of(runtime: Runtime, server: Server, chromium: Chromium) -> Sessions | None:
+def build_sessions(runtime: Runtime, server: Server, chromium: Chromium) -> Sessions | None:
     """Sessions in a browser, for the toolset of that name; None where nobody asked for it."""
     settings = runtime.settings
     if "sessions" not in settings.toolset:
@@ -315,7 +315,7 @@ def sessions_of(runtime: Runtime, server: Server, chromium: Chromium) -> Session
     return Sessions(server, chromium=chromium, limits=browser_limits(settings))
 
 
-def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:
+def build_gallery(runtime: Runtime, server: Server, intake: Intake | None, url: str) -> Gallery:
     """The gallery of what `server` serves at `url`; with no intake nobody may put files there."""
     # Most daemons have no gallery, and start sooner without it.
     from widgetd.browser.camera import Camera  # noqa: PLC0415
@@ -338,7 +338,7 @@ def gallery_of(runtime: Runtime, server: Server, intake: Intake | None, url: str
 
 
 @contextmanager
-def chat_of(
+def open_chat(
     runtime: Runtime, server: Server, upstreams: Upstreams | None, url: str
 ) -> Iterator[Chat | None]:
     """The chat with an agent that uses what `server` serves at `url`; None where nobody wants one.

@@ -24,7 +24,7 @@ from widgetd.files.stamp import QUIET_MS
 from widgetd.render.entry import tool_entry
 from widgetd.settings import Settings
 
-JUDGES = ("jinja2", "jsonschema-rs", "mcp")
+VALIDATORS = ("jinja2", "jsonschema-rs", "mcp")
 """The libraries that have a say in whether a file can be served, and how it is then listed."""
 
 admit = partial(tool_entry, reserved=NAMES)
@@ -32,7 +32,7 @@ admit = partial(tool_entry, reserved=NAMES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loading:
+class LoaderContext:
     """What makes the widgets of a daemon, and what it knows of them from earlier processes.
 
     Attributes:
@@ -50,12 +50,12 @@ class Loading:
     proofs: ParallelProofs | None = None
 
 
-def loading_of(settings: Settings, folder: Path) -> Loading:
+def build_loader(settings: Settings, folder: Path) -> LoaderContext:
     """What makes the widgets of `folder` for a daemon; nothing is read of it yet."""
-    version_now, state, last_good, proofs = version_of(settings), None, None, None
+    version_now, state, last_good, proofs = settings_version(settings), None, None, None
     if settings.state_dir is not None:
         state = StateFolder.of(settings.state_dir, folder)
-        judges = (f"{name}={version(name)}" for name in JUDGES)
+        judges = (f"{name}={version(name)}" for name in VALIDATORS)
         proofs = ProofCache(state, " ".join([version_now, *judges]))
         last_good = LastGood(state, version_now)
     journal = CrashJournal(state, version_now)
@@ -63,10 +63,12 @@ def loading_of(settings: Settings, folder: Path) -> Loading:
     listed = partial(admit, has_view=True, formats=not settings.hide_formats)
     parser = ParserProcess()
     loader = Loader(listed, strict=settings.strict, proofs=proofs, journal=journal, precheck=parser)
-    return Loading(loader=loader, state=state, journal=journal, last_good=last_good, parser=parser)
+    return LoaderContext(
+        loader=loader, state=state, journal=journal, last_good=last_good, parser=parser
+    )
 
 
-def catalog_for(
+def build_catalog(
     settings: Settings,
     folder: Path,
     load: Load,
@@ -84,13 +86,13 @@ def catalog_for(
         folder,
         load,
         selection=Selection(include=frozenset(include), exclude=frozenset(exclude)),
-        settings=f"{version_of(settings)} include={include} exclude={exclude}",
+        settings=f"{settings_version(settings)} include={include} exclude={exclude}",
         last_good=last_good,
         quiet_ms=quiet_ms,
     )
 
 
-def version_of(settings: Settings) -> str:
+def settings_version(settings: Settings) -> str:
     """Identifies all that decides whether a file can be served, and how it is listed."""
     said = f"{version('widgetd')} strict={settings.strict}"
     return f"{said} formats=hidden" if settings.hide_formats else said

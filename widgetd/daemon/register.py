@@ -13,13 +13,13 @@ from fastmcp import FastMCP
 
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.registry import Registry
-from widgetd.daemon.loading import catalog_for
+from widgetd.daemon.loading import build_catalog
 from widgetd.daemon.reloading import reloading
 from widgetd.files.hints import Hints
 from widgetd.mcp.assembly import attach
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
-from widgetd.observe.status import Vitals
+from widgetd.observe.status import Health
 from widgetd.render.result import Policy
 from widgetd.render.view import view_html
 from widgetd.settings import Settings, folder_of
@@ -73,13 +73,13 @@ async def _follow(
     server: Server, settings: Settings, root: Path, scanned: asyncio.Event, stop: anyio.Event
 ) -> None:
     load = Loader(server.admit, strict=settings.strict).load
-    catalog = catalog_for(settings, root, load)
+    catalog = build_catalog(settings, root, load)
     feeding = Feeding.of(settings.upstreams, server.store.answers)
     if feeding.feeds is not None:
         server.rendering.feeds = feeding.feeds
     async with (
         anyio.create_task_group() as tasks,
-        reloading(server, settings, catalog, hints=Hints(), vitals=Vitals(), stop=stop),
+        reloading(server, settings, catalog, hints=Hints(), health=Health(), stop=stop),
     ):
         tasks.start_soon(feeding.run)
         scanned.set()

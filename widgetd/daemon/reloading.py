@@ -21,7 +21,7 @@ from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
 from widgetd.logs import get_logger
 from widgetd.mcp.notifications import notify, notify_of_renders
 from widgetd.mcp.server import Server
-from widgetd.observe.status import Vitals
+from widgetd.observe.status import Health
 from widgetd.settings import Settings
 
 _log = get_logger()
@@ -34,23 +34,23 @@ async def reloading(
     catalog: Catalog,
     *,
     hints: Hints,
-    vitals: Vitals,
+    health: Health,
     stop: anyio.Event,
     observer: Observer | None = None,
 ) -> AsyncIterator[None]:
     """Keep what `server` serves equal to a folder; entered once the first scan is done.
 
-    Add to `hints` to have the folder looked at; `stop` ends the watching. `vitals` are told how
+    Add to `hints` to have the folder looked at; `stop` ends the watching. `health` are told how
     that goes, and `observer` how the reloading does.
     """
     registry, scanned = server.registry, anyio.Event()
 
-    def looked() -> None:
-        vitals.looked()
+    def record_scan() -> None:
+        health.record_scan()
         scanned.set()
 
     async with anyio.create_task_group() as tasks:
-        looking = partial(reload, catalog, hints, registry, looked=looked, observer=observer)
+        looking = partial(reload, catalog, hints, registry, scanned=record_scan, observer=observer)
         tasks.start_soon(looking)
         await scanned.wait()
         tasks.start_soon(notify, server)
@@ -59,7 +59,7 @@ async def reloading(
             watch,
             poll_s=settings.poll or POLL_S,
             follow=FOLLOW if settings.poll is None else None,
-            observer=_Watching(vitals),
+            observer=_Watching(health),
             stop=stop,
         )
         tasks.start_soon(watching, catalog.root, hints)
@@ -70,11 +70,11 @@ async def reloading(
 class _Watching:
     """Tells operators and probes how the watching goes."""
 
-    def __init__(self, vitals: Vitals) -> None:
-        self._vitals = vitals
+    def __init__(self, health: Health) -> None:
+        self._health = health
 
     def watching(self, mode: Mode) -> None:
-        self._vitals.watch = mode
+        self._health.watch = mode
 
     def failed(self, error: Exception) -> None:
         _log.warning("watch.failed", error=str(error), kind=type(error).__name__)

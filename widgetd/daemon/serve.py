@@ -27,21 +27,21 @@ from widgetd.catalog.intake import Intake
 from widgetd.daemon import watchdog
 from widgetd.daemon.assembly import (
     Runtime,
-    authoring_of,
-    browser_of,
-    chat_of,
-    feeding_of,
-    forwarding_of,
-    gallery_of,
-    intake_of,
+    build_author_services,
+    build_browser,
+    build_forwarder,
+    build_gallery,
+    build_intake,
+    build_server,
+    build_sessions,
+    build_store,
+    build_upstream_services,
+    open_chat,
     prepare,
-    server_of,
-    sessions_of,
-    store_of,
 )
-from widgetd.daemon.loading import Loading, catalog_for, loading_of
+from widgetd.daemon.loading import LoaderContext, build_catalog, build_loader
 from widgetd.daemon.reloading import reloading
-from widgetd.daemon.startup import collecting_seldom
+from widgetd.daemon.startup import gc_tuned
 from widgetd.daemon.stdin import endable_stdin
 from widgetd.daemon.telemetry import tracing
 from widgetd.logs import get_logger
@@ -84,7 +84,7 @@ async def serve(
     folder: Path,
     *,
     started: Started,
-    loading: Loading | None = None,
+    loading: LoaderContext | None = None,
     stop: anyio.Event | None = None,
     watched: bool = False,
     log: LogRing | None = None,
@@ -105,20 +105,20 @@ async def serve(
             library is not the one tested.
     """
     sys.setswitchinterval(SWITCH_S)
-    loading = loading or loading_of(settings, folder)
+    loading = loading or build_loader(settings, folder)
     log = LogRing() if log is None else log
     runtime = prepare(settings, folder, loading, stop or anyio.Event(), log)
     async with AsyncExitStack() as held:
         held.callback(loading.parser.close)
         held.enter_context(tracing(os.environ))
         # Whatever may be refused is refused before anything runs.
-        store = await held.enter_async_context(store_of(settings))
-        forwarding = forwarding_of(settings, store)
-        server = server_of(runtime, forwarding.store if forwarding else store)
-        feeding = feeding_of(runtime, server)
-        intake = intake_of(runtime)
+        store = await held.enter_async_context(build_store(settings))
+        forwarding = build_forwarder(settings, store)
+        server = build_server(runtime, forwarding.store if forwarding else store)
+        feeding = build_upstream_services(runtime, server)
+        intake = build_intake(runtime)
         beside = _provide(runtime, server, intake)
-        catalog = catalog_for(settings, folder, loading.loader.load, last_good=loading.last_good)
+        catalog = build_catalog(settings, folder, loading.loader.load, last_good=loading.last_good)
         if settings.transport == "stdio":
             run = partial(_over_stdio, runtime, server, started)
         else:
@@ -135,7 +135,7 @@ async def serve(
                 listener=listener,
                 scraped=scraped,
                 chat=held.enter_context(
-                    chat_of(runtime, server, feeding.upstreams, url_of(listener) + MCP_PATH)
+                    open_chat(runtime, server, feeding.upstreams, url_of(listener) + MCP_PATH)
                 ),
             )
         loading.journal.open()
@@ -150,7 +150,9 @@ async def serve(
                 tasks.start_soon(runtime.audit.write)
             for each in beside:
                 tasks.start_soon(each)
-            tasks.start_soon(runtime.supervisor.feed, runtime.vitals.progressing, runtime.stop)
+            tasks.start_soon(
+                runtime.supervisor.keep_alive, runtime.health.is_progressing, runtime.stop
+            )
             if forwarding is not None:
                 tasks.start_soon(forwarding.forward)
             # Nobody else asks what a widget was before, and each version takes memory.
@@ -159,7 +161,7 @@ async def serve(
             async with AsyncExitStack() as alive:
                 proofs = loading.proofs
                 with (
-                    collecting_seldom(),
+                    gc_tuned(),
                     loading.loader.using_proofs(proofs.take if proofs else None),
                 ):
                     await alive.enter_async_context(
@@ -168,7 +170,7 @@ async def serve(
                             settings,
                             catalog,
                             hints=runtime.hints,
-                            vitals=runtime.vitals,
+                            health=runtime.health,
                             stop=runtime.stop,
                             observer=runtime.metrics,
                         )
@@ -183,7 +185,7 @@ async def serve(
     _log.info("daemon.stopped")
 
 
-def _arm_watchdog(held: AsyncExitStack, loading: Loading) -> None:
+def _arm_watchdog(held: AsyncExitStack, loading: LoaderContext) -> None:
     held.enter_context(watchdog.armed())
     _log.info("watchdog.armed", remembers=loading.state is not None)
 
@@ -193,13 +195,13 @@ def _provide(
 ) -> list[Callable[[], Coroutine[Any, Any, None]]]:
     """Hand in what the toolsets need, and answer what has to run for it."""
     if "author" in runtime.settings.toolset:
-        server.provide(authoring_of(runtime, server, intake))
-    browser = browser_of(runtime)
+        server.provide(build_author_services(runtime, server, intake))
+    browser = build_browser(runtime)
     if browser is None:
         return []
     chromium, camera = browser
     server.provide(camera)
-    sessions = sessions_of(runtime, server, chromium)
+    sessions = build_sessions(runtime, server, chromium)
     if sessions is None:
         return [chromium.run]
     server.provide(sessions)
@@ -222,16 +224,16 @@ async def _over_http(
     settings = runtime.settings
     url = runtime.access_policy.published_at(settings, url_of(listener))
     guard = Guard(server, runtime.access_policy.access)
-    daemon = Daemon(server=server, vitals=runtime.vitals, metrics=runtime.metrics)
+    daemon = Daemon(server=server, health=runtime.health, metrics=runtime.metrics)
     shown = daemon_routes(daemon, guard, metrics=scraped is None)
     if settings.gallery or chat is not None:
-        gallery = gallery_of(runtime, server, intake, url + MCP_PATH)
+        gallery = build_gallery(runtime, server, intake, url + MCP_PATH)
         shown += _pages(gallery, chat, guard)
     access = runtime.access_policy.access
     served = app(server, shown, allowed_hosts=settings.hosts, cors_origins=settings.cors_origin)
     traffic = Traffic(log=settings.access_log)
     sdk.put_before(served, lambda inner: traffic.around(inner, served.routes))
-    sdk.own_the_shutdown()
+    sdk.disable_sse_drain()
     _watch(runtime, server, forwarding, traffic)
 
     announced = anyio.Event()
@@ -269,7 +271,7 @@ async def _over_http(
 
 async def _open_chat(chat: Chat, announced: anyio.Event) -> None:
     await announced.wait()
-    with collecting_seldom():
+    with gc_tuned():
         await chat.open()
 
 
@@ -327,7 +329,7 @@ def _pages(gallery: Gallery, chat: Chat | None, guard: Guard) -> list[Any]:
 
 async def _end_ports(runtime: Runtime, ports: Iterable[HttpServer]) -> None:
     await runtime.stop.wait()
-    runtime.vitals.draining = True
+    runtime.health.draining = True
     runtime.supervisor.stopping()
     for port in ports:
         port.end()
@@ -366,7 +368,7 @@ async def _obey_signals(runtime: Runtime, feeding: Feeding) -> None:
                 runtime.supervisor.reloading()
                 if runtime.access_policy.access is not None:
                     runtime.access_policy.access.reread()
-                runtime.vitals.on_next_look(runtime.tell_supervisor)
+                runtime.health.on_next_scan(runtime.tell_supervisor)
                 runtime.hints.add()
                 feeding.look()
             else:

@@ -18,7 +18,7 @@ _SELDOM = 50_000
 
 
 @contextmanager
-def importing() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Collect no garbage within the block, which imports; seldom after it, and none of that."""
     gc.disable()
     try:
@@ -30,7 +30,7 @@ def importing() -> Iterator[None]:
 
 
 @contextmanager
-def without(package: str) -> Iterator[None]:
+def hide_package(package: str) -> Iterator[None]:
     """Within the block, a library that looks whether `package` is there finds that it is not."""
     if package in sys.modules:
         yield
@@ -43,8 +43,8 @@ def without(package: str) -> Iterator[None]:
         del sys.modules[package]
 
 
-def hasten() -> None:
-    """Collect no garbage until `collecting_seldom`, and build MCP's models at their first use.
+def defer_model_builds() -> None:
+    """Collect no garbage until `gc_tuned`, and build MCP's models at their first use.
 
     To be called before `mcp` and `fastmcp` are imported; what was imported before is as it is.
     """
@@ -53,7 +53,7 @@ def hasten() -> None:
 
 
 @contextmanager
-def collecting_seldom() -> Iterator[None]:
+def gc_tuned() -> Iterator[None]:
     """Collect garbage, but seldom until the block ends, and never in what is there when it does.
 
     Ten thousand widgets are millions of objects that stay; a collector that walks all of them

@@ -55,7 +55,7 @@ class Supervisor:
         """Say in one line how things are, for `systemctl status`."""
         return self._say(f"STATUS={_line(text)}")
 
-    async def feed(self, healthy: Callable[[], bool], stop: anyio.Event) -> None:
+    async def keep_alive(self, healthy: Callable[[], bool], stop: anyio.Event) -> None:
         """Say that the daemon lives, until `stop`; in silence the service manager restarts it.
 
         It runs on the event loop, so a loop that hangs falls silent by itself; so it is while

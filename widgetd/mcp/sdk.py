@@ -329,7 +329,7 @@ def renew(endpoint: Any, session: str) -> None:
         transport.idle_scope.deadline = until
 
 
-def own_the_shutdown() -> None:
+def disable_sse_drain() -> None:
     """Keep sse-starlette from cutting streams, and the calls in flight on them, at SIGTERM."""
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]  # the library has no types
 

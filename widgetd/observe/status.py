@@ -23,7 +23,7 @@ STALLED_S = 30.0
 
 
 @dataclass(slots=True, kw_only=True)
-class Vitals:
+class Health:
     """What the daemon knows of itself; it writes, whoever answers probes reads.
 
     Attributes:
@@ -39,24 +39,24 @@ class Vitals:
     watch: str = "poll"
     stalled_s: float = STALLED_S
     upstreams: Callable[[], dict[str, int]] | None = None
-    _looked_s: float = field(default_factory=time.monotonic)
+    _scanned_s: float = field(default_factory=time.monotonic)
     _waiting: list[Callable[[], None]] = field(default_factory=list)
 
-    def looked(self) -> None:
+    def record_scan(self) -> None:
         """The folder was looked at just now, and what is served is what it holds."""
         self.scanned = True
-        self._looked_s = time.monotonic()
+        self._scanned_s = time.monotonic()
         waiting, self._waiting = self._waiting, []
         for callback in waiting:
             callback()
 
-    def on_next_look(self, callback: Callable[[], None]) -> None:
+    def on_next_scan(self, callback: Callable[[], None]) -> None:
         """Call `callback` once, when the folder has been looked at again."""
         self._waiting.append(callback)
 
-    def progressing(self) -> bool:
+    def is_progressing(self) -> bool:
         """Whether the folder is still being looked at, as it should be every few seconds."""
-        return time.monotonic() - self._looked_s < self.stalled_s
+        return time.monotonic() - self._scanned_s < self.stalled_s
 
     @property
     def ready(self) -> bool:
@@ -65,30 +65,30 @@ class Vitals:
         return self.scanned and not self.draining and not failed
 
 
-def readiness(registry: Registry, vitals: Vitals) -> dict[str, Any]:
+def readiness(registry: Registry, health: Health) -> dict[str, Any]:
     """What `/readyz` answers: `{"ready": true, "widgets": 16, "generation": "...", ...}`."""
     snapshot = registry.current
-    counts = {} if vitals.upstreams is None else {"upstreams": vitals.upstreams()}
+    counts = {} if health.upstreams is None else {"upstreams": health.upstreams()}
     return {
         **counts,
-        "ready": vitals.ready,
-        "draining": vitals.draining,
+        "ready": health.ready,
+        "draining": health.draining,
         "widgets": len(snapshot.widgets),
         "stale": len(snapshot.stale),
         "refused": len(snapshot.refused),
         "generation": snapshot.generation,
         "files": snapshot.files,
-        "watch": vitals.watch,
+        "watch": health.watch,
         "degraded": str(snapshot.degraded) if snapshot.degraded else None,
     }
 
 
-def status(registry: Registry, vitals: Vitals, view: Snapshot) -> dict[str, Any]:
+def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]:
     """What `/readyz` answers, and `{"version": "...", "faults": [{"path", "code", ...}]}`.
 
     Args:
         registry: What is being served.
-        vitals: What the daemon knows of itself.
+        health: What the daemon knows of itself.
         view: What whoever asks sees of it; other faults are told without their file.
     """
     snapshot = registry.current
@@ -97,7 +97,7 @@ def status(registry: Registry, vitals: Vitals, view: Snapshot) -> dict[str, Any]
     faults = sorted(snapshot.faults.items(), key=lambda item: item[0] not in view.faults)
     return {
         "version": version("widgetd"),
-        **readiness(registry, vitals),
+        **readiness(registry, health),
         "faults": [
             {
                 "path": path if path in view.faults else pseudonym(path),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.registry import Registry
-from widgetd.daemon.loading import admit, catalog_for
+from widgetd.daemon.loading import admit, build_catalog
 from widgetd.mcp.assembly import build
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import Server, ServerOptions
@@ -21,6 +21,6 @@ def server_over(folder: Path, settings: Settings | None = None) -> Server:
     """A server of the widgets of `folder` as they are now."""
     settings = settings or Settings()
     load = Loader(admit, strict=settings.strict).load
-    snapshot = catalog_for(settings, folder, load, quiet_ms=0).scan()
+    snapshot = build_catalog(settings, folder, load, quiet_ms=0).scan()
     options = ServerOptions(resources=Resources(view_html(), settings.image_origin))
     return build(Registry(snapshot), local_store(Bounds(), time.time), options)

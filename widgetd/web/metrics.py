@@ -31,7 +31,7 @@ from widgetd.catalog.intake import Upload, UploadOutcome
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
 from widgetd.observe.observer import CallRecord, Notice, Outcome
-from widgetd.observe.status import Vitals
+from widgetd.observe.status import Health
 from widgetd.widget.widget import Widget
 
 Child = TypeVar("Child")
@@ -54,9 +54,9 @@ _SCAN_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30)
 class Metrics:
     """What has happened since the start; it observes the reloading and the tools both."""
 
-    def __init__(self, registry: Registry, vitals: Vitals) -> None:
+    def __init__(self, registry: Registry, health: Health) -> None:
         self._registry = registry
-        self._vitals = vitals
+        self._health = health
         # When a series began says nothing that its name and the process do not.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.collected = CollectorRegistry()
@@ -92,7 +92,7 @@ class Metrics:
         }
         self._seconds_of = _Children(self._seconds.labels)
         self._steps_of = _Children(self._steps.labels)
-        self.collected.register(_Asked(partial(_states, registry, vitals)))
+        self.collected.register(_Asked(partial(_states, registry, health)))
 
     def _outcome_of(self, outcome: Outcome, widget: str) -> Counter:
         return self._calls.labels(widget, outcome)
@@ -112,7 +112,7 @@ class Metrics:
             self._succeeded.set_to_current_time()
         if swap.saved_s is not None and swap.saved_s < FORGOTTEN_S:
             self._save.observe(swap.saved_s)
-        if swap.routine and self._vitals.watch == "native" and (swap.saved_s or 0) > MISSED_AFTER_S:
+        if swap.routine and self._health.watch == "native" and (swap.saved_s or 0) > MISSED_AFTER_S:
             self._missed.inc(good)
         for tool in change.removed:
             self._seconds_of.pop(tool, None)
@@ -263,7 +263,7 @@ def _named(collected: Collector, named: Collection[str]) -> Iterator[Metric]:
         yield metric
 
 
-def _states(registry: Registry, vitals: Vitals) -> Iterator[Metric]:
+def _states(registry: Registry, health: Health) -> Iterator[Metric]:
     """Which snapshot is served, how many widgets, and how the daemon is."""
     snapshot = registry.current
     yield InfoMetricFamily(
@@ -283,8 +283,8 @@ def _states(registry: Registry, vitals: Vitals) -> Iterator[Metric]:
     widgets.add_metric(["refused"], len(snapshot.refused))
     yield widgets
     for name, meaning, holds in (
-        ("ready", "Whether clients may be sent here.", vitals.ready),
+        ("ready", "Whether clients may be sent here.", health.ready),
         ("degraded", "Whether the folder vanished.", snapshot.degraded is not None),
-        ("file_events", "Whether file events arrive.", vitals.watch == "native"),
+        ("file_events", "Whether file events arrive.", health.watch == "native"),
     ):
         yield GaugeMetricFamily(f"widgetd_{name}", meaning, value=int(holds))

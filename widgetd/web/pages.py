@@ -22,7 +22,7 @@ from widgetd.mcp.builtin.updates import LONGEST_NOTE
 from widgetd.mcp.http_calls import keep_render, update_kept
 from widgetd.mcp.login import reason_of
 from widgetd.mcp.server import Server
-from widgetd.observe.status import Vitals, readiness, status
+from widgetd.observe.status import Health, readiness, status
 from widgetd.schema.json_text import NotJsonError, parse_sent
 from widgetd.schema.json_values import kind
 from widgetd.web.app import routes
@@ -55,7 +55,7 @@ class Daemon:
     """What the pages tell of."""
 
     server: Server
-    vitals: Vitals
+    health: Health
     metrics: Metrics
 
 
@@ -66,14 +66,14 @@ async def livez(_daemon: Daemon, _request: Request) -> Response:
 
 async def readyz(daemon: Daemon, _request: Request) -> Response:
     """Whether clients may be sent here."""
-    ready = readiness(daemon.server.registry, daemon.vitals)
+    ready = readiness(daemon.server.registry, daemon.health)
     return JSONResponse(ready, status_code=200 if ready["ready"] else 503)
 
 
 async def status_page(daemon: Daemon, request: Request) -> Response | dict[str, Any]:
     """How widgetd is, fault by fault: HTML for a browser, JSON for everybody else."""
     server = daemon.server
-    facts = status(server.registry, daemon.vitals, caller_of(request).snapshot)
+    facts = status(server.registry, daemon.health, caller_of(request).snapshot)
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse(facts)
     return {"faults": facts.pop("faults"), "facts": facts, "dress": _dress()}

@@ -147,7 +147,7 @@ async def test_a_healthy_daemon_feeds_the_watchdog_until_it_stops(listener: List
     stop = anyio.Event()
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(of(listener, WATCHDOG_USEC="20000").feed, lambda: True, stop)
+            tasks.start_soon(of(listener, WATCHDOG_USEC="20000").keep_alive, lambda: True, stop)
             assert [await listener.hears() for _ in range(3)] == [["WATCHDOG=1"]] * 3
             stop.set()
 
@@ -164,7 +164,7 @@ async def test_a_daemon_whose_scans_are_stuck_falls_silent(listener: Listener) -
 
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(of(listener, WATCHDOG_USEC="2000").feed, healthy, stop)
+            tasks.start_soon(of(listener, WATCHDOG_USEC="2000").keep_alive, healthy, stop)
             await asked.wait()
             stop.set()
 
@@ -173,7 +173,7 @@ async def test_a_daemon_whose_scans_are_stuck_falls_silent(listener: Listener) -
 
 async def test_without_a_watchdog_there_is_nothing_to_feed(listener: Listener) -> None:
     with anyio.fail_after(5):
-        await of(listener).feed(lambda: True, anyio.Event())
+        await of(listener).keep_alive(lambda: True, anyio.Event())
 
     assert listener.silent()
 

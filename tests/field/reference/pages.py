@@ -20,7 +20,7 @@ from tests.field.deploy.scraping import scrape
 from widgetd.catalog.registry import Registry
 from widgetd.cli import app
 from widgetd.cli.schemas import settings_schema, sidecar_schema
-from widgetd.observe.status import Vitals
+from widgetd.observe.status import Health
 from widgetd.settings import PREFIX
 from widgetd.web.metrics import Metrics
 
@@ -156,7 +156,7 @@ async def _metrics() -> str:
 
 def _declared() -> Mapping[str, set[str]]:
     """The labels of each metric, also of those that nothing was counted of."""
-    metrics = Metrics(Registry(), Vitals())
+    metrics = Metrics(Registry(), Health())
     metrics.watch_upstreams(dict)
     return {
         family.name: set(getattr(collector, "_labelnames", ()))

@@ -16,8 +16,8 @@ from tests.process import daemon_process
 from tests.serving import widget_file
 from widgetd.catalog.loader import Loader, load
 from widgetd.catalog.proof_cache import Proven, line
-from widgetd.daemon.assembly import prepare, server_of, store_of
-from widgetd.daemon.loading import loading_of
+from widgetd.daemon.assembly import build_server, build_store, prepare
+from widgetd.daemon.loading import build_loader
 from widgetd.daemon.parallel_proof import MANY, ParallelProofs
 from widgetd.limits import Limits
 from widgetd.observe.log_ring import LogRing
@@ -190,11 +190,11 @@ with proving_in_parallel(Path({str(tmp_path)!r}), prove, known=0):
 
 async def test_what_is_proven_ahead_is_listed_as_the_server_would_list_it(tmp_path: Path) -> None:
     settings = Settings(dir=tmp_path, port=0)
-    loading = loading_of(settings, tmp_path)
+    loading = build_loader(settings, tmp_path)
     runtime = prepare(settings, tmp_path, loading, anyio.Event(), LogRing())
     widget = load(source("Greeting.widget", TEXT), None, limits=Limits())
 
-    async with store_of(settings) as store:
-        listed = server_of(runtime, store).admit(widget)
+    async with build_store(settings) as store:
+        listed = build_server(runtime, store).admit(widget)
 
     assert loading.loader.prove(source("Greeting.widget", TEXT), None).entry == listed

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from widgetd.daemon.startup import collecting_seldom
+from widgetd.daemon.startup import gc_tuned
 
 _ON_DEMAND = """
-from widgetd.daemon.startup import hasten
-hasten()
+from widgetd.daemon.startup import defer_model_builds
+defer_model_builds()
 import widgetd.daemon.serve
 from mcp_types import _v2026_07_28 as version
 assert not version.GetPromptResult.__pydantic_complete__
@@ -35,11 +35,11 @@ def test_a_model_that_a_start_does_not_use_is_built_when_it_is_used() -> None:
 
 
 _WITHOUT_RICH = """
-from widgetd.daemon.startup import without
-with without("rich"):
+from widgetd.daemon.startup import hide_package
+with hide_package("rich"):
     import structlog.dev
 import rich
-with without("rich"):
+with hide_package("rich"):
     import rich.console
 print(structlog.dev.rich)
 """
@@ -66,7 +66,7 @@ def test_garbage_is_collected_seldom_within_the_block_and_as_ever_after_it(
     often: tuple[int, int, int],
 ) -> None:
     gc.disable()
-    with collecting_seldom():
+    with gc_tuned():
         within = gc.isenabled(), gc.get_threshold()
     gc.unfreeze()
 
@@ -84,7 +84,7 @@ class Knot:
 
 
 def test_garbage_of_the_block_is_gone_after_it() -> None:
-    with collecting_seldom():
+    with gc_tuned():
         gone = weakref.ref(Knot())
     gc.unfreeze()
 
@@ -92,7 +92,7 @@ def test_garbage_of_the_block_is_gone_after_it() -> None:
 
 
 def test_what_is_there_after_the_block_is_not_looked_through_again() -> None:
-    with collecting_seldom():
+    with gc_tuned():
         kept: list[list[str]] = [[] for _ in range(1000)]
     try:
         assert gc.get_freeze_count() >= len(kept)

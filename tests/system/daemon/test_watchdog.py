@@ -28,7 +28,7 @@ from tests.system.web.asking import ask, put
 from widgetd.catalog.crash_journal import PAGE_FILE, CrashJournal
 from widgetd.catalog.state import StateFolder
 from widgetd.daemon import watchdog
-from widgetd.daemon.loading import version_of
+from widgetd.daemon.loading import settings_version
 from widgetd.daemon.parallel_proof import MANY
 from widgetd.settings import Settings
 from widgetd.template.template import Expression, Template
@@ -75,7 +75,7 @@ sys.exit(main())
 
 ENDS_S = 2.0
 
-VERSION = version_of(Settings())
+VERSION = settings_version(Settings())
 
 TEMPLATE = '{"type":"Card","children":[{"type":"Text","value":{{ SHOWN | upper | tojson }}}]}'
 

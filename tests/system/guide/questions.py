@@ -10,7 +10,7 @@ from unittest import mock
 from tests.making import snapshot_of
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.daemon.loading import admit, catalog_for
+from widgetd.daemon.loading import admit, build_catalog
 from widgetd.guide.reference import Reference
 from widgetd.search.search_index import SearchIndex
 from widgetd.settings import Settings, bundled, descriptions
@@ -27,7 +27,7 @@ FIRST = 3
 def served() -> Snapshot:
     """The bundled widgets."""
     load = Loader(admit).load
-    widgets = catalog_for(Settings(), bundled(), load, quiet_ms=0).scan().widgets
+    widgets = build_catalog(Settings(), bundled(), load, quiet_ms=0).scan().widgets
     return snapshot_of(*widgets.values())
 
 

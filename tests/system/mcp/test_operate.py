@@ -24,7 +24,7 @@ from widgetd.mcp.builtin import CORE_TOOLS, OPERATE_TOOLS
 from widgetd.mcp.builtin.operate import Operations
 from widgetd.mcp.server import Server, ServerOptions
 from widgetd.observe.log_ring import LogRing
-from widgetd.observe.status import Vitals
+from widgetd.observe.status import Health
 from widgetd.store.factory import local_store
 
 NAMES = {tool.name for tool in OPERATE_TOOLS}
@@ -39,7 +39,7 @@ def said(ring: LogRing, event: str, level: str = "info", **fields: Any) -> None:
 def operating(ring: LogRing, **options: Any) -> Server:
     registry = Registry(snapshot_of(widget(), faults=options.pop("faults", None)))
     operations = Operations(
-        registry=registry, vitals=Vitals(), log=ring, audit=options.pop("audit", None)
+        registry=registry, health=Health(), log=ring, audit=options.pop("audit", None)
     )
     chosen = ServerOptions(
         builtin=(*CORE_TOOLS, *OPERATE_TOOLS),

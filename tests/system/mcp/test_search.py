@@ -12,7 +12,7 @@ from tests.corpus import CORPUS, needs_corpus
 from tests.making import snapshot_of, widget
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
-from widgetd.daemon.loading import admit, catalog_for
+from widgetd.daemon.loading import admit, build_catalog
 from widgetd.search.search import MANY, Search
 from widgetd.search.search_index import words
 from widgetd.settings import Settings, bundled
@@ -101,7 +101,7 @@ def test_words_that_say_nothing_find_nothing() -> None:
 
 def served(folder: Path) -> dict[str, Widget]:
     load = Loader(admit).load
-    return dict(catalog_for(Settings(), folder, load, quiet_ms=0).scan().widgets)
+    return dict(build_catalog(Settings(), folder, load, quiet_ms=0).scan().widgets)
 
 
 @needs_corpus

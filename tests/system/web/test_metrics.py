@@ -16,7 +16,7 @@ from tests.system.web.asking import ask
 from widgetd.catalog.change import Change
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import Swap
-from widgetd.observe.status import Vitals
+from widgetd.observe.status import Health
 from widgetd.web.metrics import Metrics
 
 
@@ -174,8 +174,8 @@ async def test_metrics_can_have_a_port_of_their_own(tmp_path: Path) -> None:
 def test_a_change_is_missed_when_only_the_timer_found_it_though_events_arrive(
     *, routine: bool, watch: str, saved_s: float, missed: int
 ) -> None:
-    registry, vitals = Registry(), Vitals(watch=watch)
-    metrics = Metrics(registry, vitals)
+    registry, health = Registry(), Health(watch=watch)
+    metrics = Metrics(registry, health)
     swap = partial(Swap, snapshot=registry.current, change=Change(changed=("a",)))
 
     metrics.swapped(swap(saved_s=saved_s, routine=routine))

@@ -209,7 +209,7 @@ async def test_whoever_waits_for_a_swap_goes_before_the_log_which_a_stop_does_no
         async with anyio.create_task_group() as tasks:
             there = anyio.Event()
             catalog, _ = catalog_of(tmp_path)
-            tasks.start_soon(partial(reload, catalog, hints, registry, looked=there.set))
+            tasks.start_soon(partial(reload, catalog, hints, registry, scanned=there.set))
             with anyio.fail_after(PATIENCE_S):
                 await there.wait()
                 served = registry.current

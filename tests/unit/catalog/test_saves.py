@@ -137,7 +137,7 @@ async def followed(root: Path) -> AsyncIterator[Seen]:
     """A folder whose files must be quiet for a minute, unless they are finished."""
     limits, hints, looked, seen = Limits(), Hints(), anyio.Event(), Seen()
     catalog = Catalog(root, partial(load, limits=limits), limit_bytes=10_000, quiet_ms=60_000)
-    run = partial(reload, catalog, hints, seen.registry, looked=looked.set, observer=seen)
+    run = partial(reload, catalog, hints, seen.registry, scanned=looked.set, observer=seen)
     async with (
         anyio.create_task_group() as tasks,
         watched(root, inotify_watcher.follow, hints) as watching,

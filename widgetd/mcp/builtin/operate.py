@@ -26,7 +26,7 @@ from widgetd.mcp.builtin.table import (
 )
 from widgetd.observe import audit_report
 from widgetd.observe.log_ring import LEVELS, LogEvent, LogRing, epoch_s
-from widgetd.observe.status import Vitals, status
+from widgetd.observe.status import Health, status
 from widgetd.render.result import Result, structured_result
 from widgetd.text_search import LinearPattern, compile_pattern
 
@@ -52,14 +52,14 @@ class Operations:
 
     Attributes:
         registry: The snapshot being served.
-        vitals: The daemon's health.
+        health: The daemon's health.
         log: The latest log events.
         audit: The audit file; None without one.
         sections: Further sections of the status, by name, computed per request.
     """
 
     registry: Registry
-    vitals: Vitals
+    health: Health
     log: LogRing
     audit: Path | None = None
     sections: dict[str, Callable[[], Any]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Operations:
 async def get_status(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
     """Return the content of `/status` and `{"toolsets", "store", "sessions"?, …}`."""
     operations = context.use(Operations)
-    said = status(operations.registry, operations.vitals, context.caller.snapshot)
+    said = status(operations.registry, operations.health, context.caller.snapshot)
     more = {name: read() for name, read in operations.sections.items()}
     return structured_result({**said, "store": context.store.mode(), **more})
 
