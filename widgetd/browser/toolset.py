@@ -10,6 +10,7 @@ import orjson
 
 from widgetd.access.principal import AUTHOR
 from widgetd.browser.keywords import KEYWORDS, Keyword, keyword
+from widgetd.browser.keywords.show import LOCALE
 from widgetd.browser.limits import LIMITS
 from widgetd.browser.pictures import THEME, WIDTH, image_block
 from widgetd.browser.stage import Stage
@@ -266,7 +267,7 @@ TOOLS = (
                 "state": {"type": "string", "default": "", "description": "As example-1."},
                 "theme": THEME,
                 "width": WIDTH,
-                "locale": {"type": "string", "default": "en-US"},
+                "locale": {"type": "string", "pattern": LOCALE, "default": "en-US"},
                 "follow": {
                     "type": "boolean",
                     "default": False,

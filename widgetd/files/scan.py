@@ -23,7 +23,7 @@ from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder, Identity, identity, opened
 from widgetd.files.persistent_map import beginning, patched
 from widgetd.files.source import Source, Unsettled, read
-from widgetd.files.stamp import QUIET_MS
+from widgetd.files.stamp import QUIET_MS, Stamp
 from widgetd.files.walk import HIDDEN, Listing, walk
 
 T = TypeVar("T")
@@ -48,6 +48,7 @@ class Scan:
         failure: Why the folder could not be listed; everything stands as it was known.
         empty_since_ns: By path, the monotonic clock's reading when a file was first found empty.
             For `EMPTY_NS` it is not believed to be, and stands as it was known.
+        empty_folders: By path, the stamps of folders that held nothing of interest.
     """
 
     root: Identity | None
@@ -57,6 +58,10 @@ class Scan:
     settles_s: float = field(default=0, compare=False)
     failure: OSError | None = None
     empty_since_ns: Mapping[str, int] = field(
+        default_factory=lambda: MappingProxyType({}), compare=False, repr=False
+    )
+
+    empty_folders: Mapping[str, Stamp] = field(
         default_factory=lambda: MappingProxyType({}), compare=False, repr=False
     )
 
@@ -131,9 +136,10 @@ class _Scanner:
     unsettled: set[str] = field(default_factory=set)
     settles_s: float = 0.0
     empty_since_ns: dict[str, int] = field(default_factory=dict)
+    empty_folders: dict[str, Stamp] = field(default_factory=dict)
 
     def everywhere(self) -> Scan:
-        self._take(walk(self.folder, "", self.suffixes))
+        self._take(walk(self.folder, "", self.suffixes, self._known_empty()))
         return self._scan(lambda known: known)
 
     def at(self, paths: Collection[str]) -> Scan | None:
@@ -147,7 +153,7 @@ class _Scanner:
         for path in where.files:
             self._read(path)
         for path in where.folders:
-            listing = walk(self.folder, path, self.suffixes)
+            listing = walk(self.folder, path, self.suffixes, self._known_empty())
             if listing.linked:
                 return None
             self._take(listing)
@@ -167,10 +173,16 @@ class _Scanner:
             unsettled=frozenset(self.unsettled),
             settles_s=self.settles_s,
             empty_since_ns=merged(known.empty_since_ns, self.empty_since_ns),
+            empty_folders=merged(known.empty_folders, self.empty_folders),
         )
+
+    def _known_empty(self) -> Mapping[str, Stamp]:
+        is_same = self.known.root == self.folder.identity
+        return self.known.empty_folders if is_same else {}
 
     def _take(self, listing: Listing) -> None:
         known = self.known
+        self.empty_folders.update(listing.empty)
         for path, fault in listing.unlisted.items():
             for entries in (known.sources, known.faults):
                 for below in beginning(entries, f"{path}/"):

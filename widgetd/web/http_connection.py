@@ -175,6 +175,13 @@ class Connection(HttpToolsProtocol):
         self._spoke = True
         self._awaited, self._advanced = _Awaited.HEADER, True
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a field without the white space around its value, of which llhttp leaves the end.
+
+        Source: RFC 9110, section 5.5.
+        """
+        super().on_header(name, value.strip(b" \t"))
+
     def on_headers_complete(self) -> None:
         """Begin to answer it, if nobody could read its header as another one."""
         self._check_header()

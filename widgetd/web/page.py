@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any, Generic, Literal, TypeVar
 
 import orjson
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -119,10 +119,17 @@ def caller_of(request: Request) -> Caller:
 
 
 async def body_of(request: Request, most_bytes: int) -> bytes | None:
-    """The body of a request; None where it is longer than that."""
+    """Return the body of a request; None where it is longer than that.
+
+    Raises:
+        RefusedError: The client went away before its end; nobody reads the answer.
+    """
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > most_bytes:
-            return None
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > most_bytes:
+                return None
+    except ClientDisconnect:
+        raise RefusedError(400, {"error": "the body ended early"}) from None
     return bytes(body)

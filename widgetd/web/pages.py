@@ -29,7 +29,7 @@ from widgetd.web.app import routes
 from widgetd.web.cross_site import CrossSiteGuard
 from widgetd.web.guard import Guard
 from widgetd.web.metrics import Metrics
-from widgetd.web.page import Page, PageRoute, body_of, caller_of
+from widgetd.web.page import Page, PageRoute, RefusedError, body_of, caller_of
 
 MOST_BYTES = 4 * 1024 * 1024
 """Of a body: four times what a widget may come to."""
@@ -144,8 +144,11 @@ async def update(daemon: Daemon, request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    """The body; raises W2008 where it is too long."""
-    body = await body_of(request, MOST_BYTES)
+    """Return the body; raise W2008 where it is too long, and W2009 where it ended early."""
+    try:
+        body = await body_of(request, MOST_BYTES)
+    except RefusedError as error:
+        raise CallError("W2009", f"expected a JSON object, but {error.body['error']}") from None
     if body is None:
         raise CallError("W2008", f"expected a body of at most {MOST_BYTES} bytes, got more")
     return body

@@ -21,10 +21,12 @@ from starlette.types import Receive, Scope, Send
 from tests.raw import PATIENCE_S, answer, connect, exchange, modern_request
 from tests.serving import serving, widget_file
 from tests.support.logs import captured_logs
+from tests.system.web.asking import ask
 from widgetd.web.http_connection import MOST_HEAD_BYTES, HttpLimits
 from widgetd.web.http_server import HttpServer, bind, most_connections, url_of
 
 SHORT_S = 0.2
+TOKEN = "a-token-of-ada-0001"
 ALIVE = b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n"
 POST = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 
@@ -277,6 +279,44 @@ async def test_an_unusual_request_that_all_readers_read_alike_is_answered(
 ) -> None:
     async with serving(tmp_path) as url:
         assert (await exchange(url, sent))[0] == 200
+
+
+@pytest.mark.parametrize("space", [" ", "\t", " \t  "])
+async def test_white_space_around_header_values_is_stripped(tmp_path: Path, space: str) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    headers = {
+        "mcp-name": f"{space}greeting{space}",
+        "mcp-method": f"tools/call{space}",
+        "authorization": f"Bearer {TOKEN}{space}",
+    }
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"ada {TOKEN}\n")
+    params = {"name": "greeting", "arguments": {"who": "Ada"}}
+    async with serving(tmp_path, token_file=tokens) as url:
+        parts = modern_request(url, "tools/call", params, name="greeting", headers=headers)
+        status, body = await exchange(url, *parts)
+
+    assert status == 200
+    assert b"Hello, Ada" in body
+
+
+@pytest.mark.parametrize("path", ["/render/greeting", "/w/greeting.json", "/gallery/files"])
+async def test_body_that_ends_early_logs_no_error(
+    tmp_path: Path, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "Greeting.widget").write_text(widget_file())
+    async with serving(tmp_path, gallery=True, allow_upload=True) as url:
+        host = url.removeprefix("http://").partition("/")[0]
+        head = f"POST {path} HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\n"
+        with anyio.fail_after(PATIENCE_S):
+            async with await connect(url) as stream:
+                await stream.send(f"{head}content-length: 100\r\n\r\n{{".encode())
+            route = path.replace("greeting", "{name}" if "render" in path else "{tool}")
+            counted = f'route="{route}"'
+            while counted not in (await ask(url, "/metrics")).text:
+                pass
+
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 async def test_a_trailer_is_no_field_of_the_header(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import cProfile
 import mmap
 import os
-from collections.abc import Iterator
+import pstats
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from tests.unit.files.deep import LONGEST, STEP, deep
 from tests.unit.files.privilege import stopped_by_permissions
-from widgetd.files.scan import EMPTY_NS, Scan, scan
+from widgetd.files.scan import EMPTY_NS, UNKNOWN, Scan, scan
 from widgetd.files.source import Source
 from widgetd.files.stamp import Stamp, is_quiet
 
@@ -291,3 +293,31 @@ def test_faults_hold_no_frames(tmp_path: Path) -> None:
     fault = look(tmp_path).faults["a.widget"]
 
     assert (fault.__traceback__, fault.__context__) == (None, None)
+
+
+def _calls(of: Callable[[], Scan]) -> tuple[Scan, dict[str, int]]:
+    """Return what `of` does, and how often it called each built-in function."""
+    profile = cProfile.Profile()
+    scanned = profile.runcall(of)
+    stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]  # typeshed lacks it
+    return scanned, {name: counts[0] for (_, _, name), counts in stats.items()}
+
+
+def test_empty_folder_is_listed_again_only_after_it_changed(tmp_path: Path) -> None:
+    for number in range(20):
+        folder = tmp_path / f"d{number}" / "below"
+        folder.mkdir(parents=True)
+        (folder / "notes.txt").touch()
+        os.utime(folder, (1, 1))
+    known = UNKNOWN
+    while len(known.empty_folders) < 20:  # until their last change lies far enough back
+        known = look(tmp_path, known=known)
+    again = partial(look, tmp_path, known=known)
+
+    _, idle = _calls(again)
+    (tmp_path / "d7/below/a.widget").write_text("{}")
+    later, _ = _calls(again)
+
+    assert idle["<built-in method posix.scandir>"] == 21  # the folder, and those above the empty
+    assert list(later.sources) == ["d7/below/a.widget"]
+    assert len(later.empty_folders) == 19

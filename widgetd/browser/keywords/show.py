@@ -13,6 +13,13 @@ from widgetd.widget.states import SAMPLE, Shown
 if TYPE_CHECKING:
     from playwright.async_api import ViewportSize
 
+LOCALE = r"^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$"
+"""Language, script and region; browsers throw a RangeError for what is no tag.
+
+Source: Unicode LDML, "Unicode Locale Identifier".
+"""
+
+Locale = Annotated[str, Field(pattern=LOCALE, description="As en-US.")]
 Width = Annotated[int, Field(ge=200, le=1600, description="In CSS pixels.")]
 
 
@@ -70,7 +77,7 @@ async def set_width(stage: Stage, width: Width) -> None:
         await stage.page.set_viewport_size(room)
 
 
-async def set_locale(stage: Stage, locale: str) -> None:
+async def set_locale(stage: Stage, locale: Locale) -> None:
     """Let the host speak a language, as en-US."""
     stage.locale = locale
     if stage.scene is not None:
