@@ -1,25 +1,25 @@
-"""How much one widget may ask for. Knows only numbers; `widgetd.settings` may change them."""
+"""Limits of one widget; settings may change them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 AT_WORK = 16
-"""So many files are worked on at a time; what was made of them last is kept for the next save."""
+"""Number of files under edit for which caches keep intermediate results until the next save."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a file may hold and a render may spend.
+    """Limits of a file and of one render.
 
     Attributes:
-        file_bytes: The size of a file.
-        json_depth: How deep the file's JSON, and a call's arguments, may nest.
-        schema_nodes: How many subschemas the argument schema expands to, references followed.
-        template_bytes: The length of the template, as UTF-8.
-        template_nodes: How many nodes the template's syntax tree has.
-        output_bytes: How much text one render may make, everything intermediate included.
-        steps: How many loop turns, calls and list elements one render may take.
+        file_bytes: Size of a file.
+        json_depth: Nesting depth of the file's JSON and of a call's arguments.
+        schema_nodes: Subschemas of the argument schema, with references expanded.
+        template_bytes: Length of the template in UTF-8.
+        template_nodes: Nodes of the template's syntax tree.
+        output_bytes: Text that one render produces, intermediate values included.
+        steps: Loop iterations, calls and list elements of one render.
     """
 
     file_bytes: int = 256 * 1024

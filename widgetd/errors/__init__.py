@@ -1,9 +1,8 @@
-"""Every way widgetd says no, addressed to whoever can act on it.
+"""Errors, each addressed to the reader who can act on it.
 
-Three readers: `ConfigError` speaks to the operator, `WidgetError` to the author
-of a file, `CallError` to the caller of a tool. Anything else that is raised is a
-bug in widgetd. An error holds facts; `str()` composes the sentence. It refuses
-to know where it will be shown: no colours, no transports, no log events.
+`ConfigError` addresses the operator, `WidgetError` the author of a file, `CallError` the caller of
+a tool. Any other exception is a bug in widgetd. An error holds facts and `str()` composes the
+sentence, without colours, transports or log events: where it is shown is the caller's concern.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from types import MappingProxyType
 from widgetd.errors.codes import TABLES, Code, Level
 
 CODES: Mapping[str, Code] = MappingProxyType({row.code: row for rows in TABLES for row in rows})
-"""Every code, in the order of the documentation."""
+"""All codes, in the order of the documentation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that can be said about a file, with where it is and what would be right.
+    """A fault or warning about a file, with its place and what would be right.
 
     Attributes:
         code: A key of `CODES`.
         path: The file, relative to the widgets folder, with `/` between parts.
         at: A JSON pointer into the file; empty for the file as a whole.
         line: The line in the file, or in the text that `at` names; from 1.
-        column: The column, likewise.
+        column: The column in that line, from 1.
         problem: What is wrong, as a clause without a full stop.
-        advice: What would be right, likewise.
+        advice: What would be right, in the same form.
     """
 
     code: str
@@ -42,7 +41,7 @@ class Finding:
 
     @property
     def level(self) -> Level:
-        """Whether the file cannot be served because of this, or can."""
+        """Return `fault` if the file cannot be served because of this, else `warning`."""
         return CODES[self.code].level
 
     def __str__(self) -> str:
@@ -52,11 +51,11 @@ class Finding:
 
 
 class WidgetdError(Exception):
-    """The parent of every error that widgetd raises on purpose."""
+    """The parent of all errors that widgetd raises on purpose."""
 
 
 class ConfigError(WidgetdError):
-    """Says to the operator which setting, folder or port stands in the way.
+    """A setting, folder or port that the operator has to change.
 
     Attributes:
         code: A key of `CODES`.
@@ -75,10 +74,10 @@ class ConfigError(WidgetdError):
 
 
 class WidgetError(WidgetdError):
-    """Says to the author of a file why it cannot be served as it stands.
+    """A fault that the author of a file has to correct before it can be served.
 
     Args:
-        finding: The fault; `within` and `of` complete its place on the way out.
+        finding: The fault; `within` and `of` complete its place as the error propagates.
     """
 
     def __init__(self, finding: Finding) -> None:
@@ -86,11 +85,11 @@ class WidgetError(WidgetdError):
         self.finding = finding
 
     def within(self, pointer: str) -> WidgetError:
-        """The same error, seen from the document that holds the faulty value at `pointer`."""
+        """Return the same error for the document that holds the faulty value at `pointer`."""
         return WidgetError(replace(self.finding, at=pointer + self.finding.at))
 
     def of(self, path: str) -> WidgetError:
-        """The same error, said of the file at `path`."""
+        """Return the same error for the file at `path`."""
         return WidgetError(replace(self.finding, path=path))
 
     def __str__(self) -> str:
@@ -99,12 +98,12 @@ class WidgetError(WidgetdError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidArgument:
-    """One argument that does not fit: where, what was expected, what came.
+    """An argument that does not fit the schema.
 
     Attributes:
-        path: Dotted, as `legs[0].from`; empty for the arguments as a whole.
+        path: The dotted path, as `legs[0].from`; empty for the arguments as a whole.
         expected: A noun phrase, as `an integer from 0 to 100`.
-        got: What came, as a caller would recognise it; already free of sensitive values.
+        got: The value as the caller would recognise it, without sensitive values.
     """
 
     path: str
@@ -117,16 +116,16 @@ class InvalidArgument:
 
 
 class CallError(WidgetdError):
-    """Says to the caller of a tool what to change before calling again.
+    """A fault that the caller of a tool can correct before calling again.
 
     Attributes:
         code: A key of `CODES`.
-        path: The argument at fault, dotted; empty where it is none.
-        recoverable: Whether the same call may succeed later, unchanged.
-        suggestions: What to try instead, best first.
-        invalid_arguments: The arguments that do not fit, where that is what went wrong.
-        retry_after_s: When the same call may succeed; None where nobody knows.
-        place: Line and column in the template at which rendering failed, from 1; None elsewhere.
+        path: The dotted path of the argument at fault; empty if no argument is.
+        recoverable: Whether the same call may succeed later.
+        suggestions: Alternatives, best first.
+        invalid_arguments: The arguments that do not fit the schema, if that is the fault.
+        retry_after_s: Seconds until the same call may succeed; None if unknown.
+        place: Line and column of the template at which rendering failed, from 1; None otherwise.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Every code, in a table per thousand, each for one reader.
+"""Error codes, one table per thousand, each for one reader.
 
-A code is a stable name for one way of saying no; a retired one is never used again.
+A code is a stable name for one kind of fault; a retired code is never used again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Code:
 
     Attributes:
         code: `W`, the thousand of its table, and three digits.
-        level: Whether it keeps a file or a call from being served as it stands.
+        level: A fault keeps a file or a call from being served; a warning does not.
         meaning: What is wrong, as a clause.
     """
 
@@ -31,35 +31,35 @@ DAEMON = (
     Code("W0002", "fault", "a setting has a value that cannot be used"),
     Code("W0003", "fault", "the widgets folder does not exist"),
     Code("W0004", "fault", "the widgets folder is not a folder"),
-    Code("W0005", "fault", "the address is in use or not ours"),
+    Code("W0005", "fault", "the address is in use or cannot be bound"),
     Code("W0006", "fault", "a permission is missing"),
-    Code("W0007", "fault", "an installed library is not the one widgetd was tested with"),
-    Code("W0008", "fault", "the widgets folder has vanished or was emptied as a whole"),
-    Code("W0009", "fault", "an address that other machines reach has no token"),
+    Code("W0007", "fault", "an installed library has a version that widgetd was not tested with"),
+    Code("W0008", "fault", "the widgets folder has disappeared or been emptied"),
+    Code("W0009", "fault", "an address that other machines can reach has no token"),
     Code("W0010", "fault", "the token file cannot be used"),
-    Code("W0011", "fault", "a program that the command needs is missing"),
+    Code("W0011", "fault", "a program that the command needs is not installed"),
     Code("W0012", "fault", "the chat's model cannot be used"),
-    Code("W0030", "fault", "a server of somebody else's has widgets already"),
+    Code("W0030", "fault", "the server already has widgets registered"),
     Code("W0031", "fault", "two built-in tools have the same name"),
 )
-"""The daemon and its settings: for the operator."""
+"""Faults of the daemon and its settings, for the operator."""
 
 WIDGETS = (
     # W10xx: files
     Code("W1001", "fault", "a file cannot be read"),
     Code("W1002", "fault", "a file is too large"),
-    Code("W1003", "fault", "a file leads out of the widgets folder"),
+    Code("W1003", "fault", "a file links outside the widgets folder"),
     Code("W1004", "fault", "a file's name is not UTF-8"),
-    Code("W1005", "fault", "widgetd itself failed on a file"),
-    Code("W1006", "fault", "an upload cannot be put into the folder under its name"),
-    Code("W1010", "fault", "an upload would touch, or make, what its token does not see"),
-    Code("W1011", "fault", "the folder holds as many widgets as uploads may bring it to"),
-    Code("W1012", "fault", "a file ends the process that renders its own sample"),
+    Code("W1005", "fault", "widgetd failed on a file because of a bug"),
+    Code("W1006", "fault", "an upload cannot be stored under its name"),
+    Code("W1010", "fault", "an upload would change a file that its token cannot see"),
+    Code("W1011", "fault", "the folder holds as many widgets as uploads may create"),
+    Code("W1012", "fault", "rendering a file's own sample ends the process"),
     Code("W1013", "fault", "a file takes too much processor time or memory to parse"),
-    Code("W1014", "fault", "widgetd was ended while it rendered these arguments"),
+    Code("W1014", "fault", "widgetd ended while rendering these arguments"),
     # W11xx: the .widget document
     Code("W1101", "fault", "the file is not JSON"),
-    Code("W1102", "fault", "a key stands twice in one object"),
+    Code("W1102", "fault", "an object contains a key twice"),
     Code("W1103", "fault", "the JSON nests too deeply"),
     Code("W1104", "fault", "a number or a character cannot be represented"),
     Code("W1105", "fault", "a required key is missing"),
@@ -71,125 +71,127 @@ WIDGETS = (
     Code("W1111", "fault", "the sidecar is not TOML"),
     Code("W1112", "fault", "a key of the sidecar is unknown"),
     Code("W1113", "fault", "a key of the sidecar has a value that cannot be used"),
-    Code("W1114", "warning", "a key is unknown, and close to a known one"),
-    Code("W1115", "warning", "a name or a description holds characters that nobody sees"),
+    Code("W1114", "warning", "an unknown key resembles a known one"),
+    Code("W1115", "warning", "a name or a description contains invisible characters"),
     Code("W1116", "warning", "there is no description"),
     Code("W1117", "warning", "the description is too long"),
-    Code("W1120", "warning", "a sidecar stands beside no widget"),
-    Code("W1121", "warning", "a widget has a name under which it is not served"),
+    Code("W1120", "warning", "a sidecar has no widget beside it"),
+    Code("W1121", "warning", "a file's name keeps its widget from being served"),
     # W12xx: the argument schema
     Code("W1201", "fault", "the schema is not valid JSON Schema"),
     Code("W1202", "fault", "the schema refers to something outside the file"),
     Code("W1203", "fault", "the schema is too large"),
     Code("W1204", "fault", "the schema does not describe an object"),
     Code("W1205", "fault", "a pattern cannot be matched in linear time"),
-    Code("W1206", "fault", "the schema would break the tool list of other widgets"),
+    Code("W1206", "fault", "the schema would break the tool list for other widgets"),
     Code("W1207", "fault", "the schema admits no arguments"),
     Code("W1210", "warning", "a field of the schema is never used"),
     Code("W1211", "warning", "a sample does not fit the schema"),
     Code("W1212", "warning", "some hosts cannot read this schema"),
     Code("W1213", "warning", "the sidecar names a field that the schema lacks"),
     Code("W1214", "warning", "the sidecar describes an action that the template lacks"),
-    Code("W1215", "warning", "there is no schema, so the arguments are guessed"),
+    Code("W1215", "warning", "there is no schema, so the arguments are inferred"),
     # W13xx: the template
     Code("W1301", "fault", "the template cannot be parsed"),
-    Code("W1302", "fault", "the template uses what templates may not use"),
+    Code("W1302", "fault", "the template uses something that templates cannot use"),
     Code("W1303", "fault", "the template is too large"),
     Code("W1305", "fault", "the template's output is not JSON"),
     Code("W1306", "fault", "the template's root is not a widget root"),
     Code("W1307", "warning", "the exporter lost a value"),
-    Code("W1308", "warning", "an index of a loop is never bound"),
-    Code("W1309", "warning", "a comma is missing or stands where none belongs"),
-    Code("W1310", "fault", "the template fails whatever it is given"),
-    Code("W1320", "warning", "the template reads what the schema does not declare"),
+    Code("W1308", "warning", "the index of a loop is never bound"),
+    Code("W1309", "warning", "a comma is missing or superfluous"),
+    Code("W1310", "fault", "the template fails on any arguments"),
+    Code("W1320", "warning", "the template reads a field that the schema does not declare"),
     Code(
-        "W1321", "fault", "under strict rules, the template reads what the schema does not declare"
+        "W1321",
+        "fault",
+        "under strict rules, the template reads a field that the schema does not declare",
     ),
     Code("W1322", "warning", "the template fails on arguments that the schema admits"),
-    Code("W1323", "warning", "a sample renders otherwise than the preview shows"),
-    Code("W1324", "warning", "the exporter made components of what is data"),
-    Code("W1325", "warning", "the file has no template that can be drawn, so its JSX is"),
-    Code("W1326", "warning", "the template was changed after the export"),
+    Code("W1323", "warning", "a sample renders differently from the preview"),
+    Code("W1324", "warning", "the exporter turned data into components"),
+    Code("W1325", "warning", "the file has no usable template, so its JSX is rendered"),
+    Code("W1326", "warning", "the template was edited after the export"),
     Code("W1327", "fault", "the JSX cannot be compiled"),
-    Code("W1328", "warning", "other readers of templates cannot read all of this one"),
+    Code("W1328", "warning", "other template engines cannot read all of this template"),
     # W14xx: the tree of components
     Code("W1401", "warning", "a component is unknown"),
     Code("W1402", "warning", "a property is unknown"),
     Code("W1403", "warning", "a property has an unknown value"),
     Code("W1404", "warning", "an icon is unknown"),
     Code("W1405", "warning", "a property has a value of the wrong type"),
-    Code("W1406", "warning", "a component stands where it may not"),
-    Code("W1407", "warning", "a component lacks a property"),
+    Code("W1406", "warning", "a component is not allowed in this place"),
+    Code("W1407", "warning", "a component lacks a required property"),
     Code("W1408", "warning", "an action's payload hides a field of the form"),
-    Code("W1410", "warning", "hosts load no images from where these come from"),
-    # W15xx: changes that callers may stumble over
+    Code("W1410", "warning", "hosts do not load images from these origins"),
+    # W15xx: breaking changes
     Code("W1501", "warning", "a field was removed"),
-    Code("W1502", "warning", "a field is required now"),
-    Code("W1503", "warning", "a field admits less"),
-    Code("W1504", "warning", "the tool has another name"),
+    Code("W1502", "warning", "a field became required"),
+    Code("W1503", "warning", "a field accepts fewer values"),
+    Code("W1504", "warning", "a tool was renamed"),
     Code("W1505", "warning", "a tool was removed"),
-    # W16xx: what fills a widget
-    Code("W1601", "warning", "a feed names an upstream that nobody declared"),
-    Code("W1602", "fault", "an expression of the sidecar is not JMESPath that can be used"),
+    # W16xx: feeds
+    Code("W1601", "warning", "a feed names an upstream that is not declared"),
+    Code("W1602", "fault", "an expression of the sidecar is not usable JMESPath"),
     Code("W1603", "warning", "a feed fills a field that the schema lacks"),
-    Code("W1604", "fault", "a required field is neither asked for nor filled by the feed"),
+    Code("W1604", "fault", "neither callers nor the feed supply a required field"),
 )
-"""Files and widgets: for the author of a file."""
+"""Faults of files and widgets, for the author of a file."""
 
 CALLS = (
     # W2xxx: calls
-    Code("W2001", "fault", "no such tool"),
+    Code("W2001", "fault", "there is no such tool"),
     Code("W2002", "fault", "the arguments do not fit the schema"),
     Code("W2003", "fault", "the arguments nest too deeply"),
     Code("W2004", "fault", "the template failed on these arguments"),
     Code("W2005", "fault", "rendering exceeded its budget"),
-    Code("W2006", "fault", "a call's _meta asks for what does not exist"),
-    Code("W2007", "fault", "there is no such render, or not any more"),
+    Code("W2006", "fault", "a call's _meta requests something that does not exist"),
+    Code("W2007", "fault", "there is no such render, or it has expired"),
     Code("W2008", "fault", "the body of a request is too large"),
     Code("W2009", "fault", "the body of a request is not JSON"),
     Code("W2010", "fault", "a client is too old for the widget"),
-    Code("W2011", "fault", "there are too many arguments for the schema to be decided about"),
+    Code("W2011", "fault", "the arguments are too many to validate against the schema"),
     # W22xx: limits
-    Code("W2201", "fault", "a principal calls too often"),
-    Code("W2202", "fault", "a principal has too many calls running at the same time"),
-    Code("W2203", "fault", "a client subscribes to too many resources"),
-    Code("W2204", "fault", "as many sessions as may be are in use"),
+    Code("W2201", "fault", "a principal exceeds its rate of calls"),
+    Code("W2202", "fault", "a principal has too many concurrent calls"),
+    Code("W2203", "fault", "a client has too many subscriptions"),
+    Code("W2204", "fault", "the maximum number of sessions is in use"),
     # W23xx: access
     Code("W2301", "fault", "a token lacks a scope"),
     # W24xx: actions
     Code("W2401", "fault", "a render offers no such action"),
     Code("W2402", "fault", "too many actions are unread"),
     Code("W2403", "fault", "an action's payload is too large"),
-    Code("W2404", "fault", "an action's payload is not one that the render offers"),
-    Code("W2405", "fault", "an action comes to a process that ends, and would be lost with it"),
-    Code("W2406", "fault", "a render was replaced meanwhile"),
+    Code("W2404", "fault", "an action's payload does not fit what the render offers"),
+    Code("W2405", "fault", "an action reached a process that is shutting down"),
+    Code("W2406", "fault", "the render has been replaced in the meantime"),
     # W25xx: the chat
     Code("W2501", "fault", "a turn of the chat takes too long"),
     Code("W2502", "fault", "the chat's model does not answer"),
     Code("W2503", "fault", "a message to the chat is too long"),
     Code("W2504", "fault", "the answer of the chat's model is too long"),
 )
-"""Calls: for the caller of a tool."""
+"""Faults of calls, for the caller of a tool."""
 
 GUIDE = (
-    # W30xx: the guide, drafts and what is saved
+    # W30xx: the guide, drafts and saved files
     Code("W3001", "fault", "the guide has no such page"),
     Code("W3002", "fault", "there is no such component or property"),
-    Code("W3003", "fault", "too much is asked for at once"),
-    Code("W3004", "fault", "nothing may be saved here"),
-    Code("W3005", "fault", "the file to be replaced is another by now"),
-    Code("W3006", "fault", "the user was asked, and did not agree"),
-    # W31xx: what the daemon did
+    Code("W3003", "fault", "a request asks for too much at once"),
+    Code("W3004", "fault", "saving is not allowed here"),
+    Code("W3005", "fault", "the file to replace has changed"),
+    Code("W3006", "fault", "the user was asked and declined"),
+    # W31xx: logs and usage
     Code("W3101", "fault", "a pattern cannot be matched in linear time"),
     Code("W3102", "fault", "a cursor is unknown"),
-    Code("W3103", "fault", "nothing is recorded"),
+    Code("W3103", "fault", "nothing has been recorded"),
     # W32xx: pictures
-    Code("W3201", "fault", "there is no browser to draw in"),
-    Code("W3202", "fault", "a picture was not drawn in time"),
+    Code("W3201", "fault", "no browser is available"),
+    Code("W3202", "fault", "a picture was not rendered in time"),
     Code("W3203", "fault", "a picture is too large"),
-    Code("W3204", "fault", "all places in the browser are taken"),
+    Code("W3204", "fault", "all places in the browser are in use"),
 )
-"""Whoever writes widgets and operates the daemon by tools."""
+"""Faults of the tools that write widgets and operate the daemon, for their callers."""
 
 SESSIONS = (
     # W40xx: the session
@@ -197,40 +199,40 @@ SESSIONS = (
     Code("W4002", "fault", "there are too many sessions"),
     Code("W4003", "fault", "the browser ended"),
     Code("W4004", "fault", "a page does not answer"),
-    # W41xx: what is to be done
+    # W41xx: keywords
     Code("W4101", "fault", "there is no such keyword"),
     Code("W4102", "fault", "a keyword's arguments do not fit"),
-    # W42xx: where it is to be done
-    Code("W4201", "fault", "nothing is where a target leads"),
-    Code("W4202", "fault", "a target leads to several elements"),
-    Code("W4203", "fault", "something cannot be done in time"),
-    # W43xx: what came of it
-    Code("W4301", "fault", "something is not as expected"),
-    Code("W4302", "fault", "there is no picture to compare with"),
-    # W44xx: files of tests
+    # W42xx: targets
+    Code("W4201", "fault", "a target matches no element"),
+    Code("W4202", "fault", "a target matches several elements"),
+    Code("W4203", "fault", "a step did not finish in time"),
+    # W43xx: expectations
+    Code("W4301", "fault", "an expectation was not met"),
+    Code("W4302", "fault", "there is no baseline to compare with"),
+    # W44xx: test files
     Code("W4401", "fault", "a test file cannot be read"),
-    Code("W4402", "fault", "a test uses a name that is unknown"),
+    Code("W4402", "fault", "a test uses an unknown name"),
 )
-"""Whoever acts in a widget in a browser, and writes tests of one."""
+"""Faults of sessions and tests, for their callers and authors."""
 
 UPSTREAMS = (
-    # W50xx: calls of an upstream
+    # W50xx: calls to an upstream
     Code("W5001", "fault", "there is no such upstream"),
     Code("W5002", "fault", "an upstream is not available"),
     Code("W5003", "fault", "an upstream is too slow"),
-    Code("W5004", "fault", "an upstream has no such tool, or not for us"),
-    Code("W5005", "fault", "an upstream's tool does not take these arguments"),
+    Code("W5004", "fault", "an upstream has no such tool, or none that may be called"),
+    Code("W5005", "fault", "an upstream's tool rejects these arguments"),
     Code("W5006", "fault", "an upstream's answer is not JSON"),
     Code("W5007", "fault", "an upstream's answer does not fit the widget"),
     Code("W5008", "fault", "an upstream's answer is too large"),
-    Code("W5009", "fault", "an upstream's answer is not kept any more"),
-    Code("W5010", "fault", "an upstream's tool says that it failed"),
+    Code("W5009", "fault", "an upstream's answer is no longer kept"),
+    Code("W5010", "fault", "an upstream's tool reported an error"),
     Code("W5020", "fault", "an upstream's answer is not valid MCP"),
-    # W51xx: the file that declares them
+    # W51xx: the upstreams file
     Code("W5101", "fault", "the upstreams file cannot be used"),
     Code("W5102", "fault", "a secret is missing"),
 )
-"""Upstreams: for whoever declares them, and for the caller of a widget they fill."""
+"""Faults of upstreams, for the operator who declares them and the caller of a widget they fill."""
 
 TABLES = (DAEMON, WIDGETS, CALLS, GUIDE, SESSIONS, UPSTREAMS)
-"""By their thousands, from 0 on."""
+"""All tables, by thousand from 0."""

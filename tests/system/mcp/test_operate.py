@@ -161,6 +161,7 @@ async def test_the_ring_keeps_to_its_bounds_and_says_how_much_was_dropped() -> N
     [
         ({"pattern": "(?=look)around"}, "W3101"),
         ({"pattern": "(["}, "W3101"),
+        ({"pattern": "a" * 1_001}, "W3101"),
         ({"after": "0bad0bad.1"}, "W3102"),
         ({"after": "nonsense"}, "W3102"),
         ({"since": "yesterday"}, "W2002"),
