@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from widgetd.template.values import ABSENT, Value
@@ -115,9 +116,7 @@ def height(root: Any) -> int:
 def to_json(operand: Any) -> Any:
     """Return an operand as JSON: operations as lists, the rest as it is."""
     if type(operand) is Op:
-        if operand.name == "data":
-            return operand.operands[0]
-        return [operand.name, *_parts(operand.operands)]
+        return [operand.name, *_parts(operand)]
     if isinstance(operand, tuple):
         return [to_json(each) for each in operand]
     if isinstance(operand, Mapping):
@@ -125,13 +124,27 @@ def to_json(operand: Any) -> Any:
     return operand
 
 
-def _parts(operands: tuple[Any, ...]) -> Iterator[Any]:
-    """Yield operands as JSON; empty ones at the end are left out, constant text is joined."""
-    end = len(operands)
-    while end and (operands[end - 1] in ((), {})):
-        end -= 1
+_OPTIONAL: Final[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+    {
+        "if": ((),),
+        "ifv": ((),),
+        "for": (None, (), True, False),
+        "fn": ((), {}),
+        "m": ((), {}),
+        "()": ((), {}),
+    }
+)
+"""The values of operands that are left out at the end."""
+
+
+def _parts(op: Op) -> Iterator[Any]:
+    """Yield the operands of `op` as JSON, with constant text joined."""
+    operands, optional = list(op.operands), list(_OPTIONAL.get(op.name, ()))
+    # To Python the slot 1 equals True.
+    while optional and (type(operands[-1]), operands[-1]) == (type(optional[-1]), optional.pop()):
+        operands.pop()
     text = ""
-    for each in operands[:end]:
+    for each in operands:
         if type(each) is Op and each.name == "data":
             text += each.operands[0]
             continue

@@ -305,9 +305,6 @@ class _Builder:
         caller = self.definition(node, "caller", scope)
         return self.block_output(node, self.call(node.call, scope, caller))
 
-    def expression_statement(self, node: nodes.ExprStmt, scope: Scope) -> Op:
-        return Op("do", (self.expression(node.node, scope),), node.lineno)
-
 
 def member(subject: Expr, key: str, place: int) -> Op:
     """Return the operation that reads `subject.key`; a path is one operation."""
@@ -388,7 +385,6 @@ _STATEMENTS: Final[Mapping[type[nodes.Node], Callable[[_Builder, Any, Scope], Op
             nodes.With: _Builder.names_within,
             nodes.Macro: _Builder.macro,
             nodes.CallBlock: _Builder.call_block,
-            nodes.ExprStmt: _Builder.expression_statement,
             **dict.fromkeys((nodes.Scope, nodes.ScopedEvalContextModifier), _Builder.own_scope),
         }
     )

@@ -6,6 +6,7 @@ import json
 import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 from json.encoder import encode_basestring
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import orjson
@@ -179,7 +180,7 @@ def tojson(budget: Budget, value: Value) -> str:
     if kind_of is int:
         return integer(value)
     if kind_of is float:
-        return number(value)
+        return number(value) if isfinite(value) else "null"
     if kind_of is not list and kind_of is not dict:
         _afford(budget, value)
     try:

@@ -236,6 +236,10 @@ class Expression:
         self._text, self._limits = text, limits
         self.reads = reads(tree, Lines(text))
 
+    def program(self) -> Program:
+        """Build the program that the expression is; it is not kept."""
+        return build_expression(parse_expression(self._text, self._limits))
+
     def evaluate(self, arguments: Mapping[str, Value], budget: Budget | None = None) -> Value:
         """The JSON value of the expression; null where it is absent.
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import orjson
 
-from widgetd.template.ir import Expr, literal
+from widgetd.template.ir import Expr, Op, Program, literal, operations
 from widgetd.template.parser import Fault
 from widgetd.text_search import did_you_mean
 
@@ -29,11 +29,9 @@ FUNCTIONS: Final = frozenset(VOCABULARY["functions"])
 LOOP_MEMBERS: Final = frozenset(VOCABULARY["loop members"])
 """What a loop says of itself: `loop.index`."""
 
-_METHOD_NAMES: Final = tuple(
-    sorted(
-        {name for sort, rows in VOCABULARY.items() if sort.endswith(" methods") for name in rows}
-    )
-)
+_OWNERS: Final = ("text", "list", "object", "loop", "cycler")
+_METHOD_SORTS: Final = tuple(f"{owner} methods" for owner in _OWNERS)
+_METHOD_NAMES: Final = tuple(sorted({name for sort in _METHOD_SORTS for name in VOCABULARY[sort]}))
 
 REFUSED_FILTERS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -144,3 +142,45 @@ def _signature(sort: str, name: str) -> Signature:
             word, default = (each, Parameter.empty) if isinstance(each, str) else each
             parameters.append(Parameter(word, Parameter.POSITIONAL_OR_KEYWORD, default=default))
     return Signature(parameters)
+
+
+def missing_in_page(program: Program) -> str:
+    """Return a word of `program` that the page's evaluator lacks; empty if it has them all."""
+    return next((op.name for op in operations(program.root) if not _is_in_page(op)), "")
+
+
+def _is_in_page(op: Op) -> bool:
+    sort = {"|": "filters", "?": "tests"}.get(op.name[0]) if op.name not in _OPERATORS else None
+    if sort:
+        # Only `map` reads named arguments there, and JSON is written in one line.
+        is_plain = not (op.operands[1:] and isinstance(op.operands[-1], Mapping))
+        is_plain = is_plain or (op.name == "|map" and len(op.operands) == 2)
+        is_indented = op.name == "|tojson" and len(op.operands) > 1
+        return _has(sort, op.name[1:]) and is_plain and not is_indented
+    if op.name == "#":
+        return bool(abs(op.operands[0]) <= MAX_EXACT)
+    if op.name == "m":
+        return not op.operands[-1] and any(_has(each, op.operands[0]) for each in _METHOD_SORTS)
+    if op.name == "fn":
+        return _has("functions", op.operands[0])
+    return op.name in _TARGETS or _OPERATORS[op.name]
+
+
+def _has(sort: str, name: str) -> bool:
+    row = VOCABULARY[sort].get(name)
+    return row is not None and bool(row["page"])
+
+
+MAX_EXACT: Final = 2**53
+"""Beyond this a number of JavaScript is not exact."""
+
+_TARGETS: Final = frozenset({"data", "...", "field", "each"})
+"""Operations that are only operands of others."""
+
+_OPERATORS: Final[Mapping[str, bool]] = MappingProxyType(
+    {
+        name: row["page"]
+        for sort in ("expressions", "javascript expressions", "outputs", "statements")
+        for name, row in VOCABULARY[sort].items()
+    }
+)

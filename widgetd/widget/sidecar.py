@@ -166,6 +166,10 @@ class Sidecar(_Part):
     source: Literal["template", "view"] | None = Field(
         default=None, description="which of an export's two is drawn; decided by what is whole"
     )
+    program: bool = Field(
+        default=True,
+        description="false keeps the template from the widget's page, which then waits for results",
+    )
     json_schema: Mapping[str, Any] | None = Field(
         default=None,
         alias="schema",

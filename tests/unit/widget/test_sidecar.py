@@ -99,8 +99,8 @@ def test_no_sidecar_and_an_empty_one_say_nothing() -> None:
                 "line 1: the key 'zzz' is unknown; known are description, title, tags, keywords, "
                 "ui_type, summary, summary_fields, sensitive, permission, version, provider, "
                 "priority, render_mode, preload, min_client_version, deprecated, migration_guide, "
-                "cache, profile, image_origins, ids, derived, source, schema, summary_data, "
-                "examples, actions, feed"
+                "cache, profile, image_origins, ids, derived, source, program, schema, "
+                "summary_data, examples, actions, feed"
             ),
         ),
         ("tags = 'x'", "line 1: 'tags' cannot be 'x'; write a list"),

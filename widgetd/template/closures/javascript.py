@@ -257,18 +257,20 @@ def _extended(compiler: Compiler, op: Op) -> Evaluate:
 def _merged(compiler: Compiler, op: Op) -> Evaluate:
     """Return the closure of an object that spreads others, or computes its keys."""
     kids, *parts = op.operands
-    closures = compiler.each(tuple(parts))
-    entries = list(zip(closures[::2], closures[1::2], strict=True))
+    entries = [
+        (None if key is None else compiler.expression(key), compiler.expression(value))
+        for key, value in zip(parts[::2], parts[1::2], strict=True)
+    ]
     children = _children(compiler, kids)
 
     def merge(frame: Frame) -> Value:
         budget = frame[BUDGET]
         out: dict[Value, Value] = {}
-        for name, evaluate in entries:
-            key, value = name(frame), evaluate(frame)
+        for key, evaluate in entries:
+            name, value = key and key(frame), evaluate(frame)
             budget.step()
             if key is not None:
-                out[dict_key(budget, javascript_text(budget, key))] = value
+                out[dict_key(budget, javascript_text(budget, name))] = value
             elif isinstance(value, dict):
                 budget.step(len(value))
                 out.update(value)

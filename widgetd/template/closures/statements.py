@@ -144,11 +144,6 @@ def _with(compiler: Compiler, op: Op) -> Execute:
     return run
 
 
-def _do(compiler: Compiler, op: Op) -> Execute:
-    value = compiler.expression(op.operands[0])
-    return lambda frame, _out: value(frame)
-
-
 STATEMENTS: Final[Mapping[str, MakeStatement]] = MappingProxyType(
     {
         "out": output,
@@ -159,6 +154,5 @@ STATEMENTS: Final[Mapping[str, MakeStatement]] = MappingProxyType(
         "copy": _copy,
         "strip": _strip,
         "with": _with,
-        "do": _do,
     }
 )

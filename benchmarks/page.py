@@ -1,0 +1,280 @@
+"""Trees that the page's evaluator makes, against the server's; beginnings of arguments; sizes.
+
+    python -m benchmarks.page
+
+Each bundled and corpus widget is drawn from its samples and examples, the mock seeds 1 to 20, the
+eleven generated states, and slips of models that the server reads in another way.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median, quantiles
+from types import MappingProxyType
+from typing import Any, Final
+
+import orjson
+
+from benchmarks.folders import bundled
+from tests.corpus import corpus_files
+from widgetd import CallError, Widget, WidgetError, load_widget
+from widgetd.schema.sampling.sample import sample
+from widgetd.widget.export import differing
+from widgetd.widget.page_program import NoProgramError, page_program
+from widgetd.widget.samples import GENERATED, examples, generated, studio_samples
+
+VIEW: Final = Path(__file__).resolve().parents[1] / "view"
+SEEDS: Final = range(1, 21)
+PREFIX_CHARACTERS: Final = 4
+
+NONE: Final = object()
+SLIPS: Final[Mapping[str, Callable[[Any], Any]]] = MappingProxyType(
+    {
+        "a number in quotes": lambda x: str(x) if type(x) in (int, float) else NONE,
+        "a boolean in quotes": lambda x: str(x).lower() if type(x) is bool else NONE,
+        "JSON in a string": lambda x: (
+            orjson.dumps(x).decode() if isinstance(x, dict | list) else NONE
+        ),
+        "one value for a list": lambda x: x[0] if isinstance(x, list) and len(x) == 1 else NONE,
+        "another case": lambda x: x.upper() if isinstance(x, str) and x.islower() else NONE,
+        "null for nothing": lambda _: None,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """Arguments, and the server's tree for them; None where it refuses or fails."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    tree: Mapping[str, Any] | None
+    ms: float = 0.0
+
+
+def cases(widget: Widget) -> Iterator[Case]:
+    """Yield the cases of a widget."""
+    definition, schema = widget.definition, widget.schema
+    given: list[tuple[str, Mapping[str, Any] | None]] = []
+    given += [(each.name, each.arguments) for each in studio_samples(definition)]
+    given += [(each.name, each.arguments) for each in examples(definition)]
+    given += [(f"seed {seed}", sample(schema, state="full", seed=seed)) for seed in SEEDS]
+    given += [(each.name, each.arguments) for each in generated(widget, GENERATED)]
+    for name, arguments in given:
+        if arguments is not None:
+            yield _case(widget, name, arguments)
+    for base in (sample(schema, state="full", seed=3), sample(schema, state="one")):
+        for path, value in _places(base or {}):
+            for name, slip in SLIPS.items():
+                if (new := slip(value)) is NONE:
+                    continue
+                slipped = _replaced(base, path, new)
+                try:
+                    if not widget.call(_with_ids(widget, slipped)).coerced:
+                        continue
+                except CallError:
+                    continue
+                yield _case(widget, f"slip: {name} at {path}", slipped)
+
+
+def _case(widget: Widget, name: str, arguments: Mapping[str, Any]) -> Case:
+    known = _with_ids(widget, arguments)
+    try:
+        widget.call(known)
+        started_s = time.perf_counter()
+        tree = widget.call(known).tree
+        spent_ms = (time.perf_counter() - started_s) * 1000
+        return Case(name=name, arguments=arguments, tree=tree, ms=spent_ms)
+    except CallError:
+        pass
+    try:  # the schema refuses a designer's sample that the template still draws
+        return Case(name=name, arguments=arguments, tree=widget.tree(known))
+    except (CallError, WidgetError):
+        return Case(name=name, arguments=arguments, tree=None)
+
+
+def _with_ids(widget: Widget, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with the placeholders that the page writes for ids."""
+    ids = widget.definition.sidecar.ids
+    return {**arguments, **{name: f"~{name}" for name in ids if arguments.get(name) is None}}
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if path:
+        yield path, value
+    inner = value.items() if isinstance(value, dict) else ()
+    for key, each in enumerate(value) if isinstance(value, list) else inner:
+        yield from _places(each, (*path, key))
+
+
+def _replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    made = at = deepcopy(value)
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = new
+    return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A widget with its program, its cases, and the outcomes of the page."""
+
+    name: str
+    program: bytes
+    cases: tuple[Case, ...]
+    outcomes: Mapping[str, Any]
+
+
+def drawn(paths: list[Path]) -> tuple[list[Drawn], dict[str, str]]:
+    """Draw every widget of `paths` on both sides.
+
+    Returns:
+        The widgets, and those without a program, each with the reason.
+    """
+    found: list[tuple[str, bytes, tuple[Case, ...]]] = []
+    without: dict[str, str] = {}
+    for path in paths:
+        try:
+            widget = load_widget(path)
+            found.append((path.name, page_program(widget), tuple(cases(widget))))
+        except WidgetError:
+            continue
+        except NoProgramError as error:
+            without[path.name] = str(error)
+    outcomes = _outcomes(found)
+    return [
+        Drawn(name=name, program=program, cases=tried, outcomes=outcome)
+        for (name, program, tried), outcome in zip(found, outcomes, strict=True)
+    ], without
+
+
+def _outcomes(found: list[tuple[str, bytes, tuple[Case, ...]]]) -> list[Any]:
+    sent = []
+    for _, program, tried in found:
+        streamed = next((case.arguments for case in tried if case.tree and case.arguments), None)
+        stream = {"json": orjson.dumps(streamed).decode(), "every": PREFIX_CHARACTERS}
+        sent.append(
+            {
+                "program": orjson.Fragment(program),
+                "cases": [case.arguments for case in tried],
+                **({"stream": stream} if streamed else {}),
+            }
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "cases.json"
+        file.write_bytes(orjson.dumps(sent))
+        command = ["npx", "vitest", "run", "--project", "bench", "bench/program.bench.ts"]
+        environment = {**os.environ, "PROGRAM_CASES": str(file)}
+        ran = subprocess.run(
+            command, cwd=VIEW, env=environment, capture_output=True, text=True, check=False
+        )
+        if ran.returncode:
+            raise SystemExit(ran.stdout + ran.stderr)
+        made: list[Any] = orjson.loads(Path(f"{file}.out").read_bytes())
+        return made
+
+
+def verdict(case: Case, outcome: Mapping[str, Any]) -> str:
+    """Return how the page's outcome compares with the server's."""
+    tree = outcome.get("tree")
+    if case.tree is None:
+        return "both fail" if tree is None else "the server fails, the page draws"
+    if tree is None:
+        return "the page fails"
+    return "different" if any(True for _ in differing(tree, case.tree)) else "equal"
+
+
+def main() -> int:
+    """Print the tables; return 1 if a tree differs."""
+    widgets, without = drawn([*bundled(), *corpus_files()])
+    verdicts: Counter[tuple[str, str]] = Counter()
+    for widget in widgets:
+        for case, outcome in zip(widget.cases, widget.outcomes["cases"], strict=True):
+            said = verdict(case, outcome)
+            verdicts["slips" if case.name.startswith("slip") else "arguments", said] += 1
+            if said not in {"equal", "both fail"}:
+                print(f"{said}: {widget.name}: {case.name}: {outcome.get('failure', '')}")
+    print(f"{len(widgets)} widgets with a program, {len(without)} without: {without}")
+    for (kind, said), count in sorted(verdicts.items()):
+        print(f"  {kind}: {said}: {count:,}")
+    sizes = [len(gzip.compress(widget.program, 9)) for widget in widgets]
+    print(f"program, gzipped: median {median(sizes):.0f} bytes, largest {max(sizes):,}")
+    print("page, one drawing:", _spread(_times(widgets, "cases")))
+    server = [case.ms for widget in widgets for case in widget.cases if case.ms]
+    print("server, one call: ", _spread(server))
+    _print_prefixes(widgets)
+    bad = sum(count for (_, said), count in verdicts.items() if said not in {"equal", "both fail"})
+    return 1 if bad else 0
+
+
+def _times(widgets: list[Drawn], part: str) -> list[float]:
+    return [outcome["ms"] for widget in widgets for outcome in widget.outcomes[part]]
+
+
+def _spread(times_ms: list[float]) -> str:
+    cut = quantiles(times_ms, n=100)
+    return f"median {cut[49]:.3f} ms, p90 {cut[89]:.3f}, p99 {cut[98]:.3f}"
+
+
+# --- beginnings of the arguments ---
+
+_SHOWN: Final = frozenset({"value", "label", "title"})
+
+
+def texts(tree: Any) -> list[str]:
+    """Return the texts that people read in a component and those inside it."""
+    if isinstance(tree, list):
+        return [text for each in tree for text in texts(each)]
+    if not isinstance(tree, dict):
+        return []
+    own = [str(tree[key]) for key in _SHOWN if not isinstance(tree.get(key, {}), dict | list)]
+    return [text for text in own if text] + texts(tree.get("children"))
+
+
+def _print_prefixes(widgets: list[Drawn]) -> None:
+    steps = losses = drawable = 0
+    first, half = [], []
+    for widget in widgets:
+        trees = [outcome.get("tree") for outcome in widget.outcomes["prefixes"]]
+        shown = [texts(tree) for tree in trees if tree is not None]
+        drawable += len(shown)
+        steps += len(trees)
+        for before, after in pairwise(shown):
+            lost = [old for old in before if not any(new.startswith(old) for new in after)]
+            losses += bool(lost)
+            if lost and os.environ.get("LOST"):
+                print("lost", widget.name, lost)
+        whole = next(
+            (len(texts(case.tree)) for case in widget.cases if case.tree and case.arguments), 0
+        )
+        if trees and whole:
+            counts = [len(texts(tree)) for tree in trees]
+            first.append(_share(counts, 1))
+            half.append(_share(counts, whole / 2))
+    print(f"beginnings of the arguments: {drawable:,} of {steps:,} drawn")
+    print(
+        f"  first text after {median(first):.1%} of the characters (median), "
+        f"half of them after {median(half):.1%}"
+    )
+    print(f"  steps that lose a text: {losses} of {steps:,}, one in {steps / max(1, losses):,.0f}")
+    print("  one drawing:", _spread(_times(widgets, "prefixes")))
+
+
+def _share(counts: list[int], least: float) -> float:
+    at = next((at for at, count in enumerate(counts) if count >= least), len(counts))
+    return (at + 1) / (len(counts) + 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+/** Draws a widget from raw arguments: what a call need not say, then the program, then the tree. */
+
+import { isRoot, type WidgetNode } from "../tree/node";
+import { allowSteps, type Program, run } from "./run";
+import {
+  type Dict,
+  Failure,
+  fail,
+  has,
+  isDict,
+  isHolder,
+  isList,
+  isNothing,
+  isText,
+  tojson,
+  type Value,
+} from "./values";
+
+/** What the schema fills in: below properties and items. */
+interface Defaults {
+  readonly d?: Value;
+  readonly p?: Readonly<Record<string, Defaults>>;
+  readonly i?: Defaults;
+}
+
+/** The one kind of a value, as far as the schema says: n, b, o, a, s. */
+type Kind =
+  | string
+  | {
+      readonly k?: string;
+      /** The texts to choose from. */
+      readonly e?: readonly string[];
+      readonly p?: Readonly<Record<string, Kind>>;
+      readonly i?: Kind;
+    };
+
+/** All that a page needs to draw its widget; the server writes it in `widget/page_program.py`. */
+export interface PageProgram extends Program {
+  readonly defaults?: Defaults;
+  readonly kinds?: Kind;
+  /** How arguments follow from others, by dotted path. */
+  readonly derived?: Readonly<Record<string, Program>>;
+  /** The arguments that the server makes up. */
+  readonly ids?: readonly string[];
+  readonly icons?: unknown;
+}
+
+type Path = readonly (string | number)[];
+
+/** Draws arguments that are all there; throws `Failure` where the program cannot. */
+export function drawWhole(program: PageProgram, args: Dict): WidgetNode {
+  allowSteps();
+  return rooted(program, run(program, filled(program, args)));
+}
+
+/**
+ * Draws arguments that a model is still writing, as the host has closed them.
+ *
+ * All that may still grow lies on one path: the last key, its value's last element, and so on.
+ * What is absent there is waited for: a value is written as null, a condition takes no branch, a
+ * loop no turn. A text grows once it has a space; a number may have another digit to come.
+ */
+export function drawPartial(program: PageProgram, args: Dict): WidgetNode {
+  allowSteps();
+  const path = lastPath(args);
+  const last = at(args, path);
+  const isGrowing = isText(last) ? /\s/.test(last) : isHolder(last);
+  const known = isGrowing ? args : (without(args, path) as Dict);
+  const made = filled(program, known, path);
+  const growing = new Set<Value>();
+  let value: Value = made;
+  for (const key of [...path, ""]) {
+    if (!isHolder(value)) break;
+    growing.add(value);
+    value = (value as Dict)[key];
+  }
+  return rooted(program, run(program, made, growing));
+}
+
+function lastPath(args: Value): Path {
+  const path: (string | number)[] = [];
+  let value = args;
+  while (isHolder(value)) {
+    const key = isList(value) ? value.length - 1 : Object.keys(value).at(-1);
+    if (key === undefined || key === -1) break;
+    path.push(key);
+    value = (value as Dict)[key];
+  }
+  return path;
+}
+
+const at = (value: Value, path: Path): Value =>
+  path.reduce<Value>((inner, key) => (inner as Dict)[key], value);
+
+/** Returns a copy without what a path leads to. */
+function without(value: Value, [key, ...rest]: Path): Value {
+  if (key === undefined) return value;
+  const copy = (isList(value) ? [...value] : { ...(value as Dict) }) as Dict;
+  if (rest.length) copy[key] = without(copy[key], rest);
+  else if (isList(copy)) copy.pop();
+  else delete copy[key];
+  return copy;
+}
+
+function rooted(program: PageProgram, made: Value): WidgetNode {
+  const root = isList(made) && made.length === 1 ? made[0] : made;
+  const tree = parsed(program.b ? String(made) : tojson(root));
+  if (!isRoot(tree)) return fail("the output is no widget");
+  tidy(tree);
+  return tree;
+}
+
+function parsed(json: string): Value {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return fail("the output is not JSON");
+  }
+}
+
+/** Drops null properties of components, and null and empty children, as the server does. */
+function tidy(node: object): void {
+  const part = node as Dict;
+  for (const name of Object.keys(part)) if (part[name] === null) delete part[name];
+  const { children } = part;
+  if (isList(children)) {
+    const all = children.flat(Number.POSITIVE_INFINITY) as Value[];
+    const inside = children.every(isDict)
+      ? children
+      : all.filter((each) => each !== null && typeof each !== "boolean");
+    if (inside.length) part.children = inside;
+    else delete part.children;
+    for (const each of inside) if (isDict(each)) tidy(each);
+  } else if (isDict(children)) tidy(children);
+}
+
+// --- what a call need not say ---
+
+/** Fills in what the server fills in; nothing on `growing`, the path to what came last. */
+function filled(program: PageProgram, args: Dict, growing?: Path): Dict {
+  let value: Value = program.kinds ? (coerced(program.kinds, args) ?? args) : args;
+  if (program.defaults) value = withDefaults(program.defaults, value, growing);
+  // The server makes ids of what only it knows; until then a placeholder keeps payloads whole.
+  const made = { ...(value as Dict) };
+  for (const name of growing ? [] : (program.ids ?? [])) made[name] ??= `~${name}`;
+  value = growing && !program.ids?.length ? value : made;
+  for (const [path, each] of Object.entries(program.derived ?? {})) {
+    value = derived(value, path.split("."), {}, each, growing);
+  }
+  return value as Dict;
+}
+
+const NUMBER = /^\s*-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?\s*$/i;
+const same = (text: string) => text.trim().toLowerCase();
+
+/** Reads what models slip on as the server does; undefined for a null that need not be there. */
+function coerced(kind: Kind, given: Value): Value {
+  const { k, e, p, i } = isText(kind) ? { k: kind } : kind;
+  if (given === null && k) return undefined;
+  let value = given;
+  if (isText(value)) {
+    const shown = value;
+    if (k === "n" && NUMBER.test(shown)) return Number(shown);
+    if (k === "b" && /^(?:true|false)$/.test(same(shown))) return same(shown) === "true";
+    if ((k === "o" && /^\s*\{/.test(shown)) || (k === "a" && /^\s*\[/.test(shown))) {
+      try {
+        value = JSON.parse(shown);
+      } catch {
+        return value;
+      }
+    } else if (e && !e.includes(shown)) {
+      return e.find((each) => same(each) === same(shown)) ?? shown;
+    }
+  }
+  if (k === "a" && !isList(value) && value !== undefined) value = [value];
+  if (isList(value)) return i ? value.map((each) => coerced(i, each) ?? each) : value;
+  if (!isDict(value) || !p) return value;
+  const made: Dict = {};
+  for (const [name, each] of Object.entries(value)) {
+    const inner = has(p, name) ? p[name] : undefined;
+    const read = inner === undefined ? each : coerced(inner, each);
+    if (read !== undefined) made[name] = read;
+  }
+  return made;
+}
+
+/** Returns the rest of a path that goes through `key`. */
+const through = (path: Path | undefined, key: string | number): Path | undefined =>
+  path?.length && path[0] === key ? path.slice(1) : undefined;
+
+function withDefaults({ p = {}, i }: Defaults, value: Value, growing?: Path): Value {
+  if (isList(value)) {
+    return i ? value.map((each, at) => withDefaults(i, each, through(growing, at))) : value;
+  }
+  if (!isDict(value)) return value;
+  const made: Dict = { ...value };
+  for (const [name, inner] of Object.entries(p)) {
+    if (has(made, name)) made[name] = withDefaults(inner, made[name], through(growing, name));
+    else if (has(inner, "d") && !growing) made[name] = withDefaults(inner, inner.d);
+  }
+  return made;
+}
+
+function derived(
+  value: Value,
+  [name = "", ...rest]: readonly string[],
+  around: Dict,
+  program: Program,
+  growing?: Path,
+): Value {
+  if (isList(value)) {
+    const path = [name, ...rest];
+    return value.map((each, at) => derived(each, path, around, program, through(growing, at)));
+  }
+  if (!isDict(value)) return value;
+  const inner = has(value, name) ? value[name] : undefined;
+  const known = { ...around, ...value };
+  if (rest.length) {
+    if (isNothing(inner)) return value;
+    return { ...value, [name]: derived(inner, rest, known, program, through(growing, name)) };
+  }
+  if (!isNothing(inner) || growing) return value;
+  try {
+    const follows = run(program, known);
+    return isNothing(follows) ? value : { ...value, [name]: JSON.parse(tojson(follows)) };
+  } catch (error) {
+    if (error instanceof Failure) return value;
+    throw error;
+  }
+}

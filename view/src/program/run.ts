@@ -1,0 +1,549 @@
+/**
+ * Runs a program: the server's own operations, as `widgetd/template/ir.py` writes them as JSON.
+ *
+ * A frame is a list of slots. An expression is evaluated by the operator that it begins with, a
+ * statement likewise; the two tables are all that there is.
+ */
+
+import {
+  BINARY,
+  CYCLER_METHODS,
+  FILTERS,
+  FUNCTIONS,
+  methodsOf,
+  protect,
+  setField,
+  slice,
+  TESTS,
+} from "./builtins";
+import * as javascript from "./javascript";
+import {
+  allowSteps,
+  type Dict,
+  dict,
+  equal,
+  Failure,
+  fail,
+  has,
+  isDict,
+  isHolder,
+  isList,
+  isNothing,
+  isText,
+  javascriptText,
+  listed,
+  member,
+  paid,
+  Runtime,
+  step,
+  text,
+  tojson,
+  truthy,
+  tuple,
+  type Value,
+} from "./values";
+
+export { CYCLER_METHODS };
+
+/** An operand: a constant, a slot, an operation, a body, or arguments by name. */
+export type Operand = string | number | boolean | null | Operands | { [name: string]: Operand };
+export type Operands = readonly Operand[];
+
+export interface Program {
+  /** How many slots a frame has. */
+  readonly n: number;
+  /** The slot of each argument. */
+  readonly a: Readonly<Record<string, number>>;
+  /** The statements of a template. */
+  readonly b?: readonly Operands[];
+  /** An expression. */
+  readonly e?: Operand;
+  /** The output may have commas missing or one too many. */
+  readonly commas?: boolean;
+}
+
+type Frame = Value[];
+
+/** Stands for an argument that may still come; what needs it waits. */
+const WAITING = Symbol("waiting");
+
+/** The lists and objects that may still grow; nothing in them is known to be absent. */
+let open: ReadonlySet<Value> = new Set();
+
+function wait(): never {
+  throw WAITING;
+}
+
+/** Returns what `act` comes to, or `otherwise` where it waits. */
+function unless<T>(act: () => T, otherwise: T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error !== WAITING) throw error;
+    return otherwise;
+  }
+}
+
+/** A list that is empty so far may still get an element. */
+const settled = (value: Value): Value =>
+  isList(value) && !value.length && open.has(value) ? wait() : value;
+
+function held(value: Value, key: Value): Value {
+  const found = member(value, key);
+  return found === undefined && open.has(value) ? wait() : found;
+}
+
+export function evaluate(operand: Operand | undefined, frame: Frame): Value {
+  if (typeof operand === "number") return frame[operand] === WAITING ? wait() : frame[operand];
+  if (!isList(operand)) return operand;
+  step();
+  const [name, ...operands] = operand as Operands;
+  const known = OPERATORS[String(name)];
+  if (known) return known(operands, frame);
+  const applied = String(name).slice(1);
+  const table = String(name)[0] === "|" ? FILTERS : TESTS;
+  const apply = (has(table, applied) && table[applied]) || fail(`there is no ${name}`);
+  const [subject, ...args] = all(operands, frame);
+  return apply(settled(subject), ...args);
+}
+
+const all = (operands: Operands, frame: Frame): Value[] =>
+  operands.map((each) => (isDict(each) ? byName(each, frame) : evaluate(each, frame)));
+
+const byName = (given: Operand | undefined, frame: Frame): Dict =>
+  dict(
+    Object.entries((given ?? {}) as Dict).map(([key, each]) => [
+      key,
+      evaluate(each as Operand, frame),
+    ]),
+  );
+
+type Operator = (operands: Operands, frame: Frame) => Value;
+
+/** An operator whose operands are all evaluated first. */
+const eager =
+  (apply: (...values: never[]) => Value): Operator =>
+  (operands, frame) =>
+    apply(...(all(operands, frame) as never[]));
+
+const eagerly = (prefix: string, table: Readonly<Record<string, (...values: never[]) => Value>>) =>
+  Object.fromEntries(Object.entries(table).map(([name, apply]) => [prefix + name, eager(apply)]));
+
+const decided = (operand: Operand | undefined, frame: Frame) =>
+  truthy(settled(evaluate(operand, frame)));
+
+/** Of `a and b`: the left one where it decides, else the right one. */
+const choosing =
+  (takesLeft: (left: Value) => boolean): Operator =>
+  ([left, right], frame) => {
+    const value = evaluate(left, frame);
+    return takesLeft(value) ? value : evaluate(right, frame);
+  };
+
+/** A literal's values; what waits is absent in it. */
+const ready = (operand: Operand | undefined, frame: Frame) =>
+  unless(() => evaluate(operand, frame), undefined);
+
+const SPREAD = "...";
+const isSpread = (operand: Operand | undefined): operand is Operands =>
+  isList(operand) && operand[0] === SPREAD;
+
+export const OPERATORS: Readonly<Record<string, Operator>> = {
+  "#": ([value]) => value,
+  undef: () => undefined,
+  ".": ([subject, ...keys], frame) => keys.reduce<Value>(held, evaluate(subject, frame)),
+  "[]": eager(held),
+  "[:]": eager(slice),
+  index: ([slot, loop], frame) => frame[Number(slot)] ?? (frame[Number(loop)] as Loop).index0,
+  loop: ([slot, name], frame) => (frame[Number(slot)] as Loop).member(name),
+  "?:": ([test, yes, no], frame) => evaluate(decided(test, frame) ? yes : no, frame),
+  and: choosing((left) => !truthy(left)),
+  or: choosing(truthy),
+  not: ([value], frame) => !decided(value, frame),
+  neg: eager((value: Value) => (isNothing(value) ? undefined : BINARY["-"]?.(0, value))),
+  pos: eager((value: Value) => (isNothing(value) ? value : BINARY["-"]?.(value, 0))),
+  "~": eager((...parts: Value[]) => paid(parts.map(text).join(""))),
+  ...eagerly("", BINARY),
+  chain: ([first, ...rest], frame) => {
+    let left = evaluate(first, frame);
+    for (let at = 0; at < rest.length; at += 2) {
+      const right = evaluate(rest[at + 1], frame);
+      if (!BINARY[String(rest[at])]?.(left, right)) return false;
+      left = right;
+    }
+    return true;
+  },
+  "[,]": all,
+  "(,)": (operands, frame) => tuple(all(operands, frame)),
+  "{}": (operands, frame) => {
+    const values = all(operands, frame);
+    return dict(pairs(values));
+  },
+  fn: ([name, args = [], given], frame) =>
+    FUNCTIONS[String(name)]?.(all(args as Operands, frame), byName(given, frame)),
+  m: ([name, operand, args = []], frame) => {
+    const subject = evaluate(operand, frame);
+    const values = all(args as Operands, frame);
+    if (isNothing(subject)) return undefined;
+    const methods = subject instanceof Loop ? LOOP_METHODS : methodsOf(subject);
+    const method = has(methods, String(name)) ? methods[String(name)] : undefined;
+    return (method ?? fail(`there is no method ${name}`))(subject as never, ...(values as never[]));
+  },
+  "()": ([callee, args = [], given], frame) => {
+    const called = evaluate(callee, frame);
+    if (!(called instanceof Runtime)) return fail("this cannot be called");
+    return called.call(all(args as Operands, frame), byName(given, frame));
+  },
+  capture: ([body], frame) => written(body, frame),
+  String: eager(javascriptText),
+  macro: (operands, frame) => new Macro(operands, frame),
+  // JSX
+  ...eagerly("js", javascript.OPERATORS),
+  "js&&": choosing((left) => !javascript.isTrue(left)),
+  "js||": choosing(javascript.isTrue),
+  "js??": choosing((left) => !isNothing(left)),
+  "js!": ([value], frame) => !javascript.isTrue(evaluate(value, frame)),
+  jsneg: eager((value: Value) => (value === undefined ? value : -javascript.toNumber(value))),
+  jspos: eager((value: Value) => (value === undefined ? value : javascript.toNumber(value))),
+  "js?:": ([test, yes, no], frame) =>
+    evaluate(javascript.isTrue(evaluate(test, frame)) ? yes : no, frame),
+  "js`": eager((...parts: Value[]) => paid(parts.map(javascriptText).join(""))),
+  "js[]": eager((value: Value, at: Value) => {
+    if (isDict(value)) return held(value, javascriptText(at));
+    return isText(at) || (typeof at === "number" && at >= 0) ? held(value, at) : undefined;
+  }),
+  jsfn: ([name, ...args], frame) => javascript.FUNCTIONS[String(name)]?.(...all(args, frame)),
+  jsm: ([name, subject, ...args], frame) =>
+    javascript.METHODS[String(name)]?.(evaluate(subject, frame), ...all(args, frame)),
+  jsloop: ([name, subject, parameters, body], frame) => {
+    const value = evaluate(subject, frame);
+    if (isText(value) || isDict(value)) fail("this is no list");
+    const bound = parameters as unknown as readonly (readonly [number, string | null])[][];
+    return javascript.LOOPS[String(name)]?.([...listed(value)], (...args: Value[]) => {
+      for (const [at, names] of bound.entries()) {
+        for (const [slot, key] of names) {
+          frame[slot] = key === null ? args[at] : member(args[at], key);
+        }
+      }
+      return evaluate(body, frame);
+    });
+  },
+  let: (operands, frame) => {
+    for (const [slot, value] of pairs(operands)) {
+      if (value !== undefined) frame[Number(slot)] = evaluate(value, frame);
+    }
+    return evaluate(operands.at(-1), frame);
+  },
+  "js[,]": (operands, frame) =>
+    operands.flatMap((each) =>
+      isSpread(each) ? listed(evaluate(each[1], frame)) : [evaluate(each, frame)],
+    ),
+  "js{}": ([kids, ...entries], frame) => {
+    const made = dict();
+    for (const [key, operand] of pairs(entries)) {
+      const value = ready(operand, frame);
+      if (key === null) Object.assign(made, isDict(value) ? value : {});
+      else made[javascriptText(evaluate(key, frame))] = value;
+    }
+    const isMerged = entries.some((key, at) => at % 2 === 0 && !isText(key));
+    const inside = shown(kids as Operands, frame);
+    if ((kids as Operands).length && (inside.length || isMerged)) made.children = inside;
+    for (const key of Object.keys(made)) if (made[key] === undefined) delete made[key];
+    return made;
+  },
+  "<>": (operands, frame) => shown(operands, frame),
+};
+
+const shown = (operands: Operands, frame: Frame) =>
+  javascript.children(operands.map((each) => ready(each, frame)));
+
+function pairs<T>(flat: readonly T[]): [T, T][] {
+  const made: [T, T][] = [];
+  for (let at = 0; at < flat.length; at += 2) made.push([flat[at], flat[at + 1]] as [T, T]);
+  return made;
+}
+
+const MOST_CALLS = 40;
+let depth = 0;
+
+/** Goes into a macro or a recursive loop, which may not nest too deeply. */
+function within<T>(act: () => T): T {
+  if (++depth > MOST_CALLS) fail("calls nest too deeply");
+  try {
+    return act();
+  } finally {
+    depth--;
+  }
+}
+
+class Macro extends Runtime {
+  readonly #operands: Operands;
+  readonly #around: Frame;
+  constructor(operands: Operands, around: Frame) {
+    super();
+    this.#operands = operands;
+    this.#around = around;
+  }
+  override member(key: Value): Value {
+    return key === "name" ? this.#operands[0] : undefined;
+  }
+  override call(args: Value[], named: Dict): Value {
+    const [, parameters, defaults, body, extra] = this.#operands as unknown as [
+      string,
+      [string, number][],
+      Operands,
+      Operand,
+      (number | null)[],
+    ];
+    const frame = [...this.#around];
+    step(frame.length >> 4);
+    const given = dict(Object.entries(named));
+    const take = (key: string) => {
+      const value = given[key];
+      delete given[key];
+      return value;
+    };
+    const [varargs = null, kwargs = null, caller = null] = extra;
+    if (caller !== null) frame[caller] = take("caller");
+    for (const [at, [key, slot]] of parameters.entries()) {
+      const ordinary = defaults[at - parameters.length + defaults.length];
+      if (at < args.length) frame[slot] = args[at];
+      else if (has(given, key)) frame[slot] = take(key);
+      else frame[slot] = ordinary === undefined ? undefined : evaluate(ordinary, frame);
+    }
+    if (varargs !== null) frame[varargs] = tuple(args.slice(parameters.length));
+    else if (args.length > parameters.length) fail("the macro takes fewer arguments");
+    if (kwargs !== null) frame[kwargs] = given;
+    else if (Object.keys(given).length) fail("the macro takes no such argument");
+    return within(() => written(body, frame));
+  }
+}
+
+// --- statements ---
+
+type Statement = (operands: Operands, frame: Frame, out: string[]) => void;
+
+function execute(body: Operand | undefined, frame: Frame, out: string[]): void {
+  for (const [name, ...operands] of body as readonly Operands[]) {
+    step();
+    (STATEMENTS[String(name)] ?? fail(`there is no ${name}`))(operands, frame, out);
+  }
+}
+
+function written(body: Operand | undefined, frame: Frame): string {
+  const out: string[] = [];
+  execute(body, frame, out);
+  return paid(out.join(""));
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in texts
+const UNESCAPED = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|["\\\x00-\x1f]/g;
+const inside = (shown: string) => JSON.stringify(shown).slice(1, -1);
+
+/** How each kind of output writes a value, and what stands for one that waits. */
+export const OUTPUTS: Readonly<Record<string, readonly [(value: Value) => string, string]>> = {
+  json: [tojson, "null"],
+  json_inside: [(value) => inside(isText(value) ? value : tojson(value)), ""],
+  text: [text, ""],
+  value: [text, "null"],
+  inside: [(value) => inside(text(value)), ""],
+  escaped: [
+    (value) => text(value).replace(UNESCAPED, (found) => (found[1] ? found : inside(found))),
+    "",
+  ],
+  bare: [(value) => (isText(value) && isJson(value) ? value : tojson(value)), "null"],
+};
+
+function assign(target: Operand | undefined, value: Value, frame: Frame): void {
+  if (typeof target === "number") {
+    frame[target] = value;
+    return;
+  }
+  const [kind, ...parts] = target as Operands;
+  if (kind === "field") setField(frame[Number(parts[0])], String(parts[1]), value);
+  else {
+    const values = listed(value);
+    if (values.length !== parts.length) fail("there are not as many values as names");
+    for (const [at, part] of parts.entries()) assign(part, values[at], frame);
+  }
+}
+
+const branches =
+  (inPlaceOfWaiting: string): Statement =>
+  (operands, frame, out) => {
+    for (let at = 0; at < operands.length; at += 2) {
+      if (at + 1 === operands.length) return execute(operands[at], frame, out);
+      const taken = unless<boolean | undefined>(() => decided(operands[at], frame), undefined);
+      if (taken === undefined) {
+        out.push(inPlaceOfWaiting);
+        return;
+      }
+      if (taken) return execute(operands[at + 1], frame, out);
+    }
+  };
+
+export const STATEMENTS: Readonly<Record<string, Statement>> = {
+  out: (parts, frame, out) => {
+    for (const part of parts) {
+      if (isText(part)) out.push(paid(part));
+      else {
+        const [kind, operand] = part as Operands;
+        const [write, empty] = OUTPUTS[String(kind)] ?? fail(`there is no ${kind}`);
+        out.push(paid(unless(() => write(evaluate(operand, frame)), empty)));
+      }
+    }
+  },
+  if: branches(""),
+  ifv: branches("null"),
+  for: (operands, frame, out) => {
+    const value = unless(() => evaluate(operands[1], frame), WAITING);
+    if (value !== WAITING) repeat(operands, value, frame, out, 0);
+  },
+  "=": ([target, operand], frame) => {
+    const value = unless(() => evaluate(operand, frame), WAITING);
+    if (value !== WAITING || typeof target === "number") assign(target, value, frame);
+  },
+  copy: (slots, frame) => {
+    for (const [to, from] of pairs(slots)) frame[Number(to)] = frame[Number(from)];
+  },
+  strip: ([body], frame, out) => {
+    const start = out.length;
+    execute(body, frame, out);
+    const first = out.findIndex((each, at) => at >= start && each);
+    if (first >= 0) out[first] = String(out[first]).replace(/^,/, "");
+  },
+  with: ([targets, operands, body], frame, out) => {
+    const values = all(operands as Operands, frame);
+    for (const [at, target] of (targets as Operands).entries()) assign(target, values[at], frame);
+    execute(body, frame, out);
+  },
+};
+
+function repeat(operands: Operands, value: Value, frame: Frame, out: string[], depth0: number) {
+  const [target, , body, slot = null, otherwise = [], filter = true, isRecursive] = operands;
+  let values = listed(value);
+  if (filter !== true) {
+    values = values.filter((each) => {
+      assign(target, each, frame);
+      return unless(() => decided(filter, frame), false);
+    });
+  }
+  const again = (inner: Value) =>
+    within(() => {
+      const made: string[] = [];
+      repeat(operands, inner, [...frame], made, depth0 + 1);
+      return paid(made.join(""));
+    });
+  const loop = new Loop(values, depth0, isRecursive ? again : undefined);
+  if (slot !== null) frame[Number(slot)] = loop;
+  for (const each of values) {
+    assign(target, each, frame);
+    execute(body, frame, out);
+    loop.index0++;
+  }
+  if (!values.length && !open.has(value)) execute(otherwise, frame, out);
+}
+
+class Loop extends Runtime {
+  index0 = 0;
+  before: Value;
+  readonly values: Value[];
+  readonly depth0: number;
+  readonly #again: ((inner: Value) => string) | undefined;
+  constructor(values: Value[], depth0: number, again: ((inner: Value) => string) | undefined) {
+    super();
+    this.values = values;
+    this.depth0 = depth0;
+    this.#again = again;
+  }
+  override member(name: Value): Value {
+    return LOOP_MEMBERS[String(name)]?.(this);
+  }
+  override call(args: Value[]): Value {
+    return this.#again && args.length === 1 ? this.#again(args[0]) : fail("this cannot be called");
+  }
+}
+
+export const LOOP_MEMBERS: Readonly<Record<string, (loop: Loop) => Value>> = {
+  index: (loop) => loop.index0 + 1,
+  index0: (loop) => loop.index0,
+  revindex: (loop) => loop.values.length - loop.index0,
+  revindex0: (loop) => loop.values.length - loop.index0 - 1,
+  first: (loop) => loop.index0 === 0,
+  last: (loop) => loop.index0 + 1 === loop.values.length,
+  length: (loop) => loop.values.length,
+  depth: (loop) => loop.depth0 + 1,
+  depth0: (loop) => loop.depth0,
+  previtem: (loop) => loop.values[loop.index0 - 1],
+  nextitem: (loop) => loop.values[loop.index0 + 1],
+};
+
+export const LOOP_METHODS: Readonly<Record<string, (loop: Loop, ...values: Value[]) => Value>> = {
+  cycle: (loop, ...values) =>
+    values.length ? values[loop.index0 % values.length] : fail("cycle needs a value"),
+  changed: (loop, ...values) => {
+    const { before } = loop;
+    loop.before = tuple(values);
+    return before === undefined || !equal(before, loop.before);
+  },
+};
+
+// --- commas ---
+
+const PIECE = /[[\]{},:]|"(?:[^"\\]|\\.)*"|[^\s"[\]{},:]+|"/gs;
+const BEFORE_VALUE = new Set(["", "[", "{", ",", ":"]);
+
+export function isJson(shown: string): boolean {
+  try {
+    JSON.parse(shown);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Sets right the commas between JSON values, where a template writes too many or too few. */
+function withCommas(shown: string): string {
+  const out: string[] = [];
+  let before = "";
+  for (const [piece] of shown.matchAll(PIECE)) {
+    step();
+    if (piece === "," && BEFORE_VALUE.has(before)) continue;
+    if (before === "," && "]}".includes(piece)) out.pop();
+    else if (before !== "," && !BEFORE_VALUE.has(before) && !"]},:".includes(piece)) out.push(",");
+    out.push(piece);
+    before = piece;
+  }
+  return out.join("");
+}
+
+// --- programs ---
+
+/**
+ * Runs a program on arguments: returns the text of a template, the value of an expression.
+ *
+ * `growing` are the lists and objects among the arguments that may still grow.
+ */
+export function run(program: Program, args: Dict, growing?: ReadonlySet<Value>): Value {
+  const frame: Frame = new Array(program.n);
+  open = growing ?? new Set();
+  depth = 0;
+  protect(args);
+  const absent = open.has(args) ? WAITING : undefined;
+  for (const [name, slot] of Object.entries(program.a)) {
+    frame[slot] = has(args, name) ? args[name] : absent;
+  }
+  try {
+    if (!program.b) return unless(() => evaluate(program.e, frame), undefined);
+    const shown = written(program.b as unknown as Operand, frame);
+    if (!(program.commas || growing) || isJson(shown)) return shown;
+    const mended = withCommas(shown);
+    return isJson(mended) ? mended : shown;
+  } catch (error) {
+    // What is too large or too deep for the engine fails as all else does.
+    if (error instanceof RangeError || error instanceof TypeError) fail("the program does not end");
+    throw error;
+  }
+}
+
+export { allowSteps, Failure, isHolder };

@@ -1,0 +1,62 @@
+/** Holds the page's evaluator against the table of cases that the server's own tests hold. */
+
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { isHolder, type Program, run } from "../../src/program/run";
+import { allowSteps, type Dict, Failure, tojson, type Value } from "../../src/program/values";
+
+interface Case {
+  readonly kind: string;
+  readonly source: string;
+  readonly program: Program;
+  readonly rows: readonly {
+    readonly arguments: Dict;
+    /** What the server makes of them; null where it fails. */
+    readonly text: string | null;
+    /** What the page makes of them where that is known to differ, and why it may. */
+    readonly page?: string | null;
+    readonly because?: string;
+  }[];
+}
+
+const FILE = process.env.PROGRAM_TABLE ?? new URL("../programs.json", import.meta.url).pathname;
+const CASES: readonly Case[] = JSON.parse(readFileSync(FILE, "utf8"));
+
+/** A view's value as the server writes it. */
+function viewText(value: Value): string {
+  return tojson(Array.isArray(value) && value.length === 1 ? value[0] : value);
+}
+
+function outcome({ program, kind }: Case, args: Dict): string | null {
+  allowSteps();
+  try {
+    const made = run(program, args);
+    return kind === "view" ? viewText(made) : String(made);
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
+}
+
+/** JSON is the same in any order of keys. */
+const comparable = (kind: string, text: string | null) => {
+  if (kind === "text" || text === null) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isHolder(value) ? value : text;
+  } catch {
+    return text;
+  }
+};
+
+describe("programs", () => {
+  test.each(CASES)("$source", (one) => {
+    for (const { arguments: args, text, page = text } of one.rows) {
+      const told = JSON.stringify(args);
+      expect([told, comparable(one.kind, outcome(one, args))]).toEqual([
+        told,
+        comparable(one.kind, page),
+      ]);
+    }
+  });
+});
