@@ -16,6 +16,7 @@ from tests.field.deploy.documents import compose, instruction, instructions
 from tests.field.deploy.test_unit import SYSTEMD, UNIT, analyze
 from tests.field.web.browsing import needs_browser
 
+ROOT = Path(__file__).resolve().parents[3]
 DROP_IN = SYSTEMD / "drop-ins" / "browser.conf"
 CHILD = [sys.executable, "-m", "tests.field.deploy.confined"]
 TAKEN = "800 x 120\n"
@@ -72,10 +73,13 @@ def test_a_picture_is_taken_under_the_system_calls_of_the_unit_with_its_drop_in(
 def test_a_picture_is_taken_where_nothing_but_tmp_can_be_written_and_nobody_can_do_anything() -> (
     None
 ):
+    # A clone below /tmp would vanish beneath the empty one, so it is mounted there again.
     script = """
         mount --make-rprivate /
+        case "$ROOT" in /tmp/*) mount --bind "$ROOT" /mnt ;; esac
         mount -o remount,bind,ro /
         mount -t tmpfs -o size=256m tmpfs /tmp
+        case "$ROOT" in /tmp/*) mkdir -p "$ROOT" && mount --move /mnt "$ROOT" && cd "$ROOT" ;; esac
         if touch /confined 2>/dev/null; then exit 4; fi
         exec "$@"
     """
@@ -83,6 +87,7 @@ def test_a_picture_is_taken_where_nothing_but_tmp_can_be_written_and_nobody_can_
 
     done = subprocess.run(
         [*shell, *WITHOUT_CAPABILITIES, "--no-new-privs", *CHILD],
+        env={**os.environ, "ROOT": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
