@@ -22,7 +22,7 @@ from storms.judging import Judge, Verdict
 from storms.spoiling import spoilt
 from widgetd.errors import WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_text import parse
+from widgetd.schema.json_text import parse_file
 
 BOUNDS_S = {"load": 0.25, "call": 0.25, "check": 5.0}
 """Of processor time. A check is for authors, and tries a widget out with dozens of arguments."""
@@ -65,7 +65,7 @@ def originals() -> list[bytes]:
 def _objects(contents: Iterator[bytes]) -> Iterator[bytes]:
     for content in contents:
         try:
-            parse(content, Limits())
+            parse_file(content, Limits())
         except WidgetError:
             continue
         yield content

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from widgetd.errors import Finding
-from widgetd.schema.json_values import Json, is_number, pointed, pointer
+from widgetd.schema.json_values import Json, is_number, pointer, resolve_pointer
 from widgetd.schema.keywords import list_types
 from widgetd.schema.phrase import join_alternatives, shorten_json
 from widgetd.widget.definition import Definition
@@ -155,7 +155,7 @@ def _plain(schema: Json, root: Mapping[str, Json]) -> Mapping[str, Json]:
     for _ in range(_DEEPEST):
         reference = plain.pop("$ref", None)
         local = isinstance(reference, str) and reference.startswith("#")
-        target = pointed(root, reference[1:]) if local else None
+        target = resolve_pointer(root, reference[1:]) if local else None
         if not isinstance(target, Mapping):
             break
         plain = {**target, **plain}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from widgetd.schema.document import Document
+from widgetd.schema.document import SchemaDocument
 from widgetd.schema.json_values import Json
 from widgetd.schema.keywords import Subschema, list_parts, split_elements
 from widgetd.schema.phrase import join_alternatives
@@ -71,7 +71,7 @@ class UndeclaredPath:
 class DeclaredPaths:
     """The paths of one schema."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SchemaDocument) -> None:
         self._document = document
         self._known: dict[int, list[Subschema]] = {}
 

@@ -15,7 +15,7 @@ import orjson
 from widgetd.checks.declared_paths import steps
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import pointed
+from widgetd.schema.json_values import resolve_pointer
 from widgetd.schema.phrase import join_alternatives, shorten_json
 from widgetd.template import Template
 from widgetd.widget.actions import WidgetAction
@@ -161,7 +161,7 @@ def unknown_words(outcomes: Iterable[Outcome], texts: Sequence[str]) -> Iterator
             if (finding.code, finding.problem) not in known and (
                 one.sample.authored
                 or finding.code in _STRUCTURAL
-                or _is_written(pointed(one.tree, finding.at), one.sample.arguments, texts)
+                or _is_written(resolve_pointer(one.tree, finding.at), one.sample.arguments, texts)
             ):
                 known.add((finding.code, finding.problem))
                 yield Finding(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import orjson
 
 from widgetd.errors import CODES, Finding
-from widgetd.schema.json_text import key_offsets, line_and_column
-from widgetd.schema.json_values import pointed
+from widgetd.schema.json_text import find_key_offsets, line_and_column
+from widgetd.schema.json_values import resolve_pointer
 from widgetd.widget.document import ENCODED, VIEW, Document
 from widgetd.widget.sidecar import SUFFIX, line_of
 
@@ -73,7 +73,7 @@ class Locations:
             # The line is one of the text at the pointer, which is a template mostly.
             try:
                 document = Document(content=orjson.loads(content))
-                value = document.view if in_view else pointed(document.content, finding.at)
+                value = document.view if in_view else resolve_pointer(document.content, finding.at)
             except orjson.JSONDecodeError:
                 value = None
             lines = value.splitlines() if isinstance(value, str) else []
@@ -89,7 +89,7 @@ class Locations:
         if not at:
             return None
         if path not in self._offsets:
-            self._offsets[path] = key_offsets(content)
+            self._offsets[path] = find_key_offsets(content)
         offset = self._offsets[path].get(at)
         return None if offset is None else line_and_column(content, offset)
 

@@ -253,7 +253,7 @@ def _widget_suffix(folder: Folder, path: str) -> str:
     """How the name of the file would end if it was served; empty where it holds no widget."""
     from widgetd.files.source import read
     from widgetd.limits import Limits
-    from widgetd.schema.json_text import parse
+    from widgetd.schema.json_text import parse_file
     from widgetd.widget.components.tree import ROOTS
     from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX
 
@@ -263,7 +263,7 @@ def _widget_suffix(folder: Folder, path: str) -> str:
         if path.endswith(".jsx"):
             roots = tuple(f"<{root}".encode() for root in ROOTS)
             return JSX_SUFFIX if content.lstrip().startswith(roots) else ""
-        said = parse(content, limits) if path.endswith(".json") else {}
+        said = parse_file(content, limits) if path.endswith(".json") else {}
     except (OSError, WidgetError):
         return ""
     return WIDGET_SUFFIX if {"template", "version", "name"} <= said.keys() else ""

@@ -15,7 +15,7 @@ from cyclopts.validators import Number
 
 from widgetd.errors import CallError, ConfigError
 from widgetd.redaction import SecretUrl
-from widgetd.schema.json_text import NotJsonError, parse_sent
+from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.settings import Settings, Settled, folder_of, settle
 from widgetd.text_search import did_you_mean
 
@@ -116,7 +116,7 @@ def arguments_from(text: str) -> Mapping[str, Any]:
     else:
         content = os.fsencode(text)
     try:
-        arguments = parse_sent(content)
+        arguments = parse_json(content)
     except NotJsonError as error:
         raise ConfigError("W0002", f"--arguments is not JSON ({error})", "quote it") from None
     if not isinstance(arguments, dict):

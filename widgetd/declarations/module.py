@@ -26,7 +26,7 @@ from widgetd.declarations.shape import (
 )
 from widgetd.limits import Limits
 from widgetd.render.envelope import envelope_schema
-from widgetd.schema.document import Document, read_document
+from widgetd.schema.document import SchemaDocument, read_document
 from widgetd.widget.widget import Widget
 
 _ENVELOPE = "Meta"
@@ -108,7 +108,7 @@ def _parts(snapshot: Snapshot, language: Language) -> Iterator[str]:
     yield language.alias.format("UiType", language.spell(either))
 
 
-def _records(document: Document, name: str) -> dict[str, Record]:
+def _records(document: SchemaDocument, name: str) -> dict[str, Record]:
     """Return the records to declare for a schema; its own record is called `name`."""
     shaper = Shaper(document, name)
     shaper.shape(document.root, name)

@@ -9,9 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from widgetd.schema.document import Document
+from widgetd.schema.document import SchemaDocument
 from widgetd.schema.keywords import Subschema
-from widgetd.schema.types import Type, properties, referenced, required, types_of
+from widgetd.schema.types import (
+    ValueType,
+    collect_properties,
+    collect_required,
+    find_types,
+    follow_references,
+)
 
 # How many arrays, objects and unions, one in the other, are declared.
 DEEPEST = 64
@@ -97,7 +103,7 @@ class Shaper:
         prefix: Begins the name of every record.
     """
 
-    def __init__(self, document: Document, prefix: str) -> None:
+    def __init__(self, document: SchemaDocument, prefix: str) -> None:
         self.records: dict[str, Record] = {}
         self._document = document
         self._prefix = prefix
@@ -109,7 +115,7 @@ class Shaper:
         """The shape of `schema`; what must be declared for it goes to `records`."""
         if isinstance(schema, bool) or id(schema) in self._entered:
             return ANY
-        target = referenced(self._document, schema)
+        target = follow_references(self._document, schema)
         if target is not schema and schema is not self._document.root:
             name = self._prefix + _camel(self._document.at(target).rpartition("/")[2])
         if id(target) in self._names:
@@ -117,12 +123,12 @@ class Shaper:
         if len(self._entered) == DEEPEST:
             return ANY
         self._entered.add(id(schema))
-        types = types_of(self._document, schema)
+        types = find_types(self._document, schema)
         shapes = [self._typed(one, target, name, number) for number, one in enumerate(types, 1)]
         self._entered.discard(id(schema))
         return _union(shapes)
 
-    def _typed(self, one: Type, schema: Mapping[str, Any], name: str, number: int) -> Shape:
+    def _typed(self, one: ValueType, schema: Mapping[str, Any], name: str, number: int) -> Shape:
         match one.kind:
             case "scalar":
                 return Scalar(one.name)
@@ -141,9 +147,9 @@ class Shaper:
 
     def _record(self, schema: Mapping[str, Any], name: str) -> Shape:
         self._names[id(schema)] = name
-        needed = required(self._document, schema)
+        needed = collect_required(self._document, schema)
         fields = []
-        for key, held_to in properties(self._document, schema).items():
+        for key, held_to in collect_properties(self._document, schema).items():
             telling = next((one for one in held_to if one is not True), True)
             said = telling.get("description", "") if isinstance(telling, Mapping) else ""
             shape = self.shape(telling, name + _camel(key))

@@ -25,7 +25,7 @@ from widgetd.errors import CallError, WidgetError
 from widgetd.files.persistent_map import differing, missing
 from widgetd.limits import Limits
 from widgetd.render.result import not_found
-from widgetd.schema.document import Document, read_document
+from widgetd.schema.document import SchemaDocument, read_document
 from widgetd.schema.phrase import describe
 from widgetd.text_search import compile_pattern
 from widgetd.widget.components import vocabulary
@@ -184,7 +184,7 @@ def _drawn() -> Mapping[str, Mapping[str, Any]]:
     return dict(orjson.loads((files("widgetd.view") / "defaults.json").read_bytes()))
 
 
-def _reached(document: Document, part: Any) -> Iterator[Mapping[str, Any]]:
+def _reached(document: SchemaDocument, part: Any) -> Iterator[Mapping[str, Any]]:
     """The schemas that say what a value may be, or an element of it."""
     if isinstance(part, Mapping):
         yield part

@@ -16,7 +16,7 @@ from widgetd.access.auth import USUAL, Login, Reason, principal_of, steps_up
 from widgetd.mcp import sdk
 from widgetd.mcp.middleware import requirements_of
 from widgetd.mcp.server import Server
-from widgetd.schema.json_text import NotJsonError, parse_sent
+from widgetd.schema.json_text import NotJsonError, parse_json
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """Path of the metadata of a resource at `/`; other resources' metadata is below it."""
@@ -56,7 +56,7 @@ class Challenges:
     def _required_scope(self, body: bytes) -> str | None:
         """Return the scope that a message needs; None if it needs none."""
         try:
-            message = parse_sent(body)
+            message = parse_json(body)
         except NotJsonError:
             return None  # the SDK refuses what is not JSON
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):

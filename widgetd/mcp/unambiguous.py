@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from widgetd.errors import CallError
 from widgetd.mcp import sdk
-from widgetd.schema.json_text import key_twice
+from widgetd.schema.json_text import find_duplicate_key
 
 _LARGE = 64 * 1024
 """Bytes from which a body is checked in a worker thread."""
@@ -52,7 +52,7 @@ def reject_duplicate_keys(line: bytes) -> bytes:
     The SDK writes all answers itself, in its own order. It gets a request with the same id for
     an unknown method whose name is the error message.
     """
-    twice = key_twice(line.decode(errors="replace"))
+    twice = find_duplicate_key(line.decode(errors="replace"))
     if twice is None:
         return line
     try:
@@ -77,8 +77,8 @@ async def _check(body: bytes) -> None:
     if "\0" in text:  # UTF-16, which some parsers guess
         raise CallError("W2009", "the message is not UTF-8; JSON is")
     if len(body) > _LARGE:
-        twice = await anyio.to_thread.run_sync(key_twice, text)
+        twice = await anyio.to_thread.run_sync(find_duplicate_key, text)
     else:
-        twice = key_twice(text)
+        twice = find_duplicate_key(text)
     if twice is not None:
         raise CallError("W2009", _stands_twice(twice))

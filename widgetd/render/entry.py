@@ -17,7 +17,7 @@ import orjson
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.document import without
+from widgetd.schema.document import drop_keywords
 from widgetd.widget.widget import Widget
 
 READ_ONLY: Mapping[str, bool] = MappingProxyType(
@@ -119,7 +119,7 @@ def entry_fields(widget: Widget, *, has_view: bool = False, formats: bool = True
     if ASSUMED in str(schema.get("$schema")):
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     if not formats:
-        schema = without(schema, frozenset({"format"}), Limits().json_depth)
+        schema = drop_keywords(schema, frozenset({"format"}), Limits().json_depth)
     # Hosts do not show icons to the model, so the icon costs no tokens.
     icon = {"mimeType": "image/svg+xml", "sizes": ["any"], "src": image}
     return {

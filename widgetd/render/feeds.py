@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from widgetd.errors import CallError
-from widgetd.schema.validator import Checked
+from widgetd.schema.validator import ValidArguments
 from widgetd.widget.feed import Feed
 from widgetd.widget.widget import Widget
 
@@ -22,7 +22,7 @@ class Filled:
         as_of: The time of a stale answer, for the text; empty otherwise.
     """
 
-    checked: Checked
+    checked: ValidArguments
     mark: bytes = b""
     as_of: str = ""
 

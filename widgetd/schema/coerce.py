@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from widgetd.schema.document import Document
+from widgetd.schema.document import SchemaDocument
 from widgetd.schema.explain import Explainer
-from widgetd.schema.json_text import NotJsonError, parse_sent
-from widgetd.schema.json_values import MISSING, Json, Path, dotted, is_type, replace_at
+from widgetd.schema.json_text import NotJsonError, parse_json
+from widgetd.schema.json_values import MISSING, Json, Path, is_type, join_path, replace_at
 from widgetd.schema.keywords import Subschema, list_choices, list_types
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import ArgumentFault, Faults
@@ -38,7 +38,7 @@ def _read_json(sent: Json) -> Json:
     if not isinstance(sent, str) or not sent.lstrip().startswith(("{", "[")):
         return MISSING
     try:
-        return parse_sent(sent)
+        return parse_json(sent)
     except NotJsonError:
         return MISSING
 
@@ -89,7 +89,7 @@ def coerce(
         if not outermost or len(readings) < len(outermost):
             break
         arguments = replace_at(arguments, {path: new for path, (new, _) in readings.items()})
-        coerced += [f"{dotted(path)}: {report}" for path, (_, report) in readings.items()]
+        coerced += [f"{join_path(path)}: {report}" for path, (_, report) in readings.items()]
     arguments, faults = failed or (arguments, ())
     return arguments, (), faults
 
@@ -118,7 +118,7 @@ def _report_nulls(paths: Iterable[Path]) -> Iterator[str]:
         alike.setdefault(names, []).append(path)
     for same in alike.values():
         more = f" and {len(same) - 1} more" if len(same) > 1 else ""
-        yield f"{dotted(same[0])}{more}: null was read as absent"
+        yield f"{join_path(same[0])}{more}: null was read as absent"
 
 
 def _keep_outermost(faults: Faults) -> list[ArgumentFault]:
@@ -138,7 +138,7 @@ def _read(fault: ArgumentFault, explainer: Explainer) -> tuple[Json, str] | None
     return next(fitting, readings[0] if readings else None)
 
 
-def _list_readings(document: Document, fault: ArgumentFault) -> Iterator[tuple[Json, str]]:
+def _list_readings(document: SchemaDocument, fault: ArgumentFault) -> Iterator[tuple[Json, str]]:
     """Yield what else the value at `fault` may mean, likeliest first, with the report of each."""
     if fault.value is MISSING or fault.keyword not in ("type", "const", "enum"):
         return
@@ -172,7 +172,7 @@ def _find_choice(branches: Iterable[Mapping[str, Json]], sent: str) -> str | Non
 
 
 def _list_branches(
-    document: Document, schema: Subschema, depth: int = 4
+    document: SchemaDocument, schema: Subschema, depth: int = 4
 ) -> Iterator[Mapping[str, Json]]:
     """Yield `schema`, and through at most `depth` references and unions what it chooses from."""
     if isinstance(schema, bool):

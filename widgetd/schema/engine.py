@@ -1,9 +1,8 @@
-"""jsonschema-rs as widgetd uses it for schemas; `text_search` uses its engine of patterns.
+"""Validate with jsonschema-rs; no other module imports it.
 
-Its `is_valid` decides, and remembers what it held against what, so a recursive union
-costs little; its `validate`, `iter_errors` and `evaluate` do not, and are never called on
-arguments. Nothing is ever fetched, formats are asserted, and a pattern matches in linear
-time or is refused.
+Its `is_valid` decides, and caches what it held against what, so a recursive union is cheap. Its
+`validate`, `iter_errors` and `evaluate` do not, and are never called on arguments. Nothing is
+fetched, formats are asserted, and a pattern that cannot match in linear time is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from widgetd.errors import WidgetError
-from widgetd.schema.document import Document
+from widgetd.schema.document import SchemaDocument
 from widgetd.schema.json_values import Json, error_at, pointer, size
 from widgetd.schema.keywords import Subschema, find_element, list_parts, split_elements
 from widgetd.schema.limits import LIMITS
@@ -26,7 +25,7 @@ from widgetd.text_search import nearest
 IsValid: TypeAlias = Callable[[Json], bool]
 
 
-# Most patterns compile to a hundredth of the small size.
+# Most patterns compile to a hundredth of the smaller size.
 SMALL = jsonschema_rs.RegexOptions(size_limit=64 * 1024)
 LARGE = jsonschema_rs.RegexOptions(size_limit=4 * 1024 * 1024)
 OPTIONS: dict[str, Any] = {"offline": True, "validate_formats": True, "pattern_options": LARGE}
@@ -35,10 +34,10 @@ MOST_PATTERNS = 200
 # Large ones take up to 50 ms each to compile.
 MOST_LARGE_PATTERNS = 4
 
-# Where a schema lies that has no address of its own, while its parts are compiled.
+# The address of a schema that has none, while its parts are compiled.
 ADDRESS = "https://schema.invalid/"
 
-# The keywords that look at one value by itself. What they mean is the library's knowledge.
+# The keywords that concern one value by itself; the library knows their meaning in each draft.
 LEAVES = frozenset(
     {
         *("type", "const", "enum", "format", "pattern", "minLength", "maxLength"),
@@ -48,18 +47,18 @@ LEAVES = frozenset(
     }
 )
 
-# What authors mean by keywords that are not written so, in this draft or in any.
+# Advice on keywords that authors often write in another form.
 ADVICE: Mapping[str, str] = {
     "items": "write 'prefixItems' for a list of schemas, one for each place",
     "required": "write it as a list of names, beside 'properties'",
 }
 
 
-def compiled(schema: dict[str, Json]) -> IsValid:
-    """What decides whether a value fits `schema`, whose references were all resolved before.
+def compile_validator(schema: dict[str, Json]) -> IsValid:
+    """Compile the validator of `schema`, whose references are resolved.
 
     Raises:
-        WidgetError: Some keyword is not as JSON Schema wants it (W1201).
+        WidgetError: A keyword is not as JSON Schema requires it (W1201).
     """
     try:
         return jsonschema_rs.validator_for(schema, **OPTIONS).is_valid
@@ -67,7 +66,7 @@ def compiled(schema: dict[str, Json]) -> IsValid:
         complaint = error.message.partition("\n")[0][:200]
         path = error.instance_path
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Referencing):
-            # It is the draft that is unknown, or a reference that leads somewhere and yet is none.
+            # Either the draft is unknown, or a reference that resolves is not a valid URI.
             if not _accepts({"$schema": schema.get("$schema", "")}, LARGE):
                 problem = f"{shorten_json(schema.get('$schema'))} is no known draft of JSON Schema"
                 advice = 'write "https://json-schema.org/draft/2020-12/schema", or leave it out'
@@ -76,13 +75,13 @@ def compiled(schema: dict[str, Json]) -> IsValid:
             advice = "write %20 for a space and %25 for a percent sign"
             raise error_at("W1201", "", problem, advice) from None
         if path and path[-1] == "type":
-            raise _no_type(pointer(*path), error.instance) from None
+            raise _build_type_error(pointer(*path), error.instance) from None
         keyword = str(path[-1]) if path else ""
         advice = ADVICE.get(keyword, "write the keyword as JSON Schema wants it")
         raise error_at("W1201", pointer(*path), complaint, advice) from None
 
 
-def _no_type(at: str, said: Json) -> WidgetError:
+def _build_type_error(at: str, said: Json) -> WidgetError:
     named = said if isinstance(said, list) else [said]
     wrong = next((name for name in named if not isinstance(name, str) or name not in TYPES), said)
     meant = nearest(wrong, tuple(TYPES)) if isinstance(wrong, str) else None
@@ -93,90 +92,90 @@ def _no_type(at: str, said: Json) -> WidgetError:
     return error_at("W1201", at, problem, advice)
 
 
-def part_validator(document: Document, part: Subschema) -> IsValid | None:
-    """What decides about one part of a schema; None where the part cannot be referred to.
+def compile_part(document: SchemaDocument, part: Subschema) -> IsValid | None:
+    """Compile the validator of one part of a schema; return None if it cannot be referred to.
 
-    Nor can any where a reference is dynamic, for what it leads to depends on the way there.
-    Compiles whatever the part leads to, so it may cost as much as the whole schema did; all parts
-    at once, as by `validator_map_for`, may cost its square.
+    A part with dynamic references cannot: their targets depend on the way there. Compiling a part
+    compiles everything it leads to, so it may cost as much as the whole schema did; compiling all
+    parts at once, as `validator_map_for` does, may cost the square of that.
     """
     if document.is_dynamic:
         return None
     address = document.root.get("$id", ADDRESS)
     whole = jsonschema_rs.Registry([(address, dict(document.root))])
-    reference = {**_draft(document), "$ref": f"{address}#{quote(document.at(part))}"}
+    reference = {**_get_draft(document), "$ref": f"{address}#{quote(document.at(part))}"}
     try:
         return jsonschema_rs.validator_for(reference, registry=whole, **OPTIONS).is_valid
-    except jsonschema_rs.ValidationError:  # an address that is relative to nothing
+    except jsonschema_rs.ValidationError:  # a relative address without a base
         return None
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether `text` holds a match of `pattern`."""
-    return _text_validator("pattern", pattern)(text)
+    """Return whether `text` contains a match of `pattern`."""
+    return _compile_for_text("pattern", pattern)(text)
 
 
 def has_format(name: str, text: str) -> bool:
-    """Whether `text` has the format `name`; true of a format that is unknown."""
-    return _text_validator("format", name)(text)
+    """Return whether `text` has the format `name`; true of an unknown format."""
+    return _compile_for_text("format", name)(text)
 
 
 @lru_cache(maxsize=1024)
-def _text_validator(keyword: str, argument: str) -> IsValid:
+def _compile_for_text(keyword: str, argument: str) -> IsValid:
     return jsonschema_rs.validator_for({keyword: argument}, **OPTIONS).is_valid
 
 
 class LeafValidator:
-    """Holds values to those keywords of a document's parts that hold no further schemas."""
+    """Validates the keywords of a document's parts that hold no further schemas."""
 
-    def __init__(self, document: Document) -> None:
-        self._draft = _draft(document)
-        # By identity, which is a name only while the part lives; so the part is kept.
+    def __init__(self, document: SchemaDocument) -> None:
+        self._draft = _get_draft(document)
+        # By identity, which is unique only while the part lives; so the part is kept.
         self._known: dict[int, tuple[Mapping[str, Json], list[str], IsValid | None]] = {}
 
-    def failing(self, part: Mapping[str, Json], value: Json) -> str | None:
-        """A keyword of `part` that `value` by itself fails; `type` before all others."""
+    def find_failing(self, part: Mapping[str, Json], value: Json) -> str | None:
+        """Return a keyword of `part` that `value` fails, `type` before all others; None if none."""
         known = self._known.get(id(part))
         if known is None:
             leaves = [keyword for keyword in part if keyword in LEAVES]
             leaves.sort(key="type".__ne__)
-            is_valid = self._compiled({leaf: part[leaf] for leaf in leaves}) if leaves else None
+            is_valid = self._compile({leaf: part[leaf] for leaf in leaves}) if leaves else None
             known = self._known[id(part)] = (part, leaves, is_valid)
         _, leaves, is_valid = known
         if is_valid is None or is_valid(value):
             return None
-        # What none of them refuses alone, they refuse together: there is always one to name.
+        # If none fails alone, they fail together, and the last stands for them.
         return next((leaf for leaf in leaves[:-1] if self._fails(part, leaf, value)), leaves[-1])
 
     def _fails(self, part: Mapping[str, Json], leaf: str, value: Json) -> bool:
         alone = {leaf: part[leaf]}
         exclusive = "exclusive" + leaf.capitalize()
-        if part.get(exclusive) is True:  # draft 4 says only that the bound itself is out
+        if part.get(exclusive) is True:  # draft 4 marks the bound itself as exclusive
             alone[exclusive] = True
-        if leaf == "contentMediaType" and "contentEncoding" in part:  # it is what is encoded
+        if leaf == "contentMediaType" and "contentEncoding" in part:  # of the decoded text
             alone["contentEncoding"] = part["contentEncoding"]
-        is_valid = self._compiled(alone)
+        is_valid = self._compile(alone)
         return is_valid is not None and not is_valid(value)
 
-    def _compiled(self, leaves: dict[str, Json]) -> IsValid | None:
+    def _compile(self, leaves: dict[str, Json]) -> IsValid | None:
         try:
             return jsonschema_rs.validator_for({**self._draft, **leaves}, **OPTIONS).is_valid
-        except jsonschema_rs.ValidationError:  # what no keyword holds may say anything
+        except jsonschema_rs.ValidationError:  # a part that only a pointer leads to may be invalid
             return None
 
 
-def _draft(document: Document) -> dict[str, Json]:
+def _get_draft(document: SchemaDocument) -> dict[str, Json]:
     return {"$schema": document.root["$schema"]} if "$schema" in document.root else {}
 
 
-def refuse_patterns(document: Document) -> None:
-    """Hold every pattern in `document` to what the library can promise.
+def refuse_patterns(document: SchemaDocument) -> None:
+    """Refuse patterns of `document` that are too slow, too large or too many.
 
     Raises:
         WidgetError: A pattern is unusable (W1205), or there are too many (W1203).
     """
     large = 0
-    for count, (at, pattern) in enumerate(_patterns(document), start=1):
+    for count, (at, pattern) in enumerate(_list_patterns(document), start=1):
         if count > MOST_PATTERNS:
             problem = f"there are more than {MOST_PATTERNS} patterns"
             raise error_at("W1203", at, problem, "use formats")
@@ -197,7 +196,7 @@ def refuse_patterns(document: Document) -> None:
             raise error_at("W1203", at, problem, "use maxLength for long repetitions")
 
 
-def _patterns(document: Document) -> Iterator[tuple[str, str]]:
+def _list_patterns(document: SchemaDocument) -> Iterator[tuple[str, str]]:
     for schema in document.subschemas():
         at = document.at(schema)
         if isinstance(pattern := schema.get("pattern"), str):
@@ -225,7 +224,7 @@ class Work:
     and these places together, without deciding anything: every alternative and condition counts.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SchemaDocument) -> None:
         self._document = document
         self._places: dict[frozenset[int], _ArgumentPlace] = {}
         self._left = 0

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 
-from widgetd.schema.document import Document
+from widgetd.schema.document import SchemaDocument
 from widgetd.schema.engine import IsValid, LeafValidator, matches
 from widgetd.schema.json_values import MISSING, Json, steps
 from widgetd.schema.keywords import (
@@ -55,7 +55,7 @@ class Explainer:
 
     def __init__(
         self,
-        document: Document,
+        document: SchemaDocument,
         part_validator: Callable[[Subschema], IsValid | None],
         budget: ExplanationBudget | None = None,
         *,
@@ -75,9 +75,9 @@ class Explainer:
         self._alternatives = Alternatives(document, self._leaves, self.budget)
 
     @property
-    def exhausted(self) -> bool:
-        """Whether the budget ran out; whatever was not examined then counts as fitting."""
-        return self.budget.exhausted
+    def is_exhausted(self) -> bool:
+        """True once the budget ran out; what was not examined then counts as fitting."""
+        return self.budget.is_exhausted
 
     def fits(self, schema: Subschema, value: Json) -> bool:
         """Return whether `value` fits `schema`, as far as the budget allows to tell."""
@@ -135,10 +135,10 @@ class Explainer:
             self.budget.left -= len(value) // ExplanationBudget.RUN_THROUGH
         if schema.get("uniqueItems") is True:
             self.budget.pay_for_all(value, ExplanationBudget.DEDUPLICATED)
-        return not self.exhausted
+        return not self.is_exhausted
 
     def _evaluate(self, schema: Mapping[str, Json], value: Json) -> Faults:
-        if keyword := self._leaves.failing(schema, value):
+        if keyword := self._leaves.find_failing(schema, value):
             return (ArgumentFault((), keyword, value, schema),)
         found: list[ArgumentFault] = []
         for faults in self._descend(schema, value):
@@ -149,8 +149,8 @@ class Explainer:
 
     @property
     def _given_up(self) -> bool:
-        """Whether to stop; a greedy explanation still reports what it has found."""
-        return self.exhausted and not self._greedy
+        """True if the explanation must stop; a greedy one still reports what it has found."""
+        return self.is_exhausted and not self._greedy
 
     def _descend(self, schema: Mapping[str, Json], value: Json) -> Iterator[Faults]:
         for part in (*self.targets(schema), *schema.get("allOf", ())):
@@ -168,7 +168,7 @@ class Explainer:
             if part is not schema.get("if"):
                 yield self.find_faults(part, value)
         yield from self._check_alternatives(schema, value)
-        if "not" in schema and self.fits(schema["not"], value) and not self.exhausted:
+        if "not" in schema and self.fits(schema["not"], value) and not self.is_exhausted:
             phrase = f"anything but {describe(self.document, schema['not'])}"
             yield (ArgumentFault((), "not", value, schema, phrase),)
         yield from self._check_unevaluated(schema, value)
@@ -177,7 +177,7 @@ class Explainer:
         keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
         if keyword in schema and isinstance(value, (dict, list)):
             self.budget.left -= len(value)
-            if self.exhausted:
+            if self.is_exhausted:
                 return
             evaluated = self._find_evaluated(schema, value, keyword)
             for step, inner in steps(value):
@@ -199,12 +199,12 @@ class Explainer:
                 yield (ArgumentFault((name, ()), "required", MISSING, part),)
         declared = frozenset(known)
         for name, inner in value.items():
-            if self.exhausted:
+            if self.is_exhausted:
                 return
             if name not in declared:
                 yield from self._check_property(schema, name, inner, required)
         for name, inner in value.items() if "propertyNames" in schema else ():
-            if self.exhausted:
+            if self.is_exhausted:
                 return
             if not self.fits(schema["propertyNames"], name):
                 expected = describe(self.document, schema["propertyNames"])
@@ -253,7 +253,7 @@ class Explainer:
         is_valid = self._compile_for_elements(rest, value)
         if is_valid is None:
             is_short = len(value) <= LIMITS.short_array
-            return range(len(value) if is_short or not self.exhausted else 0)
+            return range(len(value) if is_short or not self.is_exhausted else 0)
         others = range(len(first), len(value))
         refused = (index for index in others if not is_valid(value[index]))
         return [*positioned, *islice(refused, LIMITS.faults)]
@@ -263,18 +263,18 @@ class Explainer:
         if len(value) <= LIMITS.short_array or isinstance(schema, bool):
             return None
         self.budget.pay_for_all(value, ExplanationBudget.RUN_THROUGH)
-        if not self.exhausted and id(schema) not in self._part_validators:
+        if not self.is_exhausted and id(schema) not in self._part_validators:
             self.budget.left -= ExplanationBudget.COMPILING
             self._part_validators[id(schema)] = self._part_validator(schema)
-        return None if self.exhausted else self._part_validators[id(schema)]
+        return None if self.is_exhausted else self._part_validators[id(schema)]
 
     def _check_contains(self, schema: Mapping[str, Json], value: list[Json]) -> Faults:
         is_valid = self._compile_for_elements(schema["contains"], value)
-        if self.exhausted:
+        if self.is_exhausted:
             return ()
         fitting = sum(map(is_valid or partial(self.fits, schema["contains"]), value))
         least, most = schema.get("minContains", 1), schema.get("maxContains", fitting)
-        if least <= fitting <= most or self.exhausted:
+        if least <= fitting <= most or self.is_exhausted:
             return ()
         bound = f"at least {least}" if fitting < least else f"at most {most}"
         expected = describe(self.document, schema["contains"])
@@ -290,7 +290,7 @@ class Explainer:
             fitting = sum(not faults for faults in branches)
             if parts and not fitting:
                 yield pick_most_telling(self.document, alternatives, value, branches)
-            elif keyword == "oneOf" and fitting > 1 and not self.exhausted:
+            elif keyword == "oneOf" and fitting > 1 and not self.is_exhausted:
                 phrase = f"a value that fits one of {len(branches)} alternatives, not {fitting}"
                 yield (ArgumentFault((), keyword, value, schema, phrase),)
 
@@ -346,7 +346,7 @@ class Explainer:
         if name in properties:
             yield properties[name]
         for pattern, part in schema.get("patternProperties", {}).items():
-            if not self.exhausted and self.matches(pattern, name):
+            if not self.is_exhausted and self.matches(pattern, name):
                 yield part
 
     def _find_evaluated(self, schema: Mapping[str, Json], value: Json, but: str) -> set[str | int]:
@@ -373,6 +373,6 @@ class Explainer:
             evaluated.update(
                 index
                 for index, element in enumerate(value if "contains" in part else ())
-                if self.exhausted or self.fits(part["contains"], element)
+                if self.is_exhausted or self.fits(part["contains"], element)
             )
         return evaluated

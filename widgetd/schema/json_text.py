@@ -1,11 +1,11 @@
-"""Strict JSON: bytes of a file in, an object out, or a fault that says where.
+"""Parse strict JSON: bytes of a file in, an object or a fault with its place out.
 
-Stricter than any one parser: a key that stands twice, a number no double can
-hold and half a surrogate pair would each be read differently by two readers of
-the same file. What is wrong is only looked for once something is, and then in lexemes, not
-values, so that it is found in any text whose brackets and strings are those of JSON.
+Stricter than any one parser: two readers of the same file may disagree about a duplicate key, a
+number that no double can hold and half a surrogate pair. A valid text is parsed and nothing more;
+only a faulty one is split into lexemes to find the fault, which works for any text whose brackets
+and strings are those of JSON.
 
-Source: RFC 8259 (JSON); RFC 7493 (I-JSON), section 2, whose rules these are; RFC 6901 (JSON
+Source: RFC 8259 (JSON); RFC 7493 (I-JSON), section 2, which has these rules; RFC 6901 (JSON
 pointers).
 """
 
@@ -21,7 +21,7 @@ import orjson
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import kind, pointer, too_deep
+from widgetd.schema.json_values import is_too_deep, kind, pointer
 from widgetd.text_search import compile_pattern
 
 _LEXEME = compile_pattern(r'(?s)"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],:]|[^\s{}\[\],:"]+')
@@ -44,68 +44,68 @@ _PROBLEMS = (
     ),
     ("Invalid \\", "a backslash does not escape anything", "write it twice"),
 )
-"""How Python's parser begins what it says; what is said instead, and advised."""
+"""The beginning of a message of Python's parser, our problem, and our advice."""
 
 _ESCAPE = compile_pattern(
     r"(?i)\\u(?:d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(?P<half>d[89a-f][0-9a-f]{2}))|\\.",
 )
-"""One escape, both halves of a pair together, so that no backslash is looked at twice."""
+"""One escape, or both halves of a surrogate pair, so that no backslash is matched twice."""
 
 _JSX = compile_pattern(r"\A\s*(?:<[A-Z]|(?:import|export|const|function)\s)")
 
 _MANY_DIGITS = compile_pattern(rb"[0-9]{19}")
-"""An integer of more than 64 bits has as many; orjson makes a float of it, in silence."""
+"""The digits of an integer beyond 64 bits, which orjson silently turns into a float."""
 
 _THREE_DIGITS = compile_pattern(rb"[0-9]{3}")
-"""Of nineteen digits, every sixth; so a sixth of a text tells most often that it has none."""
+"""Every sixth of nineteen digits: usually a sixth of the text suffices to rule them out."""
 
 _PLAIN_DEPTH = 100
-"""Levels that every parser goes down; the SDK's of the legacy era goes 200."""
+"""Levels that every parser accepts; the SDK's of the legacy era accepts 200."""
 
 _TRAILING = compile_pattern(r",\s*[}\]]")
 
 
-def parse(content: bytes, limits: Limits) -> dict[str, Any]:
-    """The object that a file holds.
+def parse_file(content: bytes, limits: Limits) -> dict[str, Any]:
+    """Parse the object in a file.
 
     Raises:
-        WidgetError: Too large (W1002), no UTF-8 or no such number (W1104), no JSON (W1101), nested
-            too deeply (W1103), a key twice (W1102), or no object (W1106).
+        WidgetError: Too large (W1002), not UTF-8 or an impossible number (W1104), not JSON (W1101),
+            nested too deeply (W1103), a duplicate key (W1102), or not an object (W1106).
     """
     if len(content) > limits.file_bytes:
         problem = f"it is longer than {limits.file_bytes:,} bytes"
-        raise _fault("W1002", problem, "leave out what the widget does not need")
+        raise _build_error("W1002", problem, "leave out what the widget does not need")
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         value = orjson.loads(content)
-        if too_deep(value, limits.json_depth):
-            _explain(decode(content), limits)
+        if is_too_deep(value, limits.json_depth):
+            _raise_fault(decode(content), limits)
         _EXACT.decode(content.decode())
-    except (orjson.JSONDecodeError, _TwiceError):
-        _explain(decode(content), limits)
+    except (orjson.JSONDecodeError, _DuplicateKeyError):
+        _raise_fault(decode(content), limits)
     if not isinstance(value, dict):
-        raise _fault("W1106", f"the file holds {kind(value)}, not an object", _EXPORT)
+        raise _build_error("W1106", f"the file holds {kind(value)}, not an object", _EXPORT)
     return value
 
 
 class NotJsonError(ValueError):
-    """What was sent is no JSON, or says one thing twice."""
+    """A text that is not JSON, or has a duplicate key."""
 
 
-def parse_sent(content: bytes | str) -> Any:
-    """What somebody sent as JSON: every number as it was written, and no key twice.
+def parse_json(content: bytes | str) -> Any:
+    """Parse JSON from a caller: every number as it was written, and no duplicate key.
 
-    Integers beyond 64 bits, NaN and half characters come through, for whoever knows their place in
-    the arguments to refuse them; orjson would round the first, in silence.
+    Integers beyond 64 bits, NaN and lone surrogates pass, because callers of this function know
+    where they are in the arguments and refuse them there; orjson would silently round the first.
 
     Raises:
-        NotJsonError: It is no JSON, is not UTF-8, nests too deeply, or has a key that stands twice.
+        NotJsonError: It is not JSON or not UTF-8, nests too deeply, or has a duplicate key.
     """
     try:
         return _EXACT.decode(content if isinstance(content, str) else content.decode())
-    except _TwiceError:
-        twice = key_twice(content if isinstance(content, str) else content.decode())
-        raise NotJsonError(f"the key {twice} stands twice") from None
+    except _DuplicateKeyError:
+        key = find_duplicate_key(content if isinstance(content, str) else content.decode())
+        raise NotJsonError(f"the key {key} stands twice") from None
     except RecursionError:
         raise NotJsonError("it nests too deeply") from None
     except ValueError as error:  # in syntax, in UTF-8, or in the number of an integer's digits
@@ -113,11 +113,11 @@ def parse_sent(content: bytes | str) -> Any:
 
 
 def parse_plain(content: bytes) -> Any:
-    """The value of JSON that every reader reads alike; quick, and no judge of the rest.
+    """Parse JSON that every reader reads alike, quickly; refuse anything doubtful.
 
     Raises:
-        NotJsonError: It is no JSON, or readers may differ: an integer may be too large, a key may
-            stand twice, it may nest deeper than some of them go. What is refused may be good.
+        NotJsonError: It is not JSON, or readers may differ: an integer may be too large, a key may
+            be duplicate, it may nest deeper than some parsers accept. A refused text may be valid.
     """
     if _THREE_DIGITS.search(content[::6]) is not None and _MANY_DIGITS.search(content) is not None:
         raise NotJsonError("a number has many digits")
@@ -125,10 +125,12 @@ def parse_plain(content: bytes) -> Any:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise NotJsonError(str(error)) from None
-    if content.count(b"[") + content.count(b"{") > _PLAIN_DEPTH and too_deep(value, _PLAIN_DEPTH):
+    if content.count(b"[") + content.count(b"{") > _PLAIN_DEPTH and is_too_deep(
+        value, _PLAIN_DEPTH
+    ):
         raise NotJsonError("it nests deeply")
-    # Of a key that stands twice orjson keeps the last, so that a colon is missing when the value is
-    # written again; elsewhere colons stand in texts, which are written as they were read.
+    # orjson keeps the last of duplicate keys, so a colon is missing when the value is encoded
+    # again; all other colons are in texts, which are encoded as they were read.
     colons = content.count(b":")
     if b"\\u" in content:
         colons += content.lower().count(b"\\u003a")
@@ -137,19 +139,19 @@ def parse_plain(content: bytes) -> Any:
     return value
 
 
-def key_twice(text: str) -> str | None:
-    """The JSON pointer of a key that stands twice; None where `text` has none, or is no JSON."""
+def find_duplicate_key(text: str) -> str | None:
+    """Return the JSON pointer of a duplicate key; None if there is none or `text` is not JSON."""
     try:
         _EXACT.decode(text)
-    except _TwiceError:
-        return next(place.pointer for place in places(text) if place.earlier is not None)
+    except _DuplicateKeyError:
+        return next(place.pointer for place in iterate_places(text) if place.earlier is not None)
     except (ValueError, RecursionError):
         pass
     return None
 
 
 def decode(content: bytes) -> str:
-    """The text of a file, without its byte order mark.
+    """Decode the text of a file, without its byte order mark.
 
     Raises:
         WidgetError: It is not UTF-8 (W1104).
@@ -159,52 +161,54 @@ def decode(content: bytes) -> str:
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8-sig")
         problem = f"the byte 0x{content[error.start]:02x} is not UTF-8"
-        raise _fault("W1104", problem, "save the file as UTF-8", before, len(before)) from None
+        raise _build_error(
+            "W1104", problem, "save the file as UTF-8", before, len(before)
+        ) from None
 
 
-def syntax_fault(code: str, text: str, error: json.JSONDecodeError) -> WidgetError:
-    """What Python's parser stumbled over in `text`, in our words, with where and an excerpt."""
+def build_syntax_error(code: str, text: str, error: json.JSONDecodeError) -> WidgetError:
+    """Build our error from that of Python's parser, with its place and an excerpt."""
     offset = error.pos
     if not text.strip():
-        return _fault(code, "there is no JSON, only space", "write an object")
+        return _build_error(code, "there is no JSON, only space", "write an object")
     if is_jsx(text):
-        return _fault(code, "this is JSX, and not JSON", FROM_JSX, text, offset)
-    # Python 3.13 stops at a comma before a bracket, others behind it.
+        return _build_error(code, "this is JSX, and not JSON", FROM_JSX, text, offset)
+    # Python 3.13 stops before a trailing comma, other versions behind it.
     comma = len(text[: offset + 1].rstrip("}] \t\r\n")) - 1
     if comma >= 0 and _TRAILING.match(text, comma):
         offset = comma
         problem, advice = "a comma stands before a closing bracket", "remove it"
     elif not text[offset:].strip():
-        return _fault(code, "the text ends before its JSON does", "complete it", text, offset)
+        return _build_error(code, "the text ends before its JSON does", "complete it", text, offset)
     else:
         problem, advice = next(
             (row[1:] for row in _PROBLEMS if error.msg.startswith(row[0])),
             ("this is not JSON", "write what JSON allows"),
         )
-    return _fault(code, f"{problem} at '{excerpt(text, offset)}'", advice, text, offset)
+    return _build_error(code, f"{problem} at '{excerpt(text, offset)}'", advice, text, offset)
 
 
 def is_jsx(text: str) -> bool:
-    """Whether `text` begins as the source of a component does, from which Studio makes a widget."""
+    """Return whether `text` begins like JSX, from which Studio makes a widget."""
     return _JSX.match(text) is not None
 
 
-class _TwiceError(Exception):
-    """Some object has a key twice; which one is told by `_explain`."""
+class _DuplicateKeyError(Exception):
+    """An object has a duplicate key; `_raise_fault` finds out which."""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise _TwiceError
+        raise _DuplicateKeyError
     return value
 
 
-_EXACT = json.JSONDecoder(object_pairs_hook=_once)
-"""The one parser at hand that shows every key it reads; orjson keeps the last of two in silence."""
+_EXACT = json.JSONDecoder(object_pairs_hook=_build_object)
+"""The only parser at hand that passes on every key; orjson silently keeps the last of two."""
 
 
-def _explain(text: str, limits: Limits) -> NoReturn:
+def _raise_fault(text: str, limits: Limits) -> NoReturn:
     """Raise the fault of a text that is known to have one."""
     syntax: json.JSONDecodeError | None = None
     try:
@@ -212,56 +216,58 @@ def _explain(text: str, limits: Limits) -> NoReturn:
     except json.JSONDecodeError as error:
         syntax = error
     except RecursionError:
-        pass  # the first of the places that are too deep is found below
-    for place in places(text if syntax is None else text[: syntax.pos]):
+        pass  # the loop below finds the first place that is too deep
+    for place in iterate_places(text if syntax is None else text[: syntax.pos]):
         if place.depth >= limits.json_depth and place.lexeme in "{[":
             problem = f"the JSON nests more than {limits.json_depth} levels deep here"
-            raise _fault("W1103", problem, "flatten it", text, place.offset)
+            raise _build_error("W1103", problem, "flatten it", text, place.offset)
         if syntax is None:
-            _refuse(place, text)
+            _refuse_place(place, text)
     if syntax is not None:
-        raise syntax_fault("W1101", text, syntax)
+        raise build_syntax_error("W1101", text, syntax)
     for match in _ESCAPE.finditer(text):
         if match.group("half"):
             problem = f"{match.group()} is half a character"
-            raise _fault("W1104", problem, "write both of its halves, or none", text, match.start())
-    raise _fault("W1101", "the file is not JSON", _EXPORT)
+            raise _build_error(
+                "W1104", problem, "write both of its halves, or none", text, match.start()
+            )
+    raise _build_error("W1101", "the file is not JSON", _EXPORT)
 
 
-def _refuse(place: Place, text: str) -> None:
-    """Refuse a key that stood before, and a number that no double can hold."""
+def _refuse_place(place: TextPlace, text: str) -> None:
+    """Refuse a duplicate key, and a number that no double can hold."""
     if place.earlier is not None:
         line, column = line_and_column(text, place.earlier)
         problem = f"the key already stands at line {line}, column {column}"
-        twice = _fault("W1102", problem, "keep one of the two", text, place.key_offset)
-        raise twice.within(place.pointer)
+        error = _build_error("W1102", problem, "keep one of the two", text, place.key_offset)
+        raise error.within(place.pointer)
     number = place.lexeme
     named = number in {"NaN", "Infinity", "-Infinity"}
     if named or (number.lstrip("-")[:1].isdigit() and abs(float(number)) == float("inf")):
         problem = f"{number[:40]} is not a number in JSON"
-        raise _fault(
+        raise _build_error(
             "W1104", problem, "write one that a double can hold, or null", text, place.offset
         )
 
 
-def _fault(
+def _build_error(
     code: str, problem: str, advice: str, text: str = "", offset: int | None = None
 ) -> WidgetError:
     line, column = (None, None) if offset is None else line_and_column(text, offset)
     return WidgetError(Finding(code=code, problem=problem, advice=advice, line=line, column=column))
 
 
-class Place(NamedTuple):
-    """One value in the text; a tuple, for a text of the largest size has 130,000 of them.
+class TextPlace(NamedTuple):
+    """One value in the text; a tuple, because a text of the largest size has 130,000 of them.
 
     Attributes:
-        around: The pointer of the object or array that it stands in.
+        around: The pointer of the object or array around it.
         part: Its key or index there; None for the outermost value.
-        offset: Where the value begins, in characters from 0.
-        key_offset: Where its key begins; where it has none, as `offset`.
-        lexeme: The value's text; for an object or array its opening bracket.
-        depth: How many objects and arrays it stands in.
-        earlier: Where the same key of the same object began before; None if it did not.
+        offset: The start of the value, in characters from 0.
+        key_offset: The start of its key; `offset` if it has none.
+        lexeme: The value's text; of an object or array its opening bracket.
+        depth: The number of objects and arrays around it.
+        earlier: The start of an earlier occurrence of the same key; None if there is none.
     """
 
     around: str
@@ -281,7 +287,7 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Frame:
+class _TextFrame:
     pointer: str
     is_list: bool
     part: str = ""
@@ -291,9 +297,9 @@ class _Frame:
     keys: dict[str, int] = field(default_factory=dict)
 
 
-def places(text: str) -> Iterator[Place]:
-    """Every value in `text`, outer before inner, in the order they are written."""
-    frames: list[_Frame] = []
+def iterate_places(text: str) -> Iterator[TextPlace]:
+    """Yield every value in `text`, outer before inner, in the order they are written."""
+    frames: list[_TextFrame] = []
     wants_key = False
     for match in _LEXEME.finditer(text):
         lexeme, offset = match.group(), match.start()
@@ -315,32 +321,34 @@ def places(text: str) -> Iterator[Place]:
             wants_key = False
         elif lexeme != ":":
             if frame is None:
-                place = Place("", None, offset, offset, lexeme, 0, None)
+                place = TextPlace("", None, offset, offset, lexeme, 0, None)
             else:
                 part = frame.index if frame.is_list else frame.part
                 at = offset if frame.key_offset is None else frame.key_offset
-                place = Place(frame.pointer, part, offset, at, lexeme, len(frames), frame.earlier)
+                place = TextPlace(
+                    frame.pointer, part, offset, at, lexeme, len(frames), frame.earlier
+                )
             if lexeme in "{[":
-                frames.append(_Frame(place.pointer, lexeme == "["))
+                frames.append(_TextFrame(place.pointer, lexeme == "["))
                 wants_key = lexeme == "{"
             yield place
 
 
-def key_offsets(text: str) -> dict[str, int]:
-    """Where each value's key, or each list element, begins, by the value's JSON pointer.
+def find_key_offsets(text: str) -> dict[str, int]:
+    """Map the JSON pointer of each value to the start of its key or list element.
 
-    Of a key that stands twice it is the last, as it is for every reader that lets it pass.
+    The last of duplicate keys counts, as it does for every reader that accepts them.
     """
-    return {place.pointer: place.key_offset for place in places(text)}
+    return {place.pointer: place.key_offset for place in iterate_places(text)}
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
-    """The line and column, from 1, of the character at `offset`."""
+    """Return the line and column, from 1, of the character at `offset`."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def excerpt(text: str, offset: int) -> str:
-    """The text around `offset`, on one line, with the place marked: `"a": 1 ▸"b": 2`."""
+    """Return the text around `offset`, on one line, with the place marked: `"a": 1 ▸"b": 2`."""
     before, after = text[max(0, offset - 20) : offset], text[offset : offset + 20]
     head = "…" if offset > 20 else ""
     tail = "…" if offset + 20 < len(text) else ""

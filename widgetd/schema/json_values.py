@@ -1,4 +1,4 @@
-"""Python values as JSON has them: their types, their places, and whether JSON can say them."""
+"""Python values as JSON has them: their types, their places, and the limits of JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import orjson
 
 from widgetd.errors import Finding, WidgetError
 
-# What a JSON text holds, as Python has it; the code that reads it asks before it uses.
+# The value of a JSON text; code that reads one checks its type first.
 Json: TypeAlias = Any
 Path = tuple[str | int, ...]
 
@@ -44,19 +44,19 @@ MISSING = object()
 """The value of something that is absent, where null would be a value."""
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
-"""The integers that 64 bits hold, with a sign or without; beyond them readers of JSON disagree."""
+"""The 64-bit integers, signed or unsigned; readers of JSON disagree about larger ones."""
 
 
 def pointer(*steps: str | int) -> str:
-    """The JSON pointer made of `steps`.
+    """Build the JSON pointer of `steps`.
 
     Source: RFC 6901, section 3.
     """
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
 
 
-def pointed(value: Json, at: str) -> Json:
-    """What stands at the JSON pointer `at` in `value`; None where nothing does."""
+def resolve_pointer(value: Json, at: str) -> Json:
+    """Return the value at the JSON pointer `at` in `value`; None if there is none."""
     for step in at.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(value, Mapping) and name in value:
@@ -69,12 +69,12 @@ def pointed(value: Json, at: str) -> Json:
 
 
 def error_at(code: str, at: str, problem: str, advice: str) -> WidgetError:
-    """The error of what stands at the JSON pointer `at`."""
+    """Build the error of the value at the JSON pointer `at`."""
     return WidgetError(Finding(code=code, at=at, problem=problem, advice=advice))
 
 
-def dotted(path: Path) -> str:
-    """`path` as a caller writes it: `legs[0].from`."""
+def join_path(path: Path) -> str:
+    """Write `path` as a caller would: `legs[0].from`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -85,22 +85,22 @@ def dotted(path: Path) -> str:
 
 
 def path_names(path: str) -> tuple[str, ...]:
-    """The property names on a dotted path; lists on it need no word: `legs[].from`, `legs.from`."""
+    """Return the property names on a dotted path: `legs.from` for `legs.from` and `legs[].from`."""
     return tuple(path.replace("[]", "").split("."))
 
 
 def kind(value: object) -> str:
-    """The JSON type of `value` with its article, or what Python calls it."""
+    """Name the JSON type of `value` with its article, or its Python type."""
     return NAMES.get(type(value)) or f"a Python {type(value).__name__}"
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether `value` is a JSON number; a boolean is none."""
+    """Return whether `value` is a JSON number; a boolean is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_type(value: Json, name: str) -> bool:
-    """Whether `value` has the JSON Schema type `name`; 1.0 is an integer."""
+    """Return whether `value` has the JSON Schema type `name`; 1.0 is an integer."""
     if name == "integer":
         return is_number(value) and value == value // 1
     if name == "number":
@@ -109,19 +109,20 @@ def is_type(value: Json, name: str) -> bool:
     return isinstance(value, python.get(name, object))
 
 
-def identity(value: Json) -> Hashable:
-    """A key that two values share when JSON Schema holds them equal: 1 and 1.0, but not true."""
+def equality_key(value: Json) -> Hashable:
+    """Return a key shared by values that JSON Schema considers equal: 1 and 1.0, but not true."""
     if isinstance(value, dict):
-        return frozenset((key, identity(inner)) for key, inner in value.items())
+        return frozenset((key, equality_key(inner)) for key, inner in value.items())
     if isinstance(value, list):
-        return tuple(identity(inner) for inner in value)
+        return tuple(equality_key(inner) for inner in value)
     return (bool, value) if isinstance(value, bool) else value
 
 
 def is_json(value: Json, deepest: int) -> bool:
-    """Whether `value` is what a JSON text of at most `deepest` levels says.
+    """Return whether `value` could come from a JSON text of at most `deepest` levels.
 
-    On the path of every call, so it finds out as fast as it can, and not why.
+    Every call pays for this, so it is optimised for the answer, and leaves the reason to
+    `find_non_json`.
     """
     level = [value]
     for _ in range(deepest + 1):
@@ -132,7 +133,7 @@ def is_json(value: Json, deepest: int) -> bool:
                 for key in current:
                     if type(key) is not str or not (key.isascii() or _encodable(key)):
                         return False
-                # What is empty holds something all the same, or it would not count as a level.
+                # An empty container counts as a level, too.
                 within.extend(current.values() if current else EMPTY)
             elif kind is list:
                 within.extend(current or EMPTY)
@@ -152,8 +153,8 @@ def _is_scalar(value: Json) -> bool:
     return type(value) in NAMES and (type(value) is not float or math.isfinite(value))
 
 
-def too_deep(value: Json, deepest: int) -> bool:
-    """Whether `value` holds more than `deepest` containers, one in the other, itself included."""
+def is_too_deep(value: Json, deepest: int) -> bool:
+    """Return whether more than `deepest` containers nest in `value`, itself included."""
     level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(deepest):
         if not level:
@@ -180,9 +181,9 @@ def count_nodes(value: Json, most: int) -> int:
 
 
 def size(value: Json, most: int) -> int:
-    """About how much there is to look through in `value`: values, and texts by 64 characters.
+    """Measure the work of reading `value`: one per value, and per 64 characters of a text.
 
-    Counted little further than `most`, so that what holds itself has a size, too.
+    Stops soon after `most`, so that a value that contains itself has a size, too.
     """
     count = 0
     level = [value]
@@ -216,24 +217,27 @@ def count_nulls(value: Json, most: int) -> int:
     return min(count, most)
 
 
-def not_json(value: Json) -> tuple[Path, str] | None:
-    """The first place in `value`, not too deep itself, that JSON cannot say; and what is there."""
-    if why := _not_json_here(value):
+def find_non_json(value: Json) -> tuple[Path, str] | None:
+    """Find the first place in `value` that JSON cannot express, and the reason.
+
+    `value` must not be too deep.
+    """
+    if why := _name_non_json(value):
         return (), why
     for step, inner in steps(value):
-        if (type(inner) is not str or not inner.isascii()) and (found := not_json(inner)):
+        if (type(inner) is not str or not inner.isascii()) and (found := find_non_json(inner)):
             return (step, *found[0]), found[1]
     return None
 
 
 def steps(value: Json) -> Iterable[tuple[str | int, Json]]:
-    """The steps from `value` to what it holds: names or indices; none from a scalar."""
+    """Return the steps from `value` to the values in it: names or indices; none for a scalar."""
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
 
 
-def _not_json_here(value: Json) -> str | None:
+def _name_non_json(value: Json) -> str | None:
     if type(value) not in NAMES:
         return kind(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -260,13 +264,13 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def exact(json_text: bytes) -> bytes:
-    """A copy for whoever keeps it: behind what orjson writes, there is room that stays taken."""
+def copy_exact(json_text: bytes) -> bytes:
+    """Copy `json_text` for storage: orjson's own result keeps its spare capacity allocated."""
     return bytes(memoryview(json_text))
 
 
 def to_json(value: object) -> bytes:
-    """`value` as JSON; also what orjson does not write, as an integer of more than 64 bits."""
+    """Encode `value` as JSON, also if orjson cannot, as with integers beyond 64 bits."""
     try:
         return orjson.dumps(value, default=dict)
     except orjson.JSONEncodeError:
@@ -295,13 +299,13 @@ def replace_at(value: Json, by: Mapping[Path, Json]) -> Json:
     return copies[()] if by else value
 
 
-def copied(value: Json, deepest: int) -> Json:
-    """A copy of the JSON `value`, made of dictionaries and lists only.
+def copy_json(value: Json, deepest: int) -> Json:
+    """Copy the JSON `value` using dictionaries and lists only.
 
     Raises:
         WidgetError: `value` nests deeper than `deepest` (W1103), or is not JSON (W1104).
     """
-    return _copy(value) if is_json(value, deepest) else _located_copy(value, deepest, ())
+    return _copy(value) if is_json(value, deepest) else _copy_or_locate(value, deepest, ())
 
 
 def _copy(value: Json) -> Json:
@@ -310,18 +314,18 @@ def _copy(value: Json) -> Json:
     return [_copy(inner) for inner in value] if type(value) is list else value
 
 
-def _located_copy(value: Json, deepest: int, path: Path) -> Json:
-    """The same of other mappings, or the fault and where it is."""
+def _copy_or_locate(value: Json, deepest: int, path: Path) -> Json:
+    """Copy `value` with its other mappings, or raise the fault with its place."""
     if isinstance(value, Mapping):
         value = dict(value)
-    if why := _not_json_here(value):
+    if why := _name_non_json(value):
         problem = f"{why} cannot be said in JSON"
         raise error_at("W1104", pointer(*path), problem, "write plain JSON values")
     if isinstance(value, (dict, list)) and len(path) >= deepest:
         problem = f"the JSON nests deeper than {deepest} levels"
         raise error_at("W1103", pointer(*path[:4]), problem, "use fewer levels")
     if isinstance(value, dict):
-        return {key: _located_copy(inner, deepest, (*path, key)) for key, inner in value.items()}
+        return {key: _copy_or_locate(inner, deepest, (*path, key)) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_located_copy(inner, deepest, (*path, i)) for i, inner in enumerate(value)]
+        return [_copy_or_locate(inner, deepest, (*path, i)) for i, inner in enumerate(value)]
     return value

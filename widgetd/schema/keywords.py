@@ -34,7 +34,7 @@ REACHES: Mapping[str, Reach] = {
 """The value that a keyword's schemas apply to: the same one, one inside it, or none."""
 
 
-class Part(NamedTuple):
+class SchemaPart(NamedTuple):
     """A schema within a schema, with the JSON pointer from the outer to the inner one."""
 
     pointer: str
@@ -42,7 +42,7 @@ class Part(NamedTuple):
     reach: Reach
 
 
-def list_parts(schema: Subschema) -> Iterator[Part]:
+def list_parts(schema: Subschema) -> Iterator[SchemaPart]:
     """Yield every schema directly within `schema`, in the order of its keys."""
     if isinstance(schema, bool):
         return
@@ -51,11 +51,11 @@ def list_parts(schema: Subschema) -> Iterator[Part]:
         if reach is None:
             continue
         if keyword not in NAMED and isinstance(value, (dict, bool)):
-            yield Part(pointer(keyword), value, reach)
+            yield SchemaPart(pointer(keyword), value, reach)
         elif keyword not in NAMED or isinstance(value, dict):
             for step, part in steps(value):
                 if isinstance(part, (dict, bool)):
-                    yield Part(pointer(keyword, step), part, reach)
+                    yield SchemaPart(pointer(keyword, step), part, reach)
 
 
 def list_types(schema: Mapping[str, Json]) -> tuple[str, ...]:

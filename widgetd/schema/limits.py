@@ -71,8 +71,8 @@ class ExplanationBudget:
         self.left = units
 
     @property
-    def exhausted(self) -> bool:
-        """Whether nothing is left."""
+    def is_exhausted(self) -> bool:
+        """True if nothing is left."""
         return self.left < 0
 
     def pay_for_all(self, value: Json, at_once: int) -> None:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from widgetd.errors import CallError, InvalidArgument
-from widgetd.schema.document import Document
+from widgetd.schema.document import SchemaDocument
 from widgetd.schema.json_values import (
     MISSING,
     Json,
     Path,
-    dotted,
     is_number,
+    join_path,
     kind,
     path_names,
     replace_at,
@@ -112,7 +112,7 @@ class ArgumentFault(NamedTuple):
             steps.append(step)
         return tuple(steps)
 
-    def expected(self, document: Document) -> str:
+    def expected(self, document: SchemaDocument) -> str:
         """Say what was expected, as a noun phrase."""
         return self.phrase or describe(document, self.schema)
 
@@ -149,13 +149,13 @@ def _one_of(phrases: Sequence[str], count: int) -> str:
     return f"one of {', '.join(phrases[:MOST_CHOICES])}{more}"
 
 
-def describe(document: Document, schema: Subschema) -> str:
+def describe(document: SchemaDocument, schema: Subschema) -> str:
     """Describe what `schema`, a part of `document`, expects: `an integer from 0 to 9`."""
     phrase = _describe(document, schema, DEEPEST)
     return phrase if len(phrase) <= LONGEST_PHRASE else phrase[: LONGEST_PHRASE - 1] + "…"
 
 
-def _describe(document: Document, schema: Subschema, depth: int) -> str:
+def _describe(document: SchemaDocument, schema: Subschema, depth: int) -> str:
     if isinstance(schema, bool):
         return "a value" if schema else "nothing"
     if "const" in schema:
@@ -260,11 +260,11 @@ class ExampleArguments:
             if isinstance(value, list) and len(value) > 1:
                 one = value[:1]
                 value = one if self.admits(replace_at(self.arguments, {at: one})) else value
-            yield dotted(at), value
+            yield join_path(at), value
 
 
 def build_argument_error(
-    document: Document,
+    document: SchemaDocument,
     faults: Iterable[ArgumentFault],
     *,
     sensitive: Collection[str] = (),
@@ -306,7 +306,7 @@ def build_argument_error(
 
 
 def _to_invalid_argument(
-    document: Document, fault: ArgumentFault, sensitive: Collection[str]
+    document: SchemaDocument, fault: ArgumentFault, sensitive: Collection[str]
 ) -> InvalidArgument:
     path = fault.path
     visible = _count_visible_steps(path, sensitive)
@@ -321,7 +321,7 @@ def _to_invalid_argument(
     else:
         got = shorten_json(fault.value)
     return InvalidArgument(
-        path=_cut_middle(dotted(path[:visible]), LONGEST_PATH),
+        path=_cut_middle(join_path(path[:visible]), LONGEST_PATH),
         expected=_cut_middle(fault.expected(document), LONGEST_EXPECTED),
         got=got,
     )

@@ -1,9 +1,8 @@
-"""Turn a JSON Schema into a pydantic model: the Python face of a widget's arguments.
+"""Convert a JSON Schema into a pydantic model, the Python type of a widget's arguments.
 
-The model admits exactly what the schema admits, because a `before` validator
-asks the exact validator; the fields' types describe, and change nothing: a
-number stays as it came. A property keeps its name where Python and pydantic can live with
-it, and as an alias where they cannot. Never in the path of a tool call.
+The model admits exactly what the schema admits, because a `before` validator calls the exact
+validator; the fields' types only describe, and a number stays as it was sent. A property keeps
+its name if Python and pydantic allow it, and becomes an alias otherwise. No tool call uses this.
 """
 
 from __future__ import annotations
@@ -29,20 +28,27 @@ from pydantic_core import CoreSchema, core_schema
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.schema.explain import Explainer
-from widgetd.schema.json_values import Json, copied
+from widgetd.schema.json_values import Json, copy_json
 from widgetd.schema.keywords import Subschema, find_element
 from widgetd.schema.limits import LIMITS
 from widgetd.schema.phrase import build_argument_error
-from widgetd.schema.types import Type, conjunction, properties, referenced, required, types_of
+from widgetd.schema.types import (
+    ValueType,
+    collect_conjunction,
+    collect_properties,
+    collect_required,
+    find_types,
+    follow_references,
+)
 from widgetd.schema.validator import (
     Schema,
     build_unexplained,
     compile_schema,
-    refuse_what_is_not_json,
+    refuse_non_json,
 )
 from widgetd.text_search import compile_pattern
 
-# A type, or a reference to a model that is still being made.
+# A type, or a reference to a model that is not built yet.
 Hint: TypeAlias = Any
 
 SCALARS: Mapping[str, type | None] = {
@@ -59,7 +65,7 @@ _NUMERIC = {
     "exclusiveMaximum": "lt",
     "multipleOf": "multiple_of",
 }
-# What pydantic calls the keywords that bound a type.
+# The keywords that bound a type, and pydantic's names for them.
 BOUNDS: Mapping[str, Mapping[str, str]] = {
     "string": {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"},
     "integer": _NUMERIC,
@@ -67,19 +73,19 @@ BOUNDS: Mapping[str, Mapping[str, str]] = {
     "array": {"minItems": "min_length", "maxItems": "max_length"},
 }
 
-# How many unions and arrays, one in the other, are described.
+# Nested unions and arrays that are described.
 DEEPEST = 32
 
 
 def json_schema_to_pydantic(
     schema: Mapping[str, Json], model_name: str, schema_title: str | None = None
 ) -> type[BaseModel]:
-    """The model of the arguments that `schema` describes.
+    """Return the model of the arguments that `schema` describes.
 
     Args:
         schema: A JSON Schema of an object.
-        model_name: The name of the class; nested classes put their fields' names behind it.
-        schema_title: The title in the model's own JSON Schema; `model_name` if there is none.
+        model_name: The name of the class; nested classes append their fields' names.
+        schema_title: The title in the model's own JSON Schema; `model_name` by default.
 
     Returns:
         A class whose instances give the arguments back unchanged from
@@ -88,25 +94,27 @@ def json_schema_to_pydantic(
     Raises:
         WidgetError: The schema cannot be used.
     """
-    text = json.dumps(copied(schema, Limits().json_depth))
-    return _cached(text, model_name, schema_title or model_name)
+    text = json.dumps(copy_json(schema, Limits().json_depth))
+    return _build_model(text, model_name, schema_title or model_name)
 
 
-def signature_of(model: type[BaseModel]) -> inspect.Signature:
-    """The call that makes `model`: each property a keyword.
+def build_signature(model: type[BaseModel]) -> inspect.Signature:
+    """Build the signature of the call that makes `model`: each property is a keyword.
 
-    A property whose name cannot be a parameter's goes to `**arguments`.
+    A property whose name cannot be a parameter is passed in `**arguments`.
     """
     parameters = []
     for name, field in model.model_fields.items():
         if _is_parameter(field.alias or name):
-            said = tuple(one for one in field.metadata if not isinstance(one, Unchecked))
+            metadata = tuple(one for one in field.metadata if not isinstance(one, Unchecked))
             parameters.append(
                 inspect.Parameter(
                     field.alias or name,
                     inspect.Parameter.KEYWORD_ONLY,
                     default=inspect.Parameter.empty if field.is_required() else field.default,
-                    annotation=Annotated[(field.annotation, *said)] if said else field.annotation,
+                    annotation=Annotated[(field.annotation, *metadata)]
+                    if metadata
+                    else field.annotation,
                 )
             )
     if len(parameters) < len(model.model_fields):
@@ -116,65 +124,65 @@ def signature_of(model: type[BaseModel]) -> inspect.Signature:
 
 
 @lru_cache(maxsize=1024)
-def _cached(text: str, model_name: str, title: str) -> type[BaseModel]:
+def _build_model(text: str, model_name: str, title: str) -> type[BaseModel]:
     schema = compile_schema(json.loads(text))
-    return _Models(schema, model_name).made({**schema.advertised, "title": title})
+    return _Models(schema, model_name).build({**schema.advertised, "title": title})
 
 
 class Unchecked:
-    """Lets a value pass unchanged: 1 stays an integer, 1.0 a float, and nothing is refused."""
+    """Metadata that lets a value pass unchanged: 1 stays an integer and 1.0 a float."""
 
     def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.any_schema()
 
 
 class _Models:
-    """The models of one schema, while they are being made and when they are filled."""
+    """The models of one schema, while they are built and filled."""
 
     def __init__(self, schema: Schema, name: str) -> None:
         self._schema = schema
         self._document = schema.document
         self._models: dict[str, type[BaseModel]] = {}
-        # The name of every schema's model, whether made or still waiting.
+        # The name of every schema's model, built or waiting.
         self._names: dict[int, str] = {id(schema.document.root): name}
         self._waiting: list[tuple[Mapping[str, Json], str]] = []
         self._hints: dict[int, Hint] = {}
         self._depth = 0
 
-    def made(self, advertised: Mapping[str, Json]) -> type[BaseModel]:
-        """The root's model, and with it every model that it needs."""
+    def build(self, advertised: Mapping[str, Json]) -> type[BaseModel]:
+        """Build the root's model, and with it every model that it needs."""
         root = self._document.root
-        self._make(root, self._names[id(root)], _advertising(advertised))
+        self._build(root, self._names[id(root)], _advertise(advertised))
         while self._waiting:
-            self._make(*self._waiting.pop(0), _Part)
+            self._build(*self._waiting.pop(0), _ArgumentsModel)
         for model in self._models.values():
             model.model_rebuild(force=True, _types_namespace=self._models)
         return self._models[self._names[id(root)]]
 
-    def _make(self, schema: Mapping[str, Json], name: str, base: type[BaseModel]) -> None:
-        known = properties(self._document, schema)
-        needed = required(self._document, schema)
+    def _build(self, schema: Mapping[str, Json], name: str, base: type[BaseModel]) -> None:
+        known = collect_properties(self._document, schema)
+        needed = collect_required(self._document, schema)
         fields: dict[str, Any] = {
-            field: self._field(known[prop], (name, prop), field, required=prop in needed)
-            for prop, field in _field_names(known).items()
+            field: self._build_field(known[prop], (name, prop), field, required=prop in needed)
+            for prop, field in _choose_field_names(known).items()
         }
 
         def exactly(cls: type[BaseModel], sent: Json) -> Json:
-            return sent if isinstance(sent, cls) else self._admitted(schema, plain(sent))
+            return sent if isinstance(sent, cls) else self._fill(schema, unwrap_models(sent))
 
         validators: dict[str, Any] = {"exactly": model_validator(mode="before")(exactly)}
         self._models[name] = create_model(
             name, __base__=base, __module__=__name__, __validators__=validators, **fields
         )
 
-    def _field(
+    def _build_field(
         self, held_to: list[Subschema], place: tuple[str, str], field: str, *, required: bool
     ) -> tuple[Hint, Any]:
         parent, prop = place
-        hint = self._hint_of_all(held_to, parent, prop)
-        said = [schema for schema in held_to if isinstance(schema, Mapping)]
-        default = next((schema["default"] for schema in said if "default" in schema), None)
-        description = next((schema.get("description") for schema in said), None)
+        hint = self._build_property_hint(held_to, parent, prop)
+        texts = [schema for schema in held_to if isinstance(schema, Mapping)]
+        default = next((schema["default"] for schema in texts if "default" in schema), None)
+        description = next((schema.get("description") for schema in texts), None)
         if not required and default is None:
             hint = Optional[hint]  # noqa: UP045 - a forward reference knows no `|`
         return Annotated[hint, Unchecked()], Field(
@@ -183,60 +191,67 @@ class _Models:
             description=description if isinstance(description, str) else None,
         )
 
-    def _hint_of_all(self, schemas: Iterable[Subschema], parent: str, name: str) -> Hint:
-        """What the property `name` of the model `parent` may be, by the first schema that tells."""
+    def _build_property_hint(self, schemas: Iterable[Subschema], parent: str, name: str) -> Hint:
+        """Return the hint of a property of the model `parent`, by the first schema that tells."""
         telling = next((schema for schema in schemas if schema is not True), True)
-        return self._hint(telling, parent, name)
+        return self._build_hint(telling, parent, name)
 
-    def _hint(self, schema: Subschema, parent: str, name: str) -> Hint:
+    def _build_hint(self, schema: Subschema, parent: str, name: str) -> Hint:
         if isinstance(schema, bool) or self._depth == DEEPEST:
             return Any
         if id(schema) not in self._hints:
-            # A recursion that passes through no model cannot be said in Python.
+            # A recursion that passes through no model cannot be expressed in Python.
             self._hints[id(schema)] = Any
             self._depth += 1
-            self._hints[id(schema)] = _union(
-                [self._typed(one, schema, parent, name) for one in types_of(self._document, schema)]
+            self._hints[id(schema)] = _build_union(
+                [
+                    self._convert_type(one, schema, parent, name)
+                    for one in find_types(self._document, schema)
+                ]
             )
             self._depth -= 1
         return self._hints[id(schema)]
 
-    def _typed(self, one: Type, schema: Mapping[str, Json], parent: str, name: str) -> Hint:
+    def _convert_type(
+        self, one: ValueType, schema: Mapping[str, Json], parent: str, name: str
+    ) -> Hint:
         match one.kind:
             case "scalar":
-                return self._bounded(SCALARS.get(one.name, Any), one.name, schema)
+                return self._add_bounds(SCALARS.get(one.name, Any), one.name, schema)
             case "literals":
                 if not any(isinstance(value, float) for value in one.values):
                     return Literal[one.values]
-                # A number with a fraction is no literal in Python.
+                # A float is not allowed in `Literal`.
                 are_numbers = all(isinstance(value, (int, float)) for value in one.values)
                 return float if are_numbers else Any
             case "array":
-                inside = [self._hint(inner, parent, f"{name} item") for inner in one.inside]
-                elements = list[_union(inside)]  # type: ignore[misc, valid-type]  # made as we go
-                return self._bounded(elements, "array", schema)
+                inside = [self._build_hint(inner, parent, f"{name} item") for inner in one.inside]
+                elements = list[_build_union(inside)]  # type: ignore[misc, valid-type]  # made as we go
+                return self._add_bounds(elements, "array", schema)
             case "map":
-                values = self._hint_of_all(one.inside, parent, name)
+                values = self._build_property_hint(one.inside, parent, name)
                 return dict[str, values]  # type: ignore[valid-type]  # made as we go
             case "record":
-                return ForwardRef(self._promised(referenced(self._document, schema), parent, name))
+                return ForwardRef(
+                    self._reserve_name(follow_references(self._document, schema), parent, name)
+                )
             case "alternative":
-                return self._hint(one.inside[0], parent, name)
+                return self._build_hint(one.inside[0], parent, name)
             case _:
                 return Any
 
-    def _bounded(self, hint: Hint, kind: str, schema: Mapping[str, Json]) -> Hint:
+    def _add_bounds(self, hint: Hint, kind: str, schema: Mapping[str, Json]) -> Hint:
         known = BOUNDS.get(kind, {})
-        said = {
+        bounds = {
             argument: part[keyword]
-            for part in reversed(list(conjunction(self._document, schema)))
+            for part in reversed(list(collect_conjunction(self._document, schema)))
             for keyword, argument in known.items()
             if keyword in part and not isinstance(part[keyword], bool)
         }
-        return Annotated[hint, Field(**said)] if said else hint
+        return Annotated[hint, Field(**bounds)] if bounds else hint
 
-    def _promised(self, schema: Mapping[str, Json], parent: str, name: str) -> str:
-        """The name of the model of `schema`, which is the property `name` of the model `parent`."""
+    def _reserve_name(self, schema: Mapping[str, Json], parent: str, name: str) -> str:
+        """Return the name of the model of `schema`; have it built later if it is new."""
         if id(schema) not in self._names:
             taken = set(self._names.values())
             wanted = chosen = parent + (camel_case(name) or "Part")
@@ -247,8 +262,8 @@ class _Models:
             self._waiting.append((schema, chosen))
         return self._names[id(schema)]
 
-    def _admitted(self, schema: Mapping[str, Json], sent: Json) -> dict[str, Json]:
-        """`sent`, which `schema` admits, with models in place of objects that have one.
+    def _fill(self, schema: Mapping[str, Json], sent: Json) -> dict[str, Json]:
+        """Validate `sent`, and replace its objects by their models.
 
         Raises:
             ValueError: The schema does not admit it.
@@ -260,14 +275,14 @@ class _Models:
                 self._check_part(schema, sent)
         except CallError as error:
             raise ValueError(str(error)) from None
-        inside: dict[str, Json] = self._inside(
+        inside: dict[str, Json] = self._fill_inside(
             [schema], sent, self._schema.explainer(LIMITS.model_units)
         )
         return inside
 
     def _check_part(self, schema: Mapping[str, Json], sent: Json) -> None:
-        refuse_what_is_not_json(sent)
-        is_valid = self._schema.part_validator(schema)
+        refuse_non_json(sent)
+        is_valid = self._schema.compile_part(schema)
         if is_valid is not None and is_valid(sent):
             return
         faults = self._schema.explainer(LIMITS.model_units).find_faults(schema, sent)
@@ -275,14 +290,14 @@ class _Models:
             faults = faults or (build_unexplained(schema, sent),)
             raise build_argument_error(self._document, faults)
 
-    def _inside(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
-        """`value`, held to all of `schemas`, with models in it, though not itself one."""
+    def _fill_inside(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
+        """Replace the objects in `value`, to which all of `schemas` apply, by models."""
         parts = (
             explainer.collect_applicable(schemas, value) if isinstance(value, (dict, list)) else []
         )
         if isinstance(value, dict):
             return {
-                name: self._modelled(
+                name: self._fill_model(
                     [held for part in parts for held in explainer.find_properties(part, name)],
                     inner,
                     explainer,
@@ -291,19 +306,19 @@ class _Models:
             }
         if isinstance(value, list):
             return [
-                self._modelled([find_element(part, index) for part in parts], inner, explainer)
+                self._fill_model([find_element(part, index) for part in parts], inner, explainer)
                 for index, inner in enumerate(value)
             ]
         return value
 
-    def _modelled(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
-        """`value` as the model of the first of its schemas that has one."""
-        inside = self._inside(schemas, value, explainer)
+    def _fill_model(self, schemas: list[Subschema], value: Json, explainer: Explainer) -> Json:
+        """Return `value` as the model of the first of its schemas that has one."""
+        inside = self._fill_inside(schemas, value, explainer)
         parts = explainer.collect_applicable(schemas, value) if isinstance(value, dict) else ()
         name = next((self._names[id(part)] for part in parts if id(part) in self._names), None)
         if name is None:
             return inside
-        # Made without asking anyone again.
+        # Without validating again.
         model = self._models[name]
         fields = {field.alias or name: name for name, field in model.model_fields.items()}
         known = {fields[name]: inner for name, inner in inside.items() if name in fields}
@@ -312,46 +327,46 @@ class _Models:
         return made
 
 
-class _Part(BaseModel):
-    """What all models share: other properties are kept, and no name is reserved."""
+class _ArgumentsModel(BaseModel):
+    """A base of all models: other properties are kept, and no name is reserved."""
 
     model_config = ConfigDict(extra="allow", protected_namespaces=())
 
 
-def _advertising(schema: Mapping[str, Json]) -> type[BaseModel]:
-    """A base whose own JSON Schema is `schema`, because pydantic could not say it exactly."""
+def _advertise(schema: Mapping[str, Json]) -> type[BaseModel]:
+    """Return a base whose own JSON Schema is `schema`, which pydantic could not express exactly."""
 
-    class Advertising(_Part):
+    class Advertising(_ArgumentsModel):
         @classmethod
         def model_json_schema(cls, *_: object, **__: object) -> dict[str, Json]:
-            """The author's schema."""
-            own: dict[str, Json] = copied(schema, Limits().json_depth)
+            """Return the author's schema."""
+            own: dict[str, Json] = copy_json(schema, Limits().json_depth)
             return own
 
     return Advertising
 
 
-def plain(value: Json) -> Json:
-    """`value` with their arguments in place of the models in it."""
+def unwrap_models(value: Json) -> Json:
+    """Replace the models in `value` by their arguments."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True, exclude_unset=True)
     if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
-    return [plain(inner) for inner in value] if isinstance(value, list) else value
+        return {name: unwrap_models(inner) for name, inner in value.items()}
+    return [unwrap_models(inner) for inner in value] if isinstance(value, list) else value
 
 
 _NOT_OF_A_WORD = compile_pattern(r"\W")
 _PLAIN_WORD = compile_pattern(r"[A-Za-z0-9]+")
 
 
-def _union(hints: list[Hint]) -> Hint:
+def _build_union(hints: list[Hint]) -> Hint:
     return Any if Any in hints or not hints else Union[tuple(hints)]  # noqa: UP007 - made as we go
 
 
-def _field_names(properties: Iterable[str]) -> dict[str, str]:
-    """The field name of each property: `from` → `from_`, `_x` → `x`, `a-b` → `a_b`."""
+def _choose_field_names(properties: Iterable[str]) -> dict[str, str]:
+    """Choose the field name of each property: `from` → `from_`, `_x` → `x`, `a-b` → `a_b`."""
     properties = list(properties)
-    # A property that can keep its name has the better right to it.
+    # First the properties that can keep their names.
     names = {name: name for name in properties if _is_usable(name)}
     taken = set(names)
     for name in properties:
@@ -366,12 +381,11 @@ def _field_names(properties: Iterable[str]) -> dict[str, str]:
 
 
 def _is_parameter(name: str) -> bool:
-    """Whether a function can have a parameter called `name`."""
     return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def camel_case(text: str) -> str:
-    """`text` as part of a class name: `flight_tracker` and `flight-tracker` → `FlightTracker`."""
+    """Convert `text` to part of a class name: `flight_tracker` → `FlightTracker`."""
     words = _PLAIN_WORD.findall(anyascii(text))
     joined = "".join(word[0].upper() + word[1:] for word in words)
     return "_" + joined if joined[:1].isdigit() else joined

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TypeAlias
 
-from widgetd.schema.document import Document
+from widgetd.schema.document import SchemaDocument
 from widgetd.schema.engine import LeafValidator
 from widgetd.schema.json_values import Json
 from widgetd.schema.keywords import Subschema, list_required
@@ -29,7 +29,7 @@ MISFIT = 1_000
 
 
 def pick_most_telling(
-    document: Document, parts: Sequence[Subschema], value: Json, branches: Sequence[Faults]
+    document: SchemaDocument, parts: Sequence[Subschema], value: Json, branches: Sequence[Faults]
 ) -> Faults:
     """Return the faults that explain best why `value` fits none of the alternatives `parts`.
 
@@ -80,7 +80,7 @@ class Alternatives:
     """Compares values with the alternatives of one schema; caches the surface of each."""
 
     def __init__(
-        self, document: Document, leaves: LeafValidator, budget: ExplanationBudget
+        self, document: SchemaDocument, leaves: LeafValidator, budget: ExplanationBudget
     ) -> None:
         self._document = document
         self._leaves = leaves
@@ -100,9 +100,9 @@ class Alternatives:
                     misfit = self._measure_misfit(part, value)
                     if misfit < least:
                         best, least = part, misfit
-                if not least or self._budget.exhausted:
+                if not least or self._budget.is_exhausted:
                     break
-            decided = least < MISFIT or self._budget.exhausted
+            decided = least < MISFIT or self._budget.is_exhausted
             self._likeliest[key] = ([best] if decided else parts, value)
         return self._likeliest[key][0]
 
@@ -116,7 +116,7 @@ class Alternatives:
                 continue
             # A null in an optional property says nothing.
             if value[name] is not None or any(name in list_required(p, value) for p in parts):
-                keyword = self._leaves.failing(part, value[name])
+                keyword = self._leaves.find_failing(part, value[name])
                 if keyword in DISCRIMINATORS:
                     return ArgumentFault((name, ()), keyword, value[name], part)
         return None
@@ -127,7 +127,7 @@ class Alternatives:
             return 0 if schema else MISFIT
         lacking = 0
         for part in self._read_surface(schema)[0]:
-            if self._leaves.failing(part, value):
+            if self._leaves.find_failing(part, value):
                 return MISFIT
             if isinstance(value, dict):
                 lacking += sum(name not in value for name in list_required(part, value))

@@ -1,6 +1,6 @@
-"""Compile a widget's `jsonSchema`, and hold a caller's arguments to it.
+"""Compile a widget's `jsonSchema` and validate a caller's arguments.
 
-The library decides; what a caller did wrong is found by `explain`, within a budget.
+The library decides; `explain` finds out, within a budget, what a caller did wrong.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from functools import cached_property
 from widgetd.errors import CallError, InvalidArgument
 from widgetd.limits import Limits
 from widgetd.schema.coerce import coerce
-from widgetd.schema.defaults import filled
-from widgetd.schema.document import Document, read_document
-from widgetd.schema.engine import IsValid, Work, compiled, part_validator, refuse_patterns
+from widgetd.schema.defaults import fill_defaults
+from widgetd.schema.document import SchemaDocument, read_document
+from widgetd.schema.engine import IsValid, Work, compile_part, compile_validator, refuse_patterns
 from widgetd.schema.explain import Explainer
 from widgetd.schema.json_values import (
     Json,
-    copied,
+    copy_json,
     count_nulls,
-    dotted,
     error_at,
+    find_non_json,
     is_json,
-    not_json,
+    is_too_deep,
+    join_path,
     size,
-    too_deep,
 )
 from widgetd.schema.keywords import Subschema, list_types
 from widgetd.schema.limits import LIMITS, ExplanationBudget
@@ -35,17 +35,17 @@ from widgetd.schema.phrase import (
     build_argument_error,
     shorten_json,
 )
-from widgetd.schema.sampling.sample import sample, smallest
-from widgetd.schema.unsatisfiable import unsatisfiable
+from widgetd.schema.sampling.sample import make_smallest, sample
+from widgetd.schema.unsatisfiable import find_contradiction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """Arguments that the schema admits.
+class ValidArguments:
+    """Valid arguments.
 
     Attributes:
-        arguments: As they came, or coerced.
-        coerced: One sentence for each value that was read in another way.
+        arguments: As they were sent, or coerced.
+        coerced: One sentence for each coerced value.
     """
 
     arguments: dict[str, Json]
@@ -53,16 +53,20 @@ class Checked:
 
 
 class Schema:
-    """An argument schema, ready to decide; made by `compile_schema`.
+    """A compiled argument schema, made by `compile_schema`.
 
     Attributes:
-        advertised: The author's schema verbatim, with `type` and `properties` at
-            the root where they were missing.
+        advertised: The author's schema verbatim, with `type` and `properties` added at the root if
+            they were missing.
         document: The same schema, its references resolved.
     """
 
     def __init__(
-        self, advertised: Mapping[str, Json], document: Document, is_valid: IsValid, limits: Limits
+        self,
+        advertised: Mapping[str, Json],
+        document: SchemaDocument,
+        is_valid: IsValid,
+        limits: Limits,
     ) -> None:
         self.advertised = advertised
         self.document = document
@@ -73,9 +77,9 @@ class Schema:
         self._part_validators: dict[int, IsValid | None] = {}
 
     def admits(self, arguments: Json) -> bool:
-        """Whether `arguments` fit, exactly as the schema's draft says.
+        """Return whether `arguments` are valid, exactly as the schema's draft defines it.
 
-        What could not be decided soon does not fit.
+        Arguments that would take too long to validate are not.
         """
         return (
             isinstance(arguments, dict)
@@ -91,22 +95,22 @@ class Schema:
         strict: bool = False,
         sensitive: Collection[str] = (),
         example: Callable[[], Mapping[str, Json] | None] | None = None,
-    ) -> Checked:
-        """`arguments` as the schema admits them, coerced where that is needed and enough.
+    ) -> ValidArguments:
+        """Validate `arguments`, and coerce them if that makes them valid.
 
         Args:
-            arguments: What came, never changed.
-            strict: Whether nothing is coerced.
-            sensitive: Dotted paths of properties whose values are never shown.
-            example: The author's own arguments, for an error to end with.
+            arguments: The caller's; never changed.
+            strict: Do not coerce.
+            sensitive: Dotted paths of properties whose values must not appear in an error.
+            example: Returns the author's own arguments, for the end of an error.
 
         Raises:
-            CallError: They do not fit (W2002), nest too deeply (W2003), or are too many to be
-                held to this schema (W2011).
+            CallError: They are invalid (W2002), nest too deeply (W2003), or are too many to
+                validate against this schema (W2011).
         """
         if self.admits(arguments):
-            return Checked(arguments=arguments)
-        refuse_what_is_not_json(arguments, self._limits.json_depth)
+            return ValidArguments(arguments=arguments)
+        refuse_non_json(arguments, self._limits.json_depth)
         if self._work.is_too_much(arguments):
             count = size(arguments, LIMITS.validation_values)
             raise CallError(
@@ -122,10 +126,10 @@ class Schema:
             explainer = self.explainer(LIMITS.explanation_units + LIMITS.units_per_null * nulls)
             arguments, coerced, faults = coerce(arguments, explainer, self.admits)
             if coerced:
-                return Checked(arguments=arguments, coerced=coerced)
-        if explainer.exhausted:
+                return ValidArguments(arguments=arguments, coerced=coerced)
+        if explainer.is_exhausted:
             budget = ExplanationBudget(LIMITS.guess_units)
-            guesses = Explainer(self.document, self.part_validator, budget, greedy=True)
+            guesses = Explainer(self.document, self.compile_part, budget, greedy=True)
             faults = guesses.find_faults(self.document.root, arguments) or faults
         faults = faults or (build_unexplained(self.document.root, arguments),)
         raise build_argument_error(
@@ -133,7 +137,7 @@ class Schema:
             faults,
             sensitive=sensitive,
             examples=self._examples(example() if example else None),
-            more=explainer.exhausted or len(faults) >= LIMITS.faults,
+            more=explainer.is_exhausted or len(faults) >= LIMITS.faults,
         )
 
     def _examples(self, authors: Mapping[str, Json] | None) -> Iterator[ExampleArguments]:
@@ -144,31 +148,31 @@ class Schema:
             yield ExampleArguments(name=name, arguments=self.smallest, admits=self.admits)
 
     def with_defaults(self, arguments: dict[str, Json]) -> dict[str, Json]:
-        """`arguments` with the schema's defaults where properties are absent, at any depth."""
+        """Return `arguments` with the schema's defaults for absent properties, at any depth."""
         if not self._has_defaults:
             return arguments
-        return filled(self.explainer(LIMITS.defaults_units), self.document.root, arguments)
+        return fill_defaults(self.explainer(LIMITS.defaults_units), self.document.root, arguments)
 
     @cached_property
     def smallest(self) -> dict[str, Json] | None:
-        """The smallest arguments that fit; `None` where none were found."""
-        return smallest(self)
+        """The smallest valid arguments; None if none were found."""
+        return make_smallest(self)
 
     @cached_property
     def telling(self) -> dict[str, Json] | None:
-        """The smallest arguments without an empty list among them, where there are such."""
+        """The smallest valid arguments without an empty list, or else `smallest`."""
         if self.smallest and [] in self.smallest.values():
             return sample(self, state="required") or self.smallest
         return self.smallest
 
     def explainer(self, units: int = LIMITS.explanation_units) -> Explainer:
-        """What says whether and why values do not fit this schema's parts, within a budget."""
-        return Explainer(self.document, self.part_validator, ExplanationBudget(units))
+        """Return a new explainer of this schema with a budget of `units`."""
+        return Explainer(self.document, self.compile_part, ExplanationBudget(units))
 
-    def part_validator(self, part: Subschema) -> IsValid | None:
-        """What decides about `part` of this schema, compiled on first use; None where it cannot."""
+    def compile_part(self, part: Subschema) -> IsValid | None:
+        """Compile the validator of `part` on first use; return None if it cannot be compiled."""
         if id(part) not in self._part_validators:
-            self._part_validators[id(part)] = part_validator(self.document, part)
+            self._part_validators[id(part)] = compile_part(self.document, part)
         return self._part_validators[id(part)]
 
 
@@ -177,45 +181,46 @@ def build_unexplained(schema: Subschema, value: Json) -> ArgumentFault:
     return ArgumentFault((), "", value, schema, "an object that fits the input schema")
 
 
-def refuse_what_is_not_json(arguments: Json, deepest: int = Limits().json_depth) -> None:
-    """Refuse what no JSON text could have brought.
+def refuse_non_json(arguments: Json, deepest: int = Limits().json_depth) -> None:
+    """Refuse arguments that no JSON text can express.
 
     Raises:
-        CallError: `arguments` nest too deeply (W2003), or hold what JSON cannot say (W2002).
+        CallError: `arguments` nest too deeply (W2003), or contain a value that JSON has no text for
+            (W2002).
     """
     if is_json(arguments, deepest):
         return
-    if too_deep(arguments, deepest):
+    if is_too_deep(arguments, deepest):
         raise CallError("W2003", f"the arguments nest deeper than {deepest} levels")
-    if found := not_json(arguments):
-        path, got = dotted(found[0]), found[1]
+    if found := find_non_json(arguments):
+        path, got = join_path(found[0]), found[1]
         argument = InvalidArgument(path=path, expected="a JSON value", got=got)
         raise CallError("W2002", str(argument), path=path, invalid_arguments=(argument,))
 
 
 def compile_schema(schema: Mapping[str, Json] | bool, *, limits: Limits | None = None) -> Schema:
-    """Make `schema` ready to decide about arguments.
+    """Compile `schema` for validating arguments.
 
     Raises:
         WidgetError: It cannot be used (W1103, W1104, W1201 to W1207); `at` points into `schema`.
     """
     limits = limits or Limits()
-    verbatim = copied(schema, limits.json_depth)
+    verbatim = copy_json(schema, limits.json_depth)
     if not isinstance(verbatim, dict):
         raise error_at("W1204", "", f"the schema is {verbatim}", 'write {"type": "object", …}')
     document = read_document(verbatim, limits)
     refuse_patterns(document)
-    is_valid = compiled(verbatim)
+    is_valid = compile_validator(verbatim)
     if list_types(document.root) not in ((), ("object",)):
-        said = shorten_json(document.root["type"], 80)
+        types = shorten_json(document.root["type"], 80)
         advice = 'write "type": "object", and what is wanted as one of its properties'
-        raise error_at("W1204", "/type", f"the arguments are said to be {said}", advice)
-    if reason := unsatisfiable(document):
+        raise error_at("W1204", "/type", f"the arguments are said to be {types}", advice)
+    if reason := find_contradiction(document):
         raise error_at("W1207", reason.at, reason.problem, "let some arguments fit")
-    return Schema(advertised(verbatim), document, is_valid, limits)
+    return Schema(complete_root(verbatim), document, is_valid, limits)
 
 
-def advertised(schema: Mapping[str, Json]) -> Mapping[str, Json]:
-    """`schema` with `type` and `properties` at the root, where they were missing."""
+def complete_root(schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Add `type` and `properties` to the root of `schema` if they are missing."""
     typed = schema if "type" in schema else {"type": "object", **schema}
     return {**typed, "properties": typed.get("properties", {})}

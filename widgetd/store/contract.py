@@ -16,7 +16,7 @@ import orjson
 from orjson import Fragment
 
 from widgetd.errors import CallError
-from widgetd.schema.json_values import exact, to_json
+from widgetd.schema.json_values import copy_exact, to_json
 from widgetd.widget.actions import has_actions
 
 Clock = Callable[[], float]
@@ -111,7 +111,7 @@ class StoredRender:
 
     def json(self) -> bytes:
         """The render as it is kept, in this process and on a server that replicas share."""
-        return exact(
+        return copy_exact(
             orjson.dumps(
                 {
                     # First, so that two versions differ in their first bytes, see `HEAD_BYTES`.

@@ -12,7 +12,7 @@ from secrets import token_urlsafe
 from typing import Any, Literal
 
 from widgetd.errors import CallError
-from widgetd.schema.json_text import NotJsonError, parse_sent
+from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import to_json
 from widgetd.text_search import compile_pattern
 
@@ -44,7 +44,7 @@ class Answer:
         """
         try:
             if self.kind == "json":
-                return parse_sent(self.content)
+                return parse_json(self.content)
         except NotJsonError:
             pass
         raise CallError("W5006", f"the answer of the upstream '{upstream}' is not JSON")
@@ -102,7 +102,7 @@ def _of_blocks(blocks: list[Any], upstream: str) -> Answer:
     # A lone surrogate can come in JSON, and stands in no text that could be sent on.
     text = "\n".join(texts).encode("utf-8", "replace")
     try:
-        parse_sent(text)
+        parse_json(text)
     except NotJsonError:
         return Answer(kind="text", content=text)
     return Answer(kind="json", content=text)

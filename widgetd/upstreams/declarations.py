@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from widgetd.errors import ConfigError, WidgetError
 from widgetd.limits import Limits
 from widgetd.redaction import SecretUrl, conceal
-from widgetd.schema.json_text import parse
+from widgetd.schema.json_text import parse_file
 from widgetd.text_search import Match, compile_pattern, did_you_mean
 from widgetd.upstreams.limits import LIMITS
 from widgetd.upstreams.openapi import document_of_endpoints, parse_document, reduce_document
@@ -169,7 +169,7 @@ def _from_toml(text: str, path: Path) -> Mapping[str, Any]:
 def _from_json(text: str, path: Path) -> Mapping[str, Any]:
     """The tables of another host's file, in our words; what only that host knows is left out."""
     try:
-        found = parse(text.encode(), Limits())
+        found = parse_file(text.encode(), Limits())
     except WidgetError as error:
         line, problem = error.finding.line or 1, error.finding.problem
         # What a sentence about the text repeats of it might be a secret.

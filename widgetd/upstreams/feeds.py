@@ -22,9 +22,9 @@ import orjson
 
 from widgetd.errors import CallError
 from widgetd.render.feeds import Filled
-from widgetd.schema.json_text import NotJsonError, parse_sent
-from widgetd.schema.json_values import exact, to_json
-from widgetd.schema.validator import Checked
+from widgetd.schema.json_text import NotJsonError, parse_json
+from widgetd.schema.json_values import copy_exact, to_json
+from widgetd.schema.validator import ValidArguments
 from widgetd.store.contract import Answers
 from widgetd.store.factory import local_store
 from widgetd.upstreams.answers import Answer
@@ -80,7 +80,7 @@ class _Flight:
     error: CallError | None = None
 
 
-def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) -> Checked:
+def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path) -> ValidArguments:
     """What `widget` is drawn with, by upstreams that are connected for this alone.
 
     Raises:
@@ -89,7 +89,7 @@ def filled_once(widget: Widget, feed: Feed, asked: Mapping[str, Any], file: Path
     """
     upstreams = Upstreams(file, is_logged=False)
 
-    async def fill() -> Checked:
+    async def fill() -> ValidArguments:
         feeds = UpstreamFeeds(upstreams, local_store().answers)
         async with while_running(upstreams.run):
             return (await feeds.fill(widget, feed, asked, strict=False)).checked
@@ -212,8 +212,8 @@ class UpstreamFeeds:
         if found is None:
             return None
         try:
-            value = parse_sent(found)
-            return Kept(at=float(value["at"]), content=exact(to_json(value["answer"])), ms=0.0)
+            value = parse_json(found)
+            return Kept(at=float(value["at"]), content=copy_exact(to_json(value["answer"])), ms=0.0)
         except (NotJsonError, KeyError, TypeError, ValueError):
             return None  # of a release that writes otherwise
 
@@ -232,25 +232,25 @@ class UpstreamFeeds:
         return kept
 
     async def _made(
-        self, key: str, kept: Kept, widget: Widget, feed: Feed, asked: Checked
-    ) -> Checked:
+        self, key: str, kept: Kept, widget: Widget, feed: Feed, asked: ValidArguments
+    ) -> ValidArguments:
         """What this widget makes of an answer; a copy, which a template may do with as it likes."""
         which = _of(widget, asked.arguments)
         ready = kept.made.get(which)
         if ready is not None:
-            return Checked(arguments=orjson.loads(ready), coerced=asked.coerced)
+            return ValidArguments(arguments=orjson.loads(ready), coerced=asked.coerced)
         # The rest stays in the loop: a schema checks one value at a time.
-        answer = await run_sized(len(kept.content), parse_sent, kept.content)
+        answer = await run_sized(len(kept.content), parse_json, kept.content)
         made = feed.filled(asked.arguments, answer)
         held = self._held.get(key) is kept
         before = kept.size
-        kept.made[which] = exact(to_json(made.arguments))
+        kept.made[which] = copy_exact(to_json(made.arguments))
         if len(kept.made) > MOST_MADE:
             kept.made.popitem(last=False)
         if held:
             self.held_bytes += kept.size - before
             self._make_room()
-        return Checked(arguments=made.arguments, coerced=(*asked.coerced, *made.coerced))
+        return ValidArguments(arguments=made.arguments, coerced=(*asked.coerced, *made.coerced))
 
     def _stale(self, feed: Feed, key: str, error: CallError) -> Kept | None:
         kept = self._held.get(key)
@@ -289,4 +289,4 @@ def _of(widget: Widget, asked: Mapping[str, Any]) -> str:
 def _json_of(answer: Answer, upstream: str) -> bytes:
     """Return an answer as JSON, or raise W5006."""
     answer.value(upstream)
-    return exact(answer.content)
+    return copy_exact(answer.content)

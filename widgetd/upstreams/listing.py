@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from widgetd.limits import Limits
-from widgetd.schema.json_values import too_deep
+from widgetd.schema.json_values import is_too_deep
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
 from widgetd.widget.document import READ_BY_MODELS
@@ -138,7 +138,7 @@ def _description(text: str) -> str:
 
 def _schema_json(schema: dict[str, Any]) -> bytes | None:
     """Return a schema as JSON, its texts cleaned; None where it cannot be used."""
-    if schema.get("type", "object") != "object" or too_deep(schema, Limits().json_depth):
+    if schema.get("type", "object") != "object" or is_too_deep(schema, Limits().json_depth):
         return None
     try:
         size = len(orjson.dumps(schema))

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from widgetd.schema.json_values import too_deep
+from widgetd.schema.json_values import is_too_deep
 from widgetd.text_search import compile_pattern
 from widgetd.upstreams.limits import LIMITS
 
@@ -34,7 +34,7 @@ def parse_document(text: str) -> dict[str, Any] | None:
         return None
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
         return None
-    return None if too_deep(document, LIMITS.document_depth) else document
+    return None if is_too_deep(document, LIMITS.document_depth) else document
 
 
 def reduce_document(document: Mapping[str, Any], *, only_reading: bool) -> dict[str, Any]:

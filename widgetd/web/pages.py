@@ -23,7 +23,7 @@ from widgetd.mcp.http_calls import keep_render, update_kept
 from widgetd.mcp.login import reason_of
 from widgetd.mcp.server import Server
 from widgetd.observe.status import Health, readiness, status
-from widgetd.schema.json_text import NotJsonError, parse_sent
+from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.schema.json_values import kind
 from widgetd.web.app import routes
 from widgetd.web.cross_site import CrossSiteGuard
@@ -157,7 +157,7 @@ async def _body(request: Request) -> bytes:
 def _object(body: bytes) -> Mapping[str, Any]:
     """The body as an object; raises W2009 where it is none."""
     try:
-        given = parse_sent(body)
+        given = parse_json(body)
     except NotJsonError as error:
         raise CallError("W2009", f"expected a JSON object, got no JSON ({error})") from None
     if not isinstance(given, dict):

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from widgetd.limits import AT_WORK, Limits
-from widgetd.schema.json_text import decode, parse
+from widgetd.schema.json_text import decode, parse_file
 from widgetd.schema.json_values import error_at, kind
 from widgetd.text_search import compile_pattern, nearest
 from widgetd.widget.hidden_characters import visible_within
@@ -197,7 +197,7 @@ def read_document(content: bytes, limits: Limits) -> Document:
     Raises:
         WidgetError: It cannot be used as it stands; the finding says where.
     """
-    document = Document(content=parse(content, limits))
+    document = Document(content=parse_file(content, limits))
     file, has_view = document.content, bool(document.view.strip())
     for key in REQUIRED:
         if key not in file and not (key == "template" and has_view):

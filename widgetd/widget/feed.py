@@ -14,7 +14,7 @@ from typing import Any
 from widgetd.errors import CallError
 from widgetd.limits import Limits
 from widgetd.schema.json_values import error_at
-from widgetd.schema.validator import Checked, Schema, compile_schema
+from widgetd.schema.validator import Schema, ValidArguments, compile_schema
 from widgetd.widget.query import Query, compile_queries
 from widgetd.widget.sidecar import FeedPart
 
@@ -53,7 +53,7 @@ class Feed:
         made = {name: query.find(dict(asked)) for name, query in self.arguments.items()}
         return {name: value for name, value in made.items() if value is not None}
 
-    def filled(self, asked: Mapping[str, Any], answer: Any) -> Checked:
+    def filled(self, asked: Mapping[str, Any], answer: Any) -> ValidArguments:
         """The widget's arguments: what was asked, and over it what the answer says.
 
         Raises:

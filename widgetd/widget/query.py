@@ -19,7 +19,7 @@ from jmespath.visitor import TreeInterpreter
 
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_values import copied, count_nodes, pointer, size, too_deep
+from widgetd.schema.json_values import copy_json, count_nodes, is_too_deep, pointer, size
 from widgetd.template.budget import UNFIT
 
 LONGEST = 4096
@@ -57,10 +57,10 @@ class Query:
             raise _failed(self.text, f"it takes more than {MOST:,} steps") from None
         # In this order: what is shared is looked at as if it were not, and may be wide, too.
         is_large = count_nodes(found, MOST) > MOST or size(found, MOST) > MOST
-        if is_large or too_deep(found, Limits().json_depth):
+        if is_large or is_too_deep(found, Limits().json_depth):
             raise _failed(self.text, f"it finds more than {MOST:,} values")
         try:
-            return copied(found, Limits().json_depth)
+            return copy_json(found, Limits().json_depth)
         except WidgetError:
             raise _failed(self.text, "it finds what is no JSON") from None
 

@@ -24,8 +24,8 @@ from pydantic import BaseModel
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.limits import AT_WORK, Limits
 from widgetd.schema.json_text import FROM_JSX, is_jsx
-from widgetd.schema.pydantic_model import json_schema_to_pydantic, plain, signature_of
-from widgetd.schema.validator import Checked, Schema, advertised, compile_schema
+from widgetd.schema.pydantic_model import build_signature, json_schema_to_pydantic, unwrap_models
+from widgetd.schema.validator import Schema, ValidArguments, compile_schema, complete_root
 from widgetd.template import Template, compile_template
 from widgetd.text_search import compile_pattern
 from widgetd.widget.action_checks import Checks, compile_checks
@@ -215,7 +215,7 @@ class Widget:
         if self.definition.sidecar.feed is not None and self.feed is not None:
             return self.feed.asked.advertised
         written = None if "schema" in vars(self) else self.definition.schema
-        return self.schema.advertised if written is None else advertised(written)
+        return self.schema.advertised if written is None else complete_root(written)
 
     @property
     def description(self) -> str:
@@ -348,7 +348,7 @@ class Widget:
         """
         return self.draw(self.check(arguments, strict=strict), identity=identity)
 
-    def check(self, arguments: Mapping[str, Any], *, strict: bool = False) -> Checked:
+    def check(self, arguments: Mapping[str, Any], *, strict: bool = False) -> ValidArguments:
         """`arguments` as the author's schema admits them.
 
         Raises:
@@ -361,7 +361,7 @@ class Widget:
             example=lambda: self._authors,
         )
 
-    def draw(self, checked: Checked, *, identity: str = "") -> Render:
+    def draw(self, checked: ValidArguments, *, identity: str = "") -> Render:
         """Render arguments that were checked.
 
         Raises:
@@ -420,11 +420,11 @@ class Widget:
         self, convert: Callable[[dict[str, Any]], Any], returns: object
     ) -> Callable[..., Any]:
         def call(**arguments: Any) -> Any:
-            return convert(self.call(plain(arguments)).tree)
+            return convert(self.call(unwrap_models(arguments)).tree)
 
         call.__name__ = self.definition.component
         call.__doc__ = self.description
-        signature = signature_of(self.Arguments).replace(return_annotation=returns)
+        signature = build_signature(self.Arguments).replace(return_annotation=returns)
         call.__signature__ = signature  # type: ignore[attr-defined]  # functions take any attribute
         call.__annotations__ = {
             **{name: given.annotation for name, given in signature.parameters.items()},

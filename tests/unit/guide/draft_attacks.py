@@ -19,7 +19,7 @@ from tests.limited import try_each
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit
 from widgetd.guide.drafts import Drafts
-from widgetd.schema.json_text import NotJsonError, parse_sent
+from widgetd.schema.json_text import NotJsonError, parse_json
 
 BAD = Path(__file__).parents[2] / "widgets" / "bad"
 
@@ -30,7 +30,7 @@ def drafts() -> Iterator[tuple[str, dict[str, Any]]]:
     contents += [(path.stem, path.read_bytes()) for path in sorted(BAD.glob("*.widget"))]
     for name, content in contents:
         try:
-            sent = parse_sent(content)
+            sent = parse_json(content)
         except NotJsonError:
             continue
         if isinstance(sent, dict):

@@ -323,7 +323,7 @@ def test_hundreds_of_nulls_are_read_as_absent_and_their_number_is_no_way_to_much
             asked += 1
             return super().find_faults(part, value)
 
-    explainer = Counting(schema.document, schema.part_validator)
+    explainer = Counting(schema.document, schema.compile_part)
     _, told, _ = coerce({"x": [{"a": None} for _ in range(50_000)]}, explainer, schema.admits)
 
     assert result.arguments == {"x": [{}] * 300}

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from widgetd.errors import WidgetError
 from widgetd.limits import Limits
-from widgetd.schema.json_text import excerpt, key_offsets, line_and_column, parse, places
+from widgetd.schema.json_text import (
+    excerpt,
+    find_key_offsets,
+    iterate_places,
+    line_and_column,
+    parse_file,
+)
 from widgetd.schema.json_values import pointer
 
 LIMITS = Limits(file_bytes=1000, json_depth=4)
@@ -18,7 +24,7 @@ LIMITS = Limits(file_bytes=1000, json_depth=4)
 
 def fault(content: bytes, limits: Limits = LIMITS) -> tuple[str, str, int | None, int | None]:
     with pytest.raises(WidgetError) as caught:
-        parse(content, limits)
+        parse_file(content, limits)
     finding = caught.value.finding
     return finding.code, finding.problem, finding.line, finding.column
 
@@ -85,7 +91,7 @@ def test_a_number_of_more_digits_than_python_reads_is_refused_where_it_stands() 
     ],
 )
 def test_what_is_strict_json_is_read(content: bytes, value: dict[str, Any]) -> None:
-    assert parse(content, LIMITS) == value
+    assert parse_file(content, LIMITS) == value
 
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -102,14 +108,14 @@ def test_whatever_json_can_say_is_read_as_it_was_written(
 ) -> None:
     written = json.dumps(value, ensure_ascii=ascii_only).encode()
 
-    assert parse(written, Limits()) == value
+    assert parse_file(written, Limits()) == value
 
 
 @given(st.binary() | st.text().map(str.encode))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     code = ""
     try:
-        assert isinstance(parse(content, Limits()), dict)
+        assert isinstance(parse_file(content, Limits()), dict)
     except WidgetError as error:
         code = error.finding.code
 
@@ -117,9 +123,9 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
 
 
 def test_the_limit_on_depth_counts_objects_and_lists() -> None:
-    assert parse(b'{"a":[{"b":[1]}]}', LIMITS) == {"a": [{"b": [1]}]}
+    assert parse_file(b'{"a":[{"b":[1]}]}', LIMITS) == {"a": [{"b": [1]}]}
     assert fault(b'{"a":[{"b":[{}]}]}')[0] == "W1103"
-    assert math.isfinite(parse(b'{"a":1e300}', LIMITS)["a"])
+    assert math.isfinite(parse_file(b'{"a":1e300}', LIMITS)["a"])
 
 
 TEXT = """{
@@ -130,7 +136,7 @@ TEXT = """{
 
 
 def located(text: str, at: str) -> tuple[int, int] | None:
-    offset = key_offsets(text).get(at)
+    offset = find_key_offsets(text).get(at)
     return None if offset is None else line_and_column(text, offset)
 
 
@@ -165,7 +171,7 @@ def test_an_escaped_key_is_found_under_the_name_it_stands_for() -> None:
     "text", ["", "}", "]]", "{]", '{"a"', ":,", '{"a": [1, }', "{,}", '{"a" 1 "b"}']
 )
 def test_text_that_is_no_json_is_walked_all_the_same(text: str) -> None:
-    assert isinstance(list(places(text)), list)
+    assert isinstance(list(iterate_places(text)), list)
 
 
 SMALL_JSON = st.recursive(
@@ -180,7 +186,7 @@ SMALL_JSON = st.recursive(
 @given(SMALL_JSON, st.booleans())
 def test_every_value_has_one_place_and_it_begins_there(value: Any, ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=1)
-    found = {place.pointer: place for place in places(text)}
+    found = {place.pointer: place for place in iterate_places(text)}
 
     assert found.keys() == set(_pointers(value, ()))
     for at, place in found.items():

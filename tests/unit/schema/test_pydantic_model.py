@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from widgetd.errors import WidgetError
-from widgetd.schema.pydantic_model import json_schema_to_pydantic, signature_of
+from widgetd.schema.pydantic_model import build_signature, json_schema_to_pydantic
 
 FLIGHT: dict[str, Any] = {
     "type": "object",
@@ -78,7 +78,7 @@ def test_fields_have_the_types_that_the_schema_says(flight: type[BaseModel]) -> 
 
 
 def test_bounds_lengths_patterns_and_descriptions_are_said(flight: type[BaseModel]) -> None:
-    said = signature_of(flight).parameters
+    said = build_signature(flight).parameters
 
     assert repr(said["number"].annotation) == "typing.Annotated[str, MinLen(min_length=2)]"
     assert repr(said["progress"].annotation) == "typing.Annotated[int, Ge(ge=0), Le(le=100)]"
@@ -200,7 +200,7 @@ def test_a_signature_has_a_keyword_for_each_property_that_can_be_one() -> None:
         "properties": {"number": {"type": "string"}, "a-b": {}, "unit": {"default": "C"}},
         "required": ["number"],
     }
-    signature = signature_of(json_schema_to_pydantic(schema, "Called"))
+    signature = build_signature(json_schema_to_pydantic(schema, "Called"))
 
     kinds = [(name, parameter.kind.name) for name, parameter in signature.parameters.items()]
     assert kinds == [
@@ -280,7 +280,7 @@ def test_a_schema_that_cannot_be_used_makes_no_model() -> None:
 
 
 def test_annotations_are_types_and_not_strings(flight: type[BaseModel]) -> None:
-    annotation = signature_of(flight).parameters["number"].annotation
+    annotation = build_signature(flight).parameters["number"].annotation
 
     assert get_origin(annotation) is Annotated
     assert get_args(annotation)[0] is str

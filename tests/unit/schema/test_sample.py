@@ -10,8 +10,8 @@ import pytest
 
 from tests.corpus import corpus_files, needs_corpus
 from widgetd.schema.phrase import FORMATS
-from widgetd.schema.sampling.pattern_strings import pattern_strings
-from widgetd.schema.sampling.sample import State, sample, smallest
+from widgetd.schema.sampling.pattern_strings import make_pattern_strings
+from widgetd.schema.sampling.sample import State, make_smallest, sample
 from widgetd.schema.validator import Schema, compile_schema
 
 STATES = get_args(State)
@@ -57,7 +57,11 @@ def of_flight(state: State, seed: int = 0) -> dict[str, Any]:
 
 
 def test_the_smallest_example_has_what_is_required_and_reads_well() -> None:
-    assert smallest(FLIGHT) == {"number": "BS 204", "departure": {"city": "Lisbon"}, "legs": []}
+    assert make_smallest(FLIGHT) == {
+        "number": "BS 204",
+        "departure": {"city": "Lisbon"},
+        "legs": [],
+    }
 
 
 def test_required_has_no_optional_property() -> None:
@@ -156,11 +160,11 @@ def test_a_pattern_and_a_length_are_honoured_together() -> None:
 
 @pytest.mark.parametrize("pattern", ["(?=a)b", "(", "[", "a{", "(?<n", "*", "\\", "(" * 9_999])
 def test_nothing_is_made_of_a_pattern_that_is_not_understood(pattern: str) -> None:
-    assert list(pattern_strings(pattern)) in ([], [""])
+    assert list(make_pattern_strings(pattern)) in ([], [""])
 
 
 def test_strings_made_of_nested_repetitions_stay_short() -> None:
-    assert all(len(text) < 5_000 for text in pattern_strings("((((a+)+)+)+){100}"))
+    assert all(len(text) < 5_000 for text in make_pattern_strings("((((a+)+)+)+){100}"))
 
 
 KEYWORDS: list[tuple[Any, Any]] = [
@@ -237,7 +241,7 @@ def test_a_recursion_ends_by_the_shortest_way() -> None:
     )
 
     assert sample(schema, state="full") == {"x": {"next": "Example"}}
-    assert smallest(schema) == {"x": "Example"}
+    assert make_smallest(schema) == {"x": "Example"}
 
 
 def test_alternatives_are_taken_in_turn() -> None:
@@ -252,14 +256,14 @@ def test_alternatives_are_taken_in_turn() -> None:
 @pytest.mark.parametrize("least", [10_001, 10**9, 2**63])
 def test_no_string_is_made_that_would_take_all_memory(least: int) -> None:
     demanding = {"properties": {"x": {"type": "string", "minLength": least}}, "required": ["x"]}
-    assert smallest(compile_schema(demanding)) is None
+    assert make_smallest(compile_schema(demanding)) is None
 
 
 def test_none_says_that_nothing_fitting_was_found() -> None:
     contradiction = {"allOf": [{"pattern": "^a$"}, {"pattern": "^b$"}], "type": "string"}
     schema = compile_schema({"properties": {"x": contradiction}, "required": ["x"]})
 
-    assert smallest(schema) is None
+    assert make_smallest(schema) is None
 
 
 def corpus_schemas() -> list[tuple[str, Schema]]:

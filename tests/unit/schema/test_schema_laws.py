@@ -23,8 +23,8 @@ from tests.unit.schema.schemas import (
 from widgetd.errors import CallError, WidgetError
 from widgetd.schema.engine import OPTIONS
 from widgetd.schema.pydantic_model import json_schema_to_pydantic
-from widgetd.schema.sampling.sample import State, sample, smallest
-from widgetd.schema.validator import Checked, Schema, compile_schema
+from widgetd.schema.sampling.sample import State, make_smallest, sample
+from widgetd.schema.validator import Schema, ValidArguments, compile_schema
 
 STATES = st.sampled_from(get_args(State))
 lawful = settings(
@@ -71,7 +71,7 @@ def test_an_explanation_finds_fault_exactly_where_the_validator_does(
     faults = explainer.find_faults(schema.document.root, arguments)
 
     event(f"admits: {schema.admits(arguments)}")
-    assume(not explainer.exhausted)
+    assume(not explainer.is_exhausted)
     assert (not faults) == schema.admits(arguments)
 
 
@@ -86,7 +86,7 @@ def test_every_rejection_in_every_draft_has_a_sentence_and_a_place_at_which_the_
     faults = explainer.find_faults(schema.document.root, arguments)
 
     event(f"admits: {schema.admits(arguments)}")
-    assume(not explainer.exhausted)
+    assume(not explainer.is_exhausted)
     assert (not faults) == schema.admits(arguments)
     refused = [
         tuple(error.instance_path)
@@ -177,7 +177,7 @@ def test_what_passes_a_check_is_admitted_and_what_does_not_is_told_briefly(
 
     outcome = checked(schema, arguments)
 
-    if isinstance(outcome, Checked):
+    if isinstance(outcome, ValidArguments):
         assert schema.admits(outcome.arguments)
         assert bool(outcome.coerced) != schema.admits(arguments)
     else:
@@ -188,7 +188,7 @@ def test_what_passes_a_check_is_admitted_and_what_does_not_is_told_briefly(
     assert exactly(arguments) == before
 
 
-def checked(schema: Schema, arguments: dict[str, Any]) -> Checked | CallError:
+def checked(schema: Schema, arguments: dict[str, Any]) -> ValidArguments | CallError:
     """What a check comes to."""
     try:
         return schema.check(arguments)
@@ -208,7 +208,7 @@ def test_a_sample_fits_and_is_the_same_each_time(
     event(f"made: {made is not None}")
     assert made is None or schema.admits(made)
     assert made == sample(compile_schema(source), state=state, seed=seed)
-    assert schema.smallest is None or schema.admits(smallest(schema))
+    assert schema.smallest is None or schema.admits(make_smallest(schema))
 
 
 @lawful

@@ -200,7 +200,7 @@ async def test_the_work_of_an_explanation_is_bounded_whatever_the_schema() -> No
 
     explainer.find_faults(schema.document.root, {"x": chain(60, 5)})
 
-    assert explainer.exhausted
+    assert explainer.is_exhausted
     assert "expected" in await soon(schema, {"x": chain(60, 5)})
 
 
@@ -233,7 +233,7 @@ def test_explaining_much_data_ends_when_there_has_been_enough(case: str) -> None
             matches += 1
             return super().matches(pattern, text)
 
-    explainer = Counting(schema.document, schema.part_validator)
+    explainer = Counting(schema.document, schema.compile_part)
     explainer.find_faults(schema.document.root, {"x": value})
 
     assert matches <= LIMITS.explanation_units

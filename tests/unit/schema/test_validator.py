@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from widgetd.errors import CallError, WidgetError
-from widgetd.schema.validator import Checked, compile_schema
+from widgetd.schema.validator import ValidArguments, compile_schema
 
 
 def compiled(**keywords: Any) -> Any:
@@ -394,4 +394,4 @@ def test_arguments_that_are_no_object_are_refused(schema: dict[str, Any]) -> Non
 def test_arguments_that_fit_come_back_as_they_are() -> None:
     arguments = {"x": 1.0, "y": [1, True]}
 
-    assert compile_schema({}).check(arguments) == Checked(arguments=arguments, coerced=())
+    assert compile_schema({}).check(arguments) == ValidArguments(arguments=arguments, coerced=())

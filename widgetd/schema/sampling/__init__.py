@@ -1,1 +1,1 @@
-"""How arguments are made that fit a schema."""
+"""Making arguments that fit a schema."""

@@ -1,7 +1,7 @@
-"""What the keywords of several schemas demand of one value, and strings and numbers that fit.
+"""Combine the keywords of several schemas on one value, and make strings and numbers that fit.
 
-Alternatives and conditions must have been chosen before; what is left are plain
-keywords, of which the tightest counts.
+Alternatives and conditions must have been chosen before; of the plain keywords that are left, the
+tightest counts.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, lcm
 
-from widgetd.schema.json_values import TYPES, Json, identity, is_number
+from widgetd.schema.json_values import TYPES, Json, equality_key, is_number
 from widgetd.schema.keywords import Subschema, list_types
-from widgetd.schema.sampling.pattern_strings import pattern_strings
-from widgetd.schema.sampling.words import LONG, NASTY, formatted, number, word
+from widgetd.schema.sampling.pattern_strings import make_pattern_strings
+from widgetd.schema.sampling.words import LONG, NASTY, choose_number, choose_word, make_formatted
 
 LONG_CHARACTERS = 300
 MOST_CHARACTERS = 4_000
 LONGEST_INTEGER = 2**63
 LONGEST_CHARACTERS = 10_000
-"""Whoever demands a longer string than this gets none: the schema may demand any."""
+"""Longer strings are not made, because a schema may require any length."""
 
-# What gives a type away where none is named.
+# Keywords that reveal the type of a schema that names none.
 KEYWORDS: Mapping[str, frozenset[str]] = {
     "object": frozenset({"properties", "required", "minProperties", "patternProperties"}),
     "array": frozenset({"items", "prefixItems", "contains", "minItems", "uniqueItems"}),
@@ -34,28 +34,28 @@ KEYWORDS: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What the keywords of `parts` say together."""
+    """The combined keywords of `parts`."""
 
     parts: Sequence[Mapping[str, Json]]
 
     def all(self, keyword: str) -> Iterator[Json]:
-        """Every value that `keyword` has."""
+        """Return every value of `keyword`."""
         return (part[keyword] for part in self.parts if keyword in part)
 
     def bounds(self, keyword: str) -> list[float]:
-        """Every number that `keyword` is."""
+        """Return every number that `keyword` is."""
         return [bound for bound in self.all(keyword) if is_number(bound)]
 
     def least(self, keyword: str, otherwise: int = 0) -> int:
-        """The highest of the lower bounds that `keyword` sets."""
+        """Return the highest of the lower bounds that `keyword` sets."""
         return int(max(self.bounds(keyword), default=otherwise))
 
     def most(self, keyword: str, otherwise: int) -> int:
-        """The lowest of the upper bounds that `keyword` sets."""
+        """Return the lowest of the upper bounds that `keyword` sets."""
         return int(min(self.bounds(keyword), default=otherwise))
 
     def types(self) -> tuple[str, ...]:
-        """The types that may stand here, in the author's order; `integer` only where it must."""
+        """Return the admitted types, in the author's order; `integer` only if it must be one."""
         named = [names for part in self.parts if (names := list_types(part))]
         if not named:
             return TYPES
@@ -66,29 +66,31 @@ class Constraints:
         )
 
     def likely_type(self) -> str:
-        """The type that the other keywords are about, where none is named."""
+        """Guess the type from the other keywords, if none is named."""
         keywords = {keyword for part in self.parts for keyword in part}
         return next((kind for kind, its_own in KEYWORDS.items() if keywords & its_own), "string")
 
     def choices(self) -> list[Json] | None:
-        """The values that `enum` and `const` leave; `None` where neither is said."""
+        """Return the values that `enum` and `const` admit; None if neither is there."""
         offers = [*self.all("enum"), *([only] for only in self.all("const"))]
         if not offers:
             return None
-        known = [{identity(choice) for choice in offer} for offer in offers[1:]]
-        return [choice for choice in offers[0] if all(identity(choice) in offer for offer in known)]
+        known = [{equality_key(choice) for choice in offer} for offer in offers[1:]]
+        return [
+            choice for choice in offers[0] if all(equality_key(choice) in offer for offer in known)
+        ]
 
-    def given(self) -> Iterator[Json]:
-        """The values that the author wrote down: examples, then defaults."""
+    def examples(self) -> Iterator[Json]:
+        """Yield the values that the author wrote down: examples, then defaults."""
         for examples in self.all("examples"):
             yield from examples if isinstance(examples, list) else ()
         yield from self.all("default")
 
     def interval(self) -> tuple[float | None, float | None]:
-        """The inclusive bounds of a number; exclusive ones are moved in by a step."""
+        """Return the inclusive bounds of a number; exclusive ones are moved inwards by a step."""
         lows, highs = self.bounds("minimum"), self.bounds("maximum")
         above, below = self.bounds("exclusiveMinimum"), self.bounds("exclusiveMaximum")
-        for part in self.parts:  # draft 4 says only that the bound itself is out
+        for part in self.parts:  # draft 4 marks the bound itself as exclusive
             for exclusive, keyword, bounds in (
                 ("exclusiveMinimum", "minimum", above),
                 ("exclusiveMaximum", "maximum", below),
@@ -96,14 +98,14 @@ class Constraints:
                 if part.get(exclusive) is True and is_number(part.get(keyword)):
                     bounds.append(part[keyword])
         known = [*lows, *highs, *above, *below]
-        # Small enough to stay between different bounds.
+        # Small enough to stay between any two bounds.
         step = min([1, *(abs(a - b) / 4 for a in known for b in known if a != b)])
         low = max([*lows, *(bound + step for bound in above)], default=None)
         high = min([*highs, *(bound - step for bound in below)], default=None)
         return low, high
 
     def step(self, *, whole: bool) -> Fraction | None:
-        """What a number must be a multiple of; `whole` adds that it is an integer."""
+        """Return what a number must be a multiple of; `whole` demands an integer."""
         steps = [Fraction(str(step)) for step in self.all("multipleOf")]
         if whole:
             steps.append(Fraction(1))
@@ -113,8 +115,8 @@ class Constraints:
         return Fraction(lcm(*(int(step * bottom) for step in steps)), bottom)
 
 
-def all_of(schemas: Sequence[Subschema]) -> Subschema:
-    """One schema that says what all of `schemas` say."""
+def combine(schemas: Sequence[Subschema]) -> Subschema:
+    """Return one schema that demands what all of `schemas` demand."""
     if False in schemas:
         return False
     once = list({id(schema): schema for schema in schemas if schema is not True}.values())
@@ -123,46 +125,50 @@ def all_of(schemas: Sequence[Subschema]) -> Subschema:
     return once[0] if once else True
 
 
-def strings(style: str, constraints: Constraints, name: str, ordinal: int) -> Iterator[str]:
-    """Strings for the property `name`, fitted to the lengths, and to what patterns allow."""
+def make_strings(style: str, constraints: Constraints, name: str, ordinal: int) -> Iterator[str]:
+    """Yield strings for the property `name`, fitted to the lengths, and to patterns if possible."""
     least = constraints.least("minLength")
     if least > LONGEST_CHARACTERS:
         return
     most = constraints.most("maxLength", MOST_CHARACTERS)
     if style == "nasty":
-        yield _fitted(NASTY, least, most)
+        yield _fit(NASTY, least, most)
     if style == "long":
-        yield _fitted(LONG, min(most, max(least, LONG_CHARACTERS)), most)
+        yield _fit(LONG, min(most, max(least, LONG_CHARACTERS)), most)
     for known in constraints.all("format"):
-        if text := formatted(str(known), ordinal):
+        if text := make_formatted(str(known), ordinal):
             yield from (text, text + text[-1] * (least - len(text)))
-    yield _fitted(word(name, ordinal), least, most)
+    yield _fit(choose_word(name, ordinal), least, most)
     for pattern in constraints.all("pattern"):
         for other in (ordinal, ordinal + 1, ordinal + 2):
-            yield from pattern_strings(str(pattern), other)
+            yield from make_pattern_strings(str(pattern), other)
     yield from (letter * max(least, 1) for letter in "aA0")
     yield "a" * least
 
 
-def _fitted(text: str, least: int, most: int) -> str:
-    """`text`, repeated or cut, to between `least` and `most` characters."""
+def _fit(text: str, least: int, most: int) -> str:
+    """Repeat or cut `text` to between `least` and `most` characters."""
     if not text or most <= 0:
         return ""
     whole = text if len(text) >= least else (text + " ") * (least // (len(text) + 1) + 1)
     return whole[: min(max(len(text), least), most)]
 
 
-def numbers(constraints: Constraints, name: str, ordinal: int, *, whole: bool) -> Iterator[Json]:
-    """Numbers for the property `name`, within the bounds and on the steps."""
+def make_numbers(
+    constraints: Constraints, name: str, ordinal: int, *, whole: bool
+) -> Iterator[Json]:
+    """Yield numbers for the property `name`, within the bounds and on the steps."""
     low, high = constraints.interval()
     step = constraints.step(whole=whole)
-    for wanted in (number(name, ordinal), low, high, ordinal, 0):
+    for wanted in (choose_number(name, ordinal), low, high, ordinal, 0):
         if wanted is not None:
-            yield _placed(wanted, low, high, step)
+            yield _place_number(wanted, low, high, step)
 
 
-def _placed(wanted: float, low: float | None, high: float | None, step: Fraction | None) -> Json:
-    """The number nearest `wanted` that lies between the bounds and on a step."""
+def _place_number(
+    wanted: float, low: float | None, high: float | None, step: Fraction | None
+) -> Json:
+    """Return the number nearest `wanted` that is within the bounds and on a step."""
     if low is not None and wanted < low:
         wanted = low
     if high is not None and wanted > high:
@@ -172,6 +178,6 @@ def _placed(wanted: float, low: float | None, high: float | None, step: Fraction
     exact = Fraction(str(wanted)) / step
     up = ceil(exact) * step
     placed = up if high is None or up <= high else floor(exact) * step
-    # A larger integer is one that many readers of JSON cannot hold.
+    # Many readers of JSON cannot hold a larger integer.
     is_short = placed.denominator == 1 and abs(placed) < LONGEST_INTEGER
     return int(placed) if is_short else float(placed)

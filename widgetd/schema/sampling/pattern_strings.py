@@ -1,8 +1,7 @@
-"""Make a string that matches a pattern.
+"""Make strings that match a pattern.
 
-Reads the regular expressions that schemas hold in practice: literals, classes,
-groups, alternatives and repetitions. Of what it does not know it makes nothing.
-The caller has the last word on whether a string matches.
+Covers the regular expressions that schemas use in practice: literals, classes, groups,
+alternatives and repetitions. For any other it makes nothing. The caller verifies each string.
 """
 
 from __future__ import annotations
@@ -27,38 +26,38 @@ PROPERTIES = {"L": LETTERS, "Lu": string.ascii_uppercase, "Ll": string.ascii_low
 MOST_REPEATED = 4_096
 SPREADS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
 
-# Given how far to go beyond the fewest repetitions, makes a piece of a string.
+# Makes a piece of a string, with so many repetitions more than the fewest.
 Piece = Callable[[int], str]
 
 
 class _UnknownError(Exception):
-    """The pattern holds something that is not known here."""
+    """The pattern contains something that is not supported here."""
 
 
 @lru_cache(maxsize=1024)
-def pattern_strings(pattern: str, ordinal: int = 0) -> tuple[str, ...]:
-    """Strings that probably match `pattern`, shorter before longer; none if it is not understood.
+def make_pattern_strings(pattern: str, ordinal: int = 0) -> tuple[str, ...]:
+    """Return strings that probably match `pattern`, shorter before longer; none if unsupported.
 
     Another `ordinal` takes other characters and alternatives.
     """
     try:
-        piece = _Reader(pattern, ordinal).read()
+        piece = _PatternReader(pattern, ordinal).read()
     except (_UnknownError, IndexError, ValueError, RecursionError):
         return ()
-    made = dict.fromkeys(piece(spread) for spread in SPREADS)
-    return tuple(text for text in made if len(text) <= MOST_REPEATED)
+    strings = dict.fromkeys(piece(spread) for spread in SPREADS)
+    return tuple(text for text in strings if len(text) <= MOST_REPEATED)
 
 
 @dataclass(slots=True)
-class _Reader:
-    """A recursive descent over the pattern, each part of it made into a piece."""
+class _PatternReader:
+    """A recursive descent parser that turns each part of the pattern into a piece."""
 
     pattern: str
     ordinal: int
     at: int = 0
 
     def read(self) -> Piece:
-        piece = self._alternatives()
+        piece = self._read_alternatives()
         if self.at < len(self.pattern):
             raise _UnknownError
         return piece
@@ -70,111 +69,111 @@ class _Reader:
         self.at += 1
         return self.pattern[self.at - 1]
 
-    def _taken(self, text: str) -> bool:
+    def _accept(self, text: str) -> bool:
         if self.pattern.startswith(text, self.at):
             self.at += len(text)
             return True
         return False
 
-    def _until(self, end: str) -> str:
+    def _take_until(self, end: str) -> str:
         start, self.at = self.at, self.pattern.index(end, self.at) + 1
         return self.pattern[start : self.at - 1]
 
-    def _alternatives(self) -> Piece:
-        branches = [self._sequence()]
-        while self._taken("|"):
-            branches.append(self._sequence())
+    def _read_alternatives(self) -> Piece:
+        branches = [self._read_sequence()]
+        while self._accept("|"):
+            branches.append(self._read_sequence())
         return branches[self.ordinal % len(branches)]
 
-    def _sequence(self) -> Piece:
+    def _read_sequence(self) -> Piece:
         pieces: list[Piece] = []
         while self._peek() not in ("", "|", ")"):
-            pieces.append(self._repeated(self._atom()))
+            pieces.append(self._read_repetition(self._read_atom()))
         return lambda spread: "".join(piece(spread) for piece in pieces)
 
-    def _repeated(self, piece: Piece) -> Piece:
-        if self._taken("*"):
+    def _read_repetition(self, piece: Piece) -> Piece:
+        if self._accept("*"):
             least, most = 0, MOST_REPEATED
-        elif self._taken("+"):
+        elif self._accept("+"):
             least, most = 1, MOST_REPEATED
-        elif self._taken("?"):
+        elif self._accept("?"):
             least, most = 0, 1
         elif self._peek() == "{":
-            least, most = self._counts()
+            least, most = self._read_counts()
         else:
             return piece
-        self._taken("?")
-        # Only the outer of nested repetitions goes further, or the string would grow as a power.
+        self._accept("?")
+        # Only the outermost repetition grows, or nested ones would multiply.
         return lambda spread: piece(0) * min(least + spread, most)
 
-    def _counts(self) -> tuple[int, int]:
+    def _read_counts(self) -> tuple[int, int]:
         self._take()
-        low, comma, high = self._until("}").partition(",")
+        low, comma, high = self._take_until("}").partition(",")
         least = int(low or 0)
         return least, int(high) if high else MOST_REPEATED if comma else least
 
-    def _atom(self) -> Piece:
+    def _read_atom(self) -> Piece:
         character = self._take()
         if character == "(":
-            return self._group()
+            return self._read_group()
         if character == "[":
-            return self._one_of(self._class())
+            return self._pick(self._read_class())
         if character == "\\":
-            return self._escaped()
+            return self._read_escaped()
         if character == ".":
-            return self._one_of(LETTERS)
+            return self._pick(LETTERS)
         if character in "^$":
             return lambda _: ""
         if character in "*+?{}":
             raise _UnknownError
         return lambda _: character
 
-    def _group(self) -> Piece:
-        if self._taken("?<") or self._taken("?P<"):
+    def _read_group(self) -> Piece:
+        if self._accept("?<") or self._accept("?P<"):
             if self._peek() in ("=", "!"):
                 raise _UnknownError
-            self._until(">")
-        elif self._taken("?") and not self._taken(":"):
+            self._take_until(">")
+        elif self._accept("?") and not self._accept(":"):
             raise _UnknownError
-        piece = self._alternatives()
+        piece = self._read_alternatives()
         if self._take() != ")":
             raise _UnknownError
         return piece
 
-    def _escaped(self) -> Piece:
+    def _read_escaped(self) -> Piece:
         character = self._take()
         if character in "bBAzZ":
             return lambda _: ""
-        return self._one_of(self._escape(character))
+        return self._pick(self._read_escape(character))
 
-    def _escape(self, character: str) -> str:
-        """The characters that an escape stands for."""
+    def _read_escape(self, character: str) -> str:
+        """Return the characters that an escape stands for."""
         if character in CLASSES:
             return CLASSES[character]
         if character in CONTROLS:
             return CONTROLS[character]
         if character in "xu":
-            return chr(int(self._digits(2 if character == "x" else 4), 16))
-        if character == "p" and self._taken("{"):
-            name = self._until("}")
+            return chr(int(self._take_digits(2 if character == "x" else 4), 16))
+        if character == "p" and self._accept("{"):
+            name = self._take_until("}")
             return PROPERTIES.get(name) or (string.digits if name[:1] == "N" else LETTERS)
         if character.isalnum():
             raise _UnknownError
         return character
 
-    def _digits(self, count: int) -> str:
-        if self._taken("{"):
-            return self._until("}")
+    def _take_digits(self, count: int) -> str:
+        if self._accept("{"):
+            return self._take_until("}")
         return "".join(self._take() for _ in range(count))
 
-    def _class(self) -> str:
-        negated = self._taken("^")
+    def _read_class(self) -> str:
+        negated = self._accept("^")
         members = ""
-        while not self._taken("]"):
-            first = self._member()
+        while not self._accept("]"):
+            first = self._read_member()
             if len(first) == 1 and self._peek() == "-" and self.pattern[self.at + 1] != "]":
                 self._take()
-                last = self._member()
+                last = self._read_member()
                 members += "".join(map(chr, range(ord(first), min(ord(last), ord(first) + 64) + 1)))
             else:
                 members += first
@@ -182,12 +181,12 @@ class _Reader:
             return "".join(character for character in PRINTABLE if character not in members)
         return members
 
-    def _member(self) -> str:
+    def _read_member(self) -> str:
         character = self._take()
         if character == "\\":
-            return "\b" if self._taken("b") else self._escape(self._take())
+            return "\b" if self._accept("b") else self._read_escape(self._take())
         return character
 
-    def _one_of(self, characters: str) -> Piece:
+    def _pick(self, characters: str) -> Piece:
         chosen = characters[self.ordinal % len(characters)]
         return lambda _: chosen

@@ -1,9 +1,8 @@
-"""Make arguments that fit a schema: for the example in an error, and to try a widget out.
+"""Make arguments that fit a schema: the example in an error, and input for trying a widget out.
 
-Builds from the keywords; where alternatives, conditions or patterns make that
-uncertain it asks an evaluator, and tries again in another way. What is returned fits,
-by the validator's own word; `None` says that nothing fitting was found. The same
-schema, state and seed give the same arguments.
+Builds from the keywords; where alternatives, conditions or patterns make the result uncertain it
+asks an explainer, and tries again in another way. The validator confirms what is returned; None
+means that nothing valid was found. The same schema, state and seed give the same arguments.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from widgetd.schema.document import Document
+from widgetd.schema.document import SchemaDocument
 from widgetd.schema.explain import Explainer
-from widgetd.schema.json_values import TYPES, Json, identity
+from widgetd.schema.json_values import TYPES, Json, equality_key
 from widgetd.schema.keywords import (
     Subschema,
     find_dependent,
@@ -25,8 +24,8 @@ from widgetd.schema.keywords import (
     list_required,
     list_types,
 )
-from widgetd.schema.sampling.constraints import Constraints, all_of, numbers, strings
-from widgetd.schema.sampling.pattern_strings import pattern_strings
+from widgetd.schema.sampling.constraints import Constraints, combine, make_numbers, make_strings
+from widgetd.schema.sampling.pattern_strings import make_pattern_strings
 
 if TYPE_CHECKING:
     from widgetd.schema.validator import Schema
@@ -35,7 +34,7 @@ State = Literal["required", "full", "empty", "one", "two", "many", "long", "null
 Style = Literal[State, "smallest"]
 
 ATTEMPTS = 3
-# What an evaluator may spend, see `explain.BUDGET`: an error's example is wanted soon.
+# Units of an explanation; an error's example must not take long.
 EVALUATIONS = 300_000
 EVALUATIONS_FOR_SMALLEST = 30_000
 
@@ -43,11 +42,11 @@ EVALUATIONS_FOR_SMALLEST = 30_000
 BUDGET = 10_000
 DEEPEST = 48
 MOST_CHOICES = 12
-# How many values are made to find one that differs from all before it.
+# Values that are made to find one that differs from all before it.
 MOST_DIFFERENT = 40
 MOST_PROPERTIES = 1_000
 MOST_ELEMENTS = 1_000
-# How many elements an array gets where the schema leaves it open.
+# Elements of an array whose length the schema leaves open.
 ELEMENTS: Mapping[Style, int] = {
     "smallest": 0,
     "required": 1,
@@ -60,28 +59,28 @@ ELEMENTS: Mapping[Style, int] = {
     "nulls": 1,
     "nasty": 2,
 }
-# What no round has found by then only comes later among the alternatives.
+# Depths that are still unknown after so many rounds only affect the order of alternatives.
 MOST_ROUNDS = 16
 
 
-def smallest(schema: Schema) -> dict[str, Json] | None:
-    """Arguments with nothing but what is required, in plausible words."""
+def make_smallest(schema: Schema) -> dict[str, Json] | None:
+    """Make arguments with nothing but what is required, in plausible words."""
     return sample(schema, state="smallest")
 
 
 def sample(schema: Schema, *, state: Style, seed: int = 0) -> dict[str, Json] | None:
-    """Arguments in a certain state.
+    """Make arguments in a certain state.
 
     Args:
-        schema: What they must fit.
-        state: `required` has no optional properties; all others have them. `empty`,
-            `one`, `two` and `many` say how long arrays are; `long` and `nasty` how
-            strings are; `nulls` has null wherever it may stand.
+        schema: The schema that they must fit.
+        state: `required` has no optional properties; all others have them. `empty`, `one`, `two`
+            and `many` set the length of arrays; `long` and `nasty` the kind of strings; `nulls` has
+            null wherever it may be.
         seed: Another seed takes other words and other alternatives.
     """
     depths = _ShallowestDepths(schema.document)
     explainer = schema.explainer(EVALUATIONS_FOR_SMALLEST if state == "smallest" else EVALUATIONS)
-    optimist = _AcceptsAll(schema.document, schema.part_validator, explainer.budget)
+    optimist = _AcceptsAll(schema.document, schema.compile_part, explainer.budget)
     attempts = [(0, optimist), *((attempt, explainer) for attempt in range(ATTEMPTS))]
     whole = {"type": "object", "allOf": [schema.document.root]}
     for attempt, evaluator in attempts:
@@ -89,7 +88,7 @@ def sample(schema: Schema, *, state: Style, seed: int = 0) -> dict[str, Json] | 
         try:
             made: dict[str, Json] = sampler.make(whole, _Position(seed + attempt))
         except _CannotMakeError:
-            if sampler.exhausted:
+            if sampler.is_exhausted:
                 break
             continue
         if schema.admits(made):
@@ -100,7 +99,7 @@ def sample(schema: Schema, *, state: Style, seed: int = 0) -> dict[str, Json] | 
 class _AcceptsAll(Explainer):
     """An explainer that takes every part for fitting: most do, and the whole is validated last."""
 
-    exhausted = False
+    is_exhausted = False
 
     def fits(self, schema: Subschema, value: Json) -> bool:  # noqa: ARG002 - as its base has it
         """Accept any value."""
@@ -109,14 +108,14 @@ class _AcceptsAll(Explainer):
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """Where a value is made.
+    """The place where a value is made.
 
     Attributes:
-        ordinal: The how manieth of its kind it is.
-        name: The nearest property's name after the one that it stands in: `airline.name`.
-        depth: How deep it stands.
-        arrays: How many arrays it stands in.
-        within: The schemas of what it stands in, by identity.
+        ordinal: Its number among values of its kind.
+        name: The nearest property's name after that of its parent: `airline.name`.
+        depth: How deeply it is nested.
+        arrays: The number of arrays around it.
+        within: The schemas of the values around it, by identity.
     """
 
     ordinal: int
@@ -141,31 +140,31 @@ class _Sampler:
         self._words: Counter[tuple[str, int]] = Counter()
 
     @property
-    def exhausted(self) -> bool:
-        """Whether so much was tried that another try would come to nothing either."""
-        return self._left < 0 or self._evaluator.exhausted
+    def is_exhausted(self) -> bool:
+        """True once so much was tried that another attempt would not succeed either."""
+        return self._left < 0 or self._evaluator.is_exhausted
 
     def make(self, schema: Subschema, position: _Position) -> Json:
-        """A value that very probably fits `schema`."""
+        """Make a value that very probably fits `schema`."""
         self._left -= 1
-        if schema is False or self.exhausted or position.depth > DEEPEST:
+        if schema is False or self.is_exhausted or position.depth > DEEPEST:
             raise _CannotMakeError
         if isinstance(schema, bool):
-            return next(strings(self._style, Constraints([]), position.name, position.ordinal))
+            return next(make_strings(self._style, Constraints([]), position.name, position.ordinal))
         choice, choices = 0, 1
         while choice < choices:
-            constraints, choices = self._chosen(schema, position, choice)
-            for made in self._values(constraints, position) if constraints else ():
+            constraints, choices = self._choose(schema, position, choice)
+            for made in self._list_values(constraints, position) if constraints else ():
                 self._left -= 1
                 if self._evaluator.fits(schema, made):
                     return made
             choice += 1
         raise _CannotMakeError
 
-    def _chosen(
+    def _choose(
         self, schema: Subschema, position: _Position, choice: int
     ) -> tuple[Constraints | None, int]:
-        """What holds once alternatives are chosen, if anything can; how many choices there are."""
+        """Choose alternatives; return what then applies, if anything, and the number of choices."""
         parts: dict[int, Mapping[str, Json]] = {}
         choices = 1
         waiting = [schema]
@@ -178,7 +177,7 @@ class _Sampler:
             parts[id(part)] = part
             waiting += [*self._evaluator.targets(part), *part.get("allOf", ())]
             for keyword in part.keys() & {"anyOf", "oneOf"}:
-                branches = self._in_order(part, part[keyword], position)
+                branches = self._order(part, part[keyword], position)
                 choices = max(choices, len(branches))
                 waiting.append(branches[choice % len(branches)])
             if "if" in part:
@@ -187,77 +186,82 @@ class _Sampler:
                 waiting += [part.get("else", True)] if choice % 2 else then
         return Constraints(list(parts.values())), min(choices, MOST_CHOICES)
 
-    def _in_order(
+    def _order(
         self, schema: Mapping[str, Json], branches: list[Subschema], position: _Position
     ) -> list[Subschema]:
-        """`branches` in the order in which they are tried: null last, unless nulls are wanted."""
+        """Order `branches` for trying: null last, unless nulls are wanted."""
         if self._keeps_small([schema], position):
             return sorted(branches, key=self._depths.of)
         nulls = [branch for branch in branches if _is_null(branch)]
         others = [branch for branch in branches if not _is_null(branch)]
-        others = _rotated(others, position.ordinal)
+        others = _rotate(others, position.ordinal)
         return [*nulls, *others] if self._style == "nulls" else [*others, *nulls]
 
     def _keeps_small(self, parts: Iterable[Mapping[str, Json]], position: _Position) -> bool:
-        """Whether a value is kept small: always, or because it stands in one of its own kind."""
+        """Return whether to keep a value small: always, or if it recurs inside its own kind."""
         return self._style == "smallest" or any(id(part) in position.within for part in parts)
 
-    def _values(self, constraints: Constraints, position: _Position) -> Iterator[Json]:
-        """Values to be tried, likeliest first."""
+    def _list_values(self, constraints: Constraints, position: _Position) -> Iterator[Json]:
+        """Yield values to try, likeliest first."""
         choices = constraints.choices()
         if choices is not None:
             nulls_wanted = self._style == "nulls"
             choices.sort(key=lambda value: (value is None) != nulls_wanted)
-            yield from _rotated(choices, position.ordinal)
+            yield from _rotate(choices, position.ordinal)
             return
         kinds = constraints.types()
         if self._style == "nulls" and "null" in kinds and kinds != TYPES:
             yield None
         if self._style not in ("long", "nasty"):
-            given = [value for value in constraints.given() if not isinstance(value, (dict, list))]
-            yield from _rotated(given, position.ordinal)
+            examples = constraints.examples()
+            scalars = [value for value in examples if not isinstance(value, (dict, list))]
+            yield from _rotate(scalars, position.ordinal)
         if kinds == TYPES:
             kinds = (constraints.likely_type(),)
         for kind in sorted(kinds, key="null".__eq__):
             with suppress(_CannotMakeError):
-                yield from self._typed(kind, constraints, position)
+                yield from self._make_typed(kind, constraints, position)
 
-    def _typed(self, kind: str, constraints: Constraints, position: _Position) -> Iterator[Json]:
+    def _make_typed(
+        self, kind: str, constraints: Constraints, position: _Position
+    ) -> Iterator[Json]:
         ordinal = position.ordinal
         if kind == "object":
-            yield self._object(constraints, position)
+            yield self._make_object(constraints, position)
         elif kind == "array":
-            yield self._array(constraints, position)
+            yield self._make_array(constraints, position)
         elif kind == "string":
-            # Each name takes the next word, so that an arrival is at another city than a departure.
+            # Each name takes the next word, so that arrival and departure are different cities.
             own = position.name.rpartition(".")[2]
             taken = self._words[own, ordinal]
             self._words[own, ordinal] += 1
-            yield from strings(self._style, constraints, position.name, ordinal + taken)
+            yield from make_strings(self._style, constraints, position.name, ordinal + taken)
         elif kind == "boolean":
             yield from (ordinal % 2 == 0, ordinal % 2 == 1)
         elif kind == "null":
             yield None
         else:
-            yield from numbers(constraints, position.name, ordinal, whole=kind == "integer")
+            yield from make_numbers(constraints, position.name, ordinal, whole=kind == "integer")
 
-    def _object(self, constraints: Constraints, position: _Position) -> dict[str, Json]:
-        parts, names = self._wanted(constraints, position)
+    def _make_object(self, constraints: Constraints, position: _Position) -> dict[str, Json]:
+        parts, names = self._choose_properties(constraints, position)
         required = {name for part in parts for name in part.get("required", ())}
         made: dict[str, Json] = {}
         for name in names:
             with suppress(*() if name in required else (_CannotMakeError,)):
-                made[name] = self._property(name, parts, position)
+                made[name] = self._make_property(name, parts, position)
         least = constraints.least("minProperties")
         if len(made) < least:
-            for name in self._further_names(constraints, position):
+            for name in self._list_further_names(constraints, position):
                 with suppress(_CannotMakeError):
-                    made.setdefault(name, self._property(name, parts, position))
+                    made.setdefault(name, self._make_property(name, parts, position))
                 if len(made) >= least:
                     break
         return made
 
-    def _property(self, name: str, parts: list[Mapping[str, Json]], position: _Position) -> Json:
+    def _make_property(
+        self, name: str, parts: list[Mapping[str, Json]], position: _Position
+    ) -> Json:
         held_to = [held for part in parts for held in self._evaluator.find_properties(part, name)]
         above = position.name.rpartition(".")[2]
         inside = replace(
@@ -266,12 +270,12 @@ class _Sampler:
             depth=position.depth + 1,
             within=position.within | {id(part) for part in parts},
         )
-        return self.make(all_of(held_to), inside)
+        return self.make(combine(held_to), inside)
 
-    def _wanted(
+    def _choose_properties(
         self, constraints: Constraints, position: _Position
     ) -> tuple[list[Mapping[str, Json]], dict[str, None]]:
-        """Everything that holds when the wanted properties are there, and these, in order."""
+        """Return all schemas that apply once the wanted properties are there, and their names."""
         parts = list(constraints.parts)
         names: dict[str, None] = {}
         for part in parts:
@@ -280,7 +284,7 @@ class _Sampler:
             most = constraints.most("maxProperties", MOST_PROPERTIES)
             declared = [name for part in parts for name in part.get("properties", {})]
             names.update(dict.fromkeys(declared[: max(0, most - len(names))]))
-        for part in parts:  # which grows
+        for part in parts:  # grows during the loop
             names.update(dict.fromkeys(list_required(part, names)))
             for held in find_dependent(part, names):
                 if isinstance(held, Mapping) and held not in parts:
@@ -289,21 +293,21 @@ class _Sampler:
         order = [name for part in parts for name in part.get("properties", {}) if name in names]
         return parts, dict.fromkeys([*order, *names])
 
-    def _further_names(self, constraints: Constraints, position: _Position) -> Iterator[str]:
-        """Names that may be added where more properties must be there than are wanted."""
+    def _list_further_names(self, constraints: Constraints, position: _Position) -> Iterator[str]:
+        """Yield names to add when an object needs more properties than are wanted."""
         for part in constraints.parts:
             yield from part.get("properties", {})
         for ordinal in range(MOST_DIFFERENT):
             for part in constraints.parts:
                 for pattern in part.get("patternProperties", {}):
-                    yield from pattern_strings(pattern, ordinal)
+                    yield from make_pattern_strings(pattern, ordinal)
             for schema in constraints.all("propertyNames"):
                 with suppress(_CannotMakeError):
                     names = {"type": "string", "allOf": [schema]}
                     yield self.make(names, replace(position, name="name", ordinal=ordinal))
             yield f"extra{ordinal + 1}"
 
-    def _array(self, constraints: Constraints, position: _Position) -> list[Json]:
+    def _make_array(self, constraints: Constraints, position: _Position) -> list[Json]:
         contained = list(constraints.all("contains"))
         needed_elements = constraints.least("minContains", 1) if contained else 0
         least = max(constraints.least("minItems"), needed_elements)
@@ -311,19 +315,18 @@ class _Sampler:
         if least > self._left:
             self._left = -1
             raise _CannotMakeError
-        for index in range(self._length(constraints, least, position)):
+        for index in range(self._choose_length(constraints, least, position)):
             held_to = [find_element(part, index) for part in constraints.parts]
             held_to += contained if index < needed_elements else []
             try:
-                made.append(self._element(constraints, all_of(held_to), position, made))
+                made.append(self._make_element(constraints, combine(held_to), position, made))
             except _CannotMakeError:
                 if index < least:
                     raise
                 break
         return made
 
-    def _length(self, constraints: Constraints, least: int, position: _Position) -> int:
-        """How many elements to make."""
+    def _choose_length(self, constraints: Constraints, least: int, position: _Position) -> int:
         wanted = ELEMENTS[self._style] if not position.arrays else min(ELEMENTS[self._style], 2)
         if self._keeps_small(constraints.parts, position):
             wanted = 0
@@ -331,11 +334,11 @@ class _Sampler:
             wanted = max([wanted, *map(len, constraints.all("prefixItems"))])
         return min(max(wanted, least), constraints.most("maxItems", MOST_ELEMENTS))
 
-    def _element(
+    def _make_element(
         self, constraints: Constraints, schema: Subschema, position: _Position, others: list[Json]
     ) -> Json:
         unique = any(wanted is True for wanted in constraints.all("uniqueItems"))
-        known = {identity(other) for other in others} if unique else frozenset()
+        known = {equality_key(other) for other in others} if unique else frozenset()
         inside = replace(
             position,
             depth=position.depth + 1,
@@ -345,7 +348,7 @@ class _Sampler:
         first = position.ordinal + len(others)
         for ordinal in range(first, first + (MOST_DIFFERENT if unique else 1)):
             made = self.make(schema, replace(inside, ordinal=ordinal))
-            if not unique or identity(made) not in known:
+            if not unique or equality_key(made) not in known:
                 return made
         raise _CannotMakeError
 
@@ -356,48 +359,48 @@ def _is_null(schema: Subschema) -> bool:
     )
 
 
-def _rotated(values: list[Json], ordinal: int) -> list[Json]:
+def _rotate(values: list[Json], ordinal: int) -> list[Json]:
     first = ordinal % len(values) if values else 0
     return [*values[first:], *values[:first]]
 
 
 class _ShallowestDepths:
-    """How deep the shallowest value of each part nests: the shortest way out of a recursion."""
+    """The depth of each part's shallowest value: the shortest way out of a recursion."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: SchemaDocument) -> None:
         self._document = document
         self._known: dict[int, float] = {}
 
     def of(self, schema: Subschema) -> float:
-        """How many levels the shallowest value of `schema` has; `inf` if it has none."""
+        """Return the depth of the shallowest value of `schema`; `inf` if it has none."""
         if not self._known:
             schemas = list(self._document.subschemas())
             for _ in range(MOST_ROUNDS):
-                # To and fro, so that a chain of references takes two rounds whatever its order.
+                # Alternate the direction, so that any chain of references takes two rounds.
                 schemas.reverse()
                 before = self._known.copy()
                 for one in schemas:
-                    self._known[id(one)] = self._measured(one)
+                    self._known[id(one)] = self._measure(one)
                 if self._known == before:
                     break
-        return self._so_far(schema)
+        return self._get(schema)
 
-    def _so_far(self, schema: Subschema) -> float:
+    def _get(self, schema: Subschema) -> float:
         if isinstance(schema, bool):
             return 0 if schema else inf
         return self._known.get(id(schema), inf)
 
-    def _measured(self, schema: Mapping[str, Json]) -> float:
+    def _measure(self, schema: Mapping[str, Json]) -> float:
         if "const" in schema or "enum" in schema:
             return 0
         together = (*self._document.targets(schema), *schema.get("allOf", ()))
-        found = [0.0, *map(self._so_far, together)]
+        found = [0.0, *map(self._get, together)]
         for keyword in schema.keys() & {"anyOf", "oneOf"}:
-            found += [min(map(self._so_far, schema[keyword]), default=inf)]
+            found += [min(map(self._get, schema[keyword]), default=inf)]
         if schema.get("type", "object") == "object":
             named = schema.get("properties", {})
             required = schema.get("required", ())
-            found += [1 + self._so_far(named.get(name, True)) for name in required]
+            found += [1 + self._get(named.get(name, True)) for name in required]
         if schema.get("type") == "array" and schema.get("minItems", 0):
-            found += [1 + self._so_far(find_element(schema, 0))]
+            found += [1 + self._get(find_element(schema, 0))]
         return max(found)

@@ -1,6 +1,6 @@
-"""Plausible words for a property, so that an example reads like one.
+"""Choose plausible words by a property's name, so that an example reads like one.
 
-Chosen by the property's name: a `city` gets a city. It refuses to know schemas.
+A `city` gets a city. Nothing here knows schemas.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ NUMBERS: Mapping[str, float] = {
     "year": 2026,
     "zoom": 12,
 }
-# These say less than the word before them.
+# Words that say less than the word before them in a name.
 GENERIC = frozenset({"label", "name", "number", "text", "title", "type", "value"})
 OTHERS = ("Example", "Another", "Third", "Fourth")
 
@@ -123,7 +123,7 @@ LONG = (
     "A long walk along the river, past the old harbour and the market halls, "
     "over both bridges and back again before the lamps are lit; "
 )
-# Whatever breaks a string, a script, a template, or a line; the worst first, for short fields.
+# Text that breaks strings, scripts, templates and lines; the worst first, for short fields.
 NASTY = "\"\\\n</script>{{ x }}{% y %}\u2028😀 '&<b>\t\u202eمرحبا "
 
 FORMATS: Mapping[str, tuple[str, ...]] = {
@@ -152,30 +152,30 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 _WORD = compile_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-def word(name: str, ordinal: int) -> str:
-    """A word for the property `name`, as `city` or `airline.name`; another for each `ordinal`."""
-    parts = [part for part in _parts(name) if part in WORDS]
-    # A product's name is a product's, and a price text a price.
+def choose_word(name: str, ordinal: int) -> str:
+    """Return the word number `ordinal` for the property `name`, as `city` or `airline.name`."""
+    parts = [part for part in _split_name(name) if part in WORDS]
+    # The name of a product is a product, and a price text is a price.
     telling = [part for part in parts if part not in GENERIC]
     known = WORDS[(telling or parts)[0]] if parts else OTHERS
-    # After the last, each is numbered, so that none comes twice.
+    # After the last, words are numbered, so that none repeats.
     again, index = divmod(ordinal, len(known))
     return known[index] if not again else f"{known[index]} {again + 1}"
 
 
-def number(name: str, ordinal: int) -> float:
-    """A number for the property `name`; another for each `ordinal`."""
-    return next((NUMBERS[part] for part in _parts(name) if part in NUMBERS), 2) + ordinal
+def choose_number(name: str, ordinal: int) -> float:
+    """Return a number for the property `name`; another for each `ordinal`."""
+    return next((NUMBERS[part] for part in _split_name(name) if part in NUMBERS), 2) + ordinal
 
 
-def _parts(name: str) -> Iterator[str]:
-    """The words in `name`, the last first, and each without its plural ending."""
+def _split_name(name: str) -> Iterator[str]:
+    """Yield the words in `name`, the last first, each also without its plural ending."""
     for part in reversed(_WORD.findall(name)):
         yield part.lower()
         yield part.lower().removesuffix("s")
 
 
-def formatted(name: str, ordinal: int) -> str | None:
-    """A string of the format `name`; `None` of a format that is unknown."""
+def make_formatted(name: str, ordinal: int) -> str | None:
+    """Return a string of the format `name`; None if the format is unknown."""
     known = FORMATS.get(name)
     return known[ordinal % len(known)] if known else None

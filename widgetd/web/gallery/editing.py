@@ -22,7 +22,7 @@ from widgetd.checks import findings
 from widgetd.errors import CallError, WidgetError
 from widgetd.limits import Limits
 from widgetd.render.tokens import tokens_of_tool
-from widgetd.schema.json_text import NotJsonError, parse_sent
+from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.web.gallery.gallery import Gallery
 from widgetd.web.page import RefusedError, body_of, caller_of, json_response
 from widgetd.widget.sidecar import SUFFIX
@@ -188,7 +188,7 @@ async def json_object(request: Request) -> dict[str, Any]:
     """The JSON object in the body; refused where it is none, or too long."""
     content, given = await body_of(request, MOST_BYTES), None
     with suppress(NotJsonError):
-        given = None if content is None else parse_sent(content)
+        given = None if content is None else parse_json(content)
     if not isinstance(given, dict):
         raise RefusedError(400, _NO_OBJECT)
     return given

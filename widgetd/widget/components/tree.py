@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.errors import WidgetError
-from widgetd.schema.json_text import syntax_fault
+from widgetd.schema.json_text import build_syntax_error
 from widgetd.schema.json_values import error_at, kind
 from widgetd.widget.components.vocabulary import chatkit_widgets
 
@@ -120,7 +120,7 @@ def _not_json(text: str, error: orjson.JSONDecodeError) -> WidgetError:
     try:
         json.loads(text, parse_int=float)  # as int, Python reads no more than 4,300 digits
     except json.JSONDecodeError as syntax:
-        return syntax_fault("W1305", text, syntax)
+        return build_syntax_error("W1305", text, syntax)
     except RecursionError:
         return _too_deep()
     if error.msg.startswith("depth"):
