@@ -16,6 +16,7 @@ from widgetd.errors import CODES, Finding
 from widgetd.schema.json_text import find_key_offsets, line_and_column
 from widgetd.schema.json_values import resolve_pointer
 from widgetd.widget.document import ENCODED, VIEW, Document
+from widgetd.widget.hidden_characters import escape_hidden
 from widgetd.widget.sidecar import SUFFIX, line_of
 
 WIDTH = 76
@@ -143,7 +144,7 @@ def as_json(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:
                 "advice": finding.advice,
             }
         )
-    return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
+    return escape_hidden(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
 
 
 def as_github(findings: Sequence[Finding], contents: Mapping[str, str]) -> str:

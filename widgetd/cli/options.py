@@ -18,6 +18,7 @@ from widgetd.redaction import SecretUrl
 from widgetd.schema.json_text import NotJsonError, parse_json
 from widgetd.settings import Settings, Settled, folder_of, settle
 from widgetd.text_search import did_you_mean
+from widgetd.widget.hidden_characters import escape_hidden
 
 if TYPE_CHECKING:
     from widgetd.catalog.snapshot import Snapshot
@@ -126,7 +127,7 @@ def arguments_from(text: str) -> Mapping[str, Any]:
 
 def print_json(value: object) -> None:
     """Print `value` for programs, and so that people can read it."""
-    print(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    print(escape_hidden(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
 
 
 def complain(sentence: str, exit_code: int) -> int:

@@ -221,7 +221,7 @@ def build_intake(runtime: Runtime) -> Intake | None:
     """What takes files into the folder, from whoever may write; None where nobody may."""
     if not runtime.settings.allow_upload:
         return None
-    limits = LocalLimits(bounds=UPLOADS, clock=time.time)
+    limits = LocalLimits(bounds=UPLOADS, timer=time.monotonic)
 
     async def allowance(writer: str) -> None:
         (await limits.take(writer)).check()

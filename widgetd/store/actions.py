@@ -58,15 +58,32 @@ class _Queue:
 
 
 class LocalActions:
-    """`Actions` in this process; they count from the number after `origin`."""
+    """`Actions` in this process; they count from the number after `origin`.
+
+    Args:
+        renders: Those that the actions are done in.
+        waiters: Are woken by each action.
+        bounds: How much is kept, and for how long.
+        clock: Dates actions.
+        timer: Measures lifetimes.
+        origin: The number before the first action's.
+    """
 
     def __init__(
-        self, renders: Renders, waiters: Waiters, *, bounds: Bounds, clock: Clock, origin: int = 0
+        self,
+        renders: Renders,
+        waiters: Waiters,
+        *,
+        bounds: Bounds,
+        clock: Clock,
+        timer: Clock,
+        origin: int = 0,
     ) -> None:
         self._renders = renders
         self._waiters = waiters
         self._bounds = bounds
         self._clock = clock
+        self._timer = timer
         self._origin = origin
         # The one that was used longest ago first.
         self._queues: OrderedDict[str, _Queue] = OrderedDict()
@@ -124,7 +141,7 @@ class LocalActions:
 
     def release(self) -> tuple[Queued, ...]:
         """Give away what no reader was given, of every render, to be queued elsewhere."""
-        now = self._clock()
+        now = self._timer()
         released: list[Queued] = []
         for queue in self._queues.values():
             if queue.until > now:
@@ -135,7 +152,7 @@ class LocalActions:
 
     def restore(self, released: Iterable[Queued]) -> None:
         """Take back what was given away and found no place."""
-        until = self._clock() + self._bounds.render_ttl_s
+        until = self._timer() + self._bounds.render_ttl_s
         for one in released:
             seq = one.action.seq
             opened = _Queue(last=seq, until=until, owner=one.action.origin.owner)
@@ -165,7 +182,7 @@ class LocalActions:
 
     def _live(self, render_id: str) -> _Queue | None:
         """The render's queue if there is one, and its time to live begins anew."""
-        queue, now = self._queues.get(render_id), self._clock()
+        queue, now = self._queues.get(render_id), self._timer()
         if queue is None or queue.until <= now:
             return None
         queue.until = now + self._bounds.render_ttl_s
@@ -176,7 +193,7 @@ class LocalActions:
         self._queues.pop(render_id, None)
         if len(self._queues) >= self._bounds.queues:
             self._make_room(owner)
-        until = self._clock() + self._bounds.render_ttl_s
+        until = self._timer() + self._bounds.render_ttl_s
         queue = self._queues[render_id] = _Queue(last=self._origin, until=until, owner=owner)
         return queue
 
@@ -186,7 +203,7 @@ class LocalActions:
         Where there is none, whoever has least of the room still finds some: whoever has most of
         it loses the queue that is unused for longest.
         """
-        now = self._clock()
+        now = self._timer()
         for render_id, queue in self._queues.items():
             if queue.until <= now or not queue.unread:
                 del self._queues[render_id]

@@ -22,6 +22,9 @@ from widgetd.schema.json_values import to_json
 from widgetd.store.contract import Bounds, Clock, StoredRender, call_again, too_soon
 from widgetd.store.waiters import Listener, Waiters
 
+CLOCK_STEP_S = 60.0
+"""By which the clock was set, where a date lies so far ahead of it."""
+
 
 class Cache(Protocol):
     """Values by key, bounded in number, in bytes and in time.
@@ -63,11 +66,11 @@ class LocalCache:
         most_bytes: Their size together; a larger value is not kept at all.
     """
 
-    def __init__(self, *, most: int, most_bytes: int, ttl_s: float, clock: Clock) -> None:
+    def __init__(self, *, most: int, most_bytes: int, ttl_s: float, timer: Clock) -> None:
         self.most = most
         self.most_bytes = most_bytes
         self.ttl_s = ttl_s
-        self._clock = clock
+        self._timer = timer
         self._items: OrderedDict[str, _Item] = OrderedDict()
         self._shares: dict[str, _Share] = {}
         self._bytes = 0
@@ -82,7 +85,7 @@ class LocalCache:
             return standing
         if len(value) > self.most_bytes:
             return value
-        until = self._clock() + (self.ttl_s if ttl_s is None else ttl_s)
+        until = self._timer() + (self.ttl_s if ttl_s is None else ttl_s)
         self._items[key] = (value, until, owner)
         self._bytes += len(value)
         share = self._shares.setdefault(owner, _Share())
@@ -113,14 +116,14 @@ class LocalCache:
         if key not in self._items:
             return None
         value, until, _ = self._items[key]
-        if until <= self._clock():
+        if until <= self._timer():
             self._drop(key)
             return None
         return value
 
     def _make_room(self) -> None:
         """Drop what is over at the old end, and then what there is no room for."""
-        now = self._clock()
+        now = self._timer()
         while self._items and self._items[oldest := next(iter(self._items))][1] <= now:
             self._drop(oldest)
         # Of equals the last by name, as on a server, so that both drop the same.
@@ -230,7 +233,9 @@ class CachedRenders:
     def _paid_s(self, standing: StoredRender) -> float:
         """Until when the next version is paid for, too: a second's worth may be had at once."""
         now = self._clock()
-        paid_s = max(standing.paid_s, now - 1) + 1 / self._per_s
+        # Further ahead than replicas' clocks differ, it was written before the clock was set back.
+        paid_s = standing.paid_s if standing.paid_s < now + CLOCK_STEP_S else 0.0
+        paid_s = max(paid_s, now - 1) + 1 / self._per_s
         if paid_s > now:
             problem = f"a render has at most {self._per_s:g} new versions a second"
             raise too_soon("W2201", problem, paid_s - now)
@@ -269,9 +274,9 @@ def key_digest(idempotency_key: str) -> str:
     return blake2b(idempotency_key.encode(), digest_size=16).hexdigest()
 
 
-def local_caches(bounds: Bounds, clock: Clock) -> tuple[LocalCache, LocalCache, LocalCache]:
+def local_caches(bounds: Bounds, timer: Clock) -> tuple[LocalCache, LocalCache, LocalCache]:
     """What this process keeps of renders, of answers, and of what upstreams answered."""
-    cache = partial(LocalCache, clock=clock)
+    cache = partial(LocalCache, timer=timer)
     return (
         cache(most=bounds.renders, most_bytes=bounds.render_bytes, ttl_s=bounds.render_ttl_s),
         cache(most=bounds.answers, most_bytes=bounds.answer_bytes, ttl_s=bounds.answer_ttl_s),

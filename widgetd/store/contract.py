@@ -20,7 +20,8 @@ from widgetd.schema.json_values import copy_exact, to_json
 from widgetd.widget.actions import has_actions
 
 Clock = Callable[[], float]
-"""Seconds since the epoch. Replicas that share a server should agree on it to a second."""
+"""Tells seconds: since the epoch for dates, on which replicas that share a server should agree to a
+second, or of a monotonic clock for lifetimes in this process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

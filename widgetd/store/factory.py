@@ -22,7 +22,7 @@ def open_store(
     url: str | None = None,
     *,
     bounds: Bounds | None = None,
-    clock: Clock = time.time,
+    clock: Clock | None = None,
     prefix: str = "widgetd",
 ) -> AbstractAsyncContextManager[Store]:
     """A store that lives as long as the block.
@@ -34,7 +34,8 @@ def open_store(
         url: A Redis or Valkey server (`redis://`, `rediss://`, `valkey://`, `valkeys://`,
             `unix://`); None keeps everything in this process.
         bounds: How much is kept, and for how long.
-        clock: Tells the time.
+        clock: Tells the time; by default dates are those of the wall clock, and lifetimes in this
+            process go by the monotonic one, so that setting the clock drops nothing.
         prefix: Begins every key on the server; the same for replicas that belong together.
 
     Raises:
@@ -53,7 +54,10 @@ def open_store(
 
 
 @asynccontextmanager
-async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> AsyncIterator[Store]:
+async def _open_shared(
+    url: str, bounds: Bounds, clock: Clock | None, prefix: str
+) -> AsyncIterator[Store]:
+    timer, clock = clock or time.monotonic, clock or time.time
     # Late, because whoever needs no server need not have redis-py.
     from widgetd.store.shared.actions import LOCAL_ORIGIN, SharedActions  # noqa: PLC0415
     from widgetd.store.shared.cache import SharedCache  # noqa: PLC0415
@@ -62,7 +66,7 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
 
     waiters = Waiters()
     connection = Connection(url, prefix=f"{prefix}:{FORMAT}", waiters=waiters)
-    local_renders, local_answers, local_fed = local_caches(bounds, clock)
+    local_renders, local_answers, local_fed = local_caches(bounds, timer)
     render_cache = SharedCache(
         connection,
         local_renders,
@@ -75,11 +79,13 @@ async def _open_shared(url: str, bounds: Bounds, clock: Clock, prefix: str) -> A
     renders = CachedRenders(
         render_cache, waiters, tell=connection.tell_replaced, bounds=bounds, clock=clock
     )
-    fallback = LocalActions(renders, waiters, bounds=bounds, clock=clock, origin=LOCAL_ORIGIN)
+    fallback = LocalActions(
+        renders, waiters, bounds=bounds, clock=clock, timer=timer, origin=LOCAL_ORIGIN
+    )
     actions = SharedActions(
         connection, fallback, renders=render_cache, waiters=waiters, bounds=bounds, clock=clock
     )
-    limits = LocalLimits(bounds=bounds, clock=clock)
+    limits = LocalLimits(bounds=bounds, timer=timer)
     async with connection.maintained(actions.hand_over):
         yield Store(
             renders=renders,
@@ -99,19 +105,20 @@ def _nobody(kept: bytes) -> str:
     return ""
 
 
-def local_store(bounds: Bounds | None = None, clock: Clock = time.time) -> Store:
-    """A store in this process, which needs no closing."""
-    bounds = bounds or Bounds()
-    render_cache, answer_cache, fed_cache = local_caches(bounds, clock)
+def local_store(bounds: Bounds | None = None, clock: Clock | None = None) -> Store:
+    """Build a store in this process, which needs no closing."""
+    bounds, timer = bounds or Bounds(), clock or time.monotonic
+    clock = clock or time.time
+    render_cache, answer_cache, fed_cache = local_caches(bounds, timer)
     waiters = Waiters()
     renders = CachedRenders(render_cache, waiters, bounds=bounds, clock=clock)
-    actions = LocalActions(renders, waiters, bounds=bounds, clock=clock)
+    actions = LocalActions(renders, waiters, bounds=bounds, clock=clock, timer=timer)
     return Store(
         renders=renders,
         actions=actions,
         unread=actions.waiting,
         idempotency=CachedAnswers(answer_cache),
-        limits=LocalLimits(bounds=bounds, clock=clock),
+        limits=LocalLimits(bounds=bounds, timer=timer),
         answers=fed_cache,
         mode=lambda: "local",
     )

@@ -12,7 +12,7 @@ PLACE_HINT_S = 1.0
 """When to try again for a place: nobody knows when one is left, and a call takes less than that."""
 
 TICK_S = 1e-6
-"""Below this, seconds since the epoch tell no times apart: whoever comes back exactly when told
+"""Below this, a clock tells no times apart: whoever comes back exactly when told
 to must not be sent away for the last bit of a float."""
 
 ALLOWED = Decision()
@@ -42,9 +42,9 @@ async def admission(
 class LocalLimits:
     """`Limits` in this process."""
 
-    def __init__(self, *, bounds: Bounds, clock: Clock) -> None:
+    def __init__(self, *, bounds: Bounds, timer: Clock) -> None:
         self._bounds = bounds
-        self._clock = clock
+        self._timer = timer
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._places: dict[str, int] = {}
 
@@ -53,7 +53,7 @@ class LocalLimits:
         rate, burst = self._bounds.rate_per_s, self._bounds.burst
         if rate is None:
             return ALLOWED
-        now, price = self._clock(), min(cost, burst)
+        now, price = self._timer(), min(cost, burst)
         calls, since = self._buckets.pop(principal, (burst, now))
         calls = min(burst, calls + max(0.0, now - since) * rate)
         paid = calls + TICK_S * rate >= price

@@ -9,6 +9,7 @@ Source: Unicode Standard, chapter 23.2 to 23.9; Unicode Technical Report 36.
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Iterator
 from operator import is_
@@ -64,6 +65,17 @@ def hidden(text: str) -> Iterator[tuple[int, str]]:
         if is_hidden and not _joins(text, offset):
             name = unicodedata.name(character, "an unnamed character").lower()
             yield offset, f"U+{ord(character):04X} {name}"
+
+
+def escape_hidden(text: str) -> str:
+    """Return JSON in which each character that nobody sees is an escape."""
+    places = {offset for offset, _ in hidden(text)}
+    if not places:
+        return text
+    return "".join(
+        json.dumps(character)[1:-1] if offset in places else character
+        for offset, character in enumerate(text)
+    )
 
 
 def _joins(text: str, offset: int) -> bool:

@@ -210,7 +210,7 @@ class Endpoint:
 async def test_a_standing_stream_ends_with_the_time_of_its_token(left_s: float) -> None:
     endpoint = Endpoint()
     guest = Principal(name="guest", until=time.time() + left_s)
-    limits = LocalLimits(bounds=Bounds(), clock=time.time)
+    limits = LocalLimits(bounds=Bounds(), timer=time.monotonic)
     sessions = Sessions(
         endpoint, bounds=SessionBounds(), limits=limits, anonymous=guest, clients=Clients()
     )

@@ -342,7 +342,7 @@ async def test_of_the_queues_with_nothing_unread_the_one_unused_for_longest_make
 async def test_what_is_taken_back_and_came_again_meanwhile_is_queued_once() -> None:
     clock, bounds = Clock(), Bounds(queues=1)
     renders = CachedRenders(local_caches(bounds, clock)[0])
-    actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock)
+    actions = LocalActions(renders, Waiters(), bounds=bounds, clock=clock, timer=clock)
     await actions.append("r1", "a", 1, idempotency_key="one")
     away = actions.release()
     await actions.append("r2", "a", 0, idempotency_key="zero")  # r1's queue made room for it

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgetd.widget.hidden_characters import hidden, visible
+from widgetd.widget.hidden_characters import escape_hidden, hidden, visible
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,12 @@ def test_what_people_write_stays_as_it_is(text: str) -> None:
 @given(st.text())
 def test_what_is_left_is_visible(text: str) -> None:
     assert not list(hidden(visible(visible(text))))
+
+
+def test_hidden_characters_are_escaped_in_json_and_nothing_else() -> None:
+    text = orjson.dumps({"a\u202e": "é 😀 \u200b \U000e0041", "b": "👩\u200d🚀"}).decode()
+
+    shown = escape_hidden(text)
+
+    assert shown == '{"a\\u202e":"é 😀 \\u200b \\udb40\\udc41","b":"👩\u200d🚀"}'
+    assert orjson.loads(shown) == orjson.loads(text)

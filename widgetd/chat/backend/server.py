@@ -248,7 +248,7 @@ class ChatServer(ChatKitServer[Principal]):
             most=limits.last_turns,
             most_bytes=limits.last_turns_bytes,
             ttl_s=limits.last_turn_s,
-            clock=time.monotonic,
+            timer=time.monotonic,
         )
 
     @asynccontextmanager
