@@ -1,12 +1,12 @@
-"""Prove who is calling over HTTP: by a token from a file, one made at the start, or a JWT.
+"""Authentication over HTTP: by a token from a file, one made at the start, or a JWT.
 
     # name   token                     scopes and, if need be, some widgets only
     ada      eyVdWPQGMuiYdYtkcE2wLA    widgets:read widgets:call
     kiosk    0oV2MPF0ZMnVUbL9fJSpJg    widgets:read widgets:call include=travel
 
-A name may stand in several lines of the file, so that a new token can be handed out
-before the old one is taken away. fastmcp asks here for every request, so that what a
-reread file takes away is gone at once. Only digests of tokens are kept.
+A name may have several lines in the file, so that a new token can be issued before the old
+one is revoked. FastMCP verifies the token of every request here, so a token removed from the
+file is refused at once. Only digests of tokens are stored.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ Otherwise = TypeVar("Otherwise", Principal, None)
 Reason = Literal["no_token", "unknown_token", "no_scope"]
 
 Revoked = Callable[[frozenset[Principal]], None]
-"""Told who may not come in any more, or not as they did."""
+"""Called with the principals whose tokens were revoked or changed."""
 
 USUAL = (READ, CALL)
-"""What a host asks for at first."""
+"""The scopes that a host requests first."""
 
 SHORTEST = 16
 """Characters of a token; fewer can be guessed."""
 
 DEFAULT_SCOPES = frozenset({READ, CALL})
-"""What a token grants whose line says nothing."""
+"""The scopes of a token whose line names none."""
 
 _log = get_logger()
 
@@ -69,13 +69,13 @@ _SAYS: Mapping[Reason, tuple[int, str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issuer:
-    """Who issues JWTs, and for whom they must be meant.
+    """The issuer of accepted JWTs.
 
     Attributes:
         jwks: The URL of its keys.
-        issuer: The `iss` of its tokens.
-        audience: The `aud` of tokens that are meant for this daemon.
-        algorithm: How they are signed.
+        issuer: The required `iss`.
+        audience: The required `aud`.
+        algorithm: The signature algorithm.
     """
 
     jwks: str
@@ -85,7 +85,7 @@ class Issuer:
 
 
 class Bearer(AccessToken):
-    """A token that was found good, and whose it is."""
+    """A verified token with its principal."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -93,10 +93,10 @@ class Bearer(AccessToken):
 
 
 class Login:
-    """Where to log in, if `issuer` is not empty, and how often somebody was sent there.
+    """Login challenges; with an `issuer` they name this resource's metadata.
 
     Attributes:
-        refused: How many requests were refused, by reason.
+        refused: The number of refused requests, by reason.
     """
 
     def __init__(self, issuer: str = "") -> None:
@@ -105,12 +105,12 @@ class Login:
         self._metadata = ""
 
     def routes(self, verifier: TokenVerifier, base_url: object, path: str | None) -> list[Any]:
-        """Where the metadata of the endpoint at `path` is, as routes; none without a `base_url`."""
+        """Return the routes of the metadata of the endpoint at `path`; none without `base_url`."""
         if not self._issuer or base_url is None:
             return []
         provider = RemoteAuthProvider(
             verifier,
-            # Verbatim, for clients compare it as text, and a URL's model would add a slash to it.
+            # Verbatim: clients compare it as text, and pydantic's URL would add a slash.
             cast("list[AnyHttpUrl]", [self._issuer]),
             base_url=cast("AnyHttpUrl", base_url),
             scopes_supported=[*USUAL, ELEVATED],
@@ -122,7 +122,7 @@ class Login:
         return list(provider.get_routes(path))
 
     def refuse(self, reason: Reason, scopes: Collection[str] = USUAL) -> tuple[int, str, str]:
-        """The status of a refusal, its challenge (`WWW-Authenticate`), and its sentence."""
+        """Count a refusal and return its status, `WWW-Authenticate` challenge and sentence."""
         self.refused[reason] += 1
         status, error, sentence = _SAYS[reason]
         said = {"realm": "widgetd"}
@@ -138,18 +138,18 @@ class Login:
 
 
 class Access(TokenVerifier):
-    """Finds out whose a token is.
+    """Verifies tokens and returns their principals.
 
     Args:
-        file: Where tokens stand; None without one.
+        file: The token file; None without one.
         made: A token that grants everything; empty without one.
-        issuer: Who issues JWTs; None if nobody does.
+        issuer: The issuer of JWTs; None without one.
 
     Attributes:
-        login: Where whoever has no good token is sent.
+        login: Challenges unauthenticated requests.
 
     Raises:
-        ConfigError: The file cannot be used.
+        ConfigError: The file is invalid.
     """
 
     def __init__(self, *, file: Path | None, made: str, issuer: Issuer | None) -> None:
@@ -171,15 +171,15 @@ class Access(TokenVerifier):
                 problem = f"JWTs cannot be checked ({error})"
                 raise ConfigError("W0002", problem, "mend --jwt-*") from None
         self.login = Login("" if issuer is None else issuer.issuer)
-        self._lent: list[Principal] = []
+        self._delegated: list[Principal] = []
         self._watching: list[Revoked] = []
 
     def watch(self, revoked: Revoked) -> None:
-        """Tell `revoked` whenever a reread takes something away."""
+        """Call `revoked` whenever a reread revokes tokens."""
         self._watching.append(revoked)
 
     def reread(self) -> None:
-        """Read the file again; where it cannot be used, what was granted stays granted."""
+        """Read the file again; if it is invalid, the present tokens stay valid."""
         if self._file is None:
             return
         before = self._grants
@@ -193,29 +193,29 @@ class Access(TokenVerifier):
         for revoked in self._watching if taken else ():
             revoked(taken)
 
-    def published_at(self, base_url: str) -> None:
-        """Let clients log in, who know this daemon by `base_url`."""
+    def set_base_url(self, base_url: str) -> None:
+        """Set the URL by which clients know this daemon, which enables login."""
         self.base_url = AnyHttpUrl(base_url)
 
     def get_routes(self, mcp_path: str | None = None) -> list[Any]:
-        """What FastMCP serves beside the endpoint at `mcp_path`."""
+        """Return the routes that FastMCP serves beside the endpoint at `mcp_path`."""
         return self.login.routes(self, self.base_url, mcp_path)
 
     @contextmanager
     def delegated_token(self, principal: Principal) -> Iterator[str]:
-        """A token for the time of the block, with which somebody acts for `principal`."""
+        """Issue a token that may act for `principal` while the block runs."""
         token = token_urlsafe(24)
-        lent = principal.delegated(digest(token))
-        self._lent.append(lent)
+        delegate = principal.delegate(digest(token))
+        self._delegated.append(delegate)
         try:
             with concealed(token):
                 yield token
         finally:
-            self._lent.remove(lent)
+            self._delegated.remove(delegate)
 
     async def verify_token(self, token: str) -> Bearer | None:
-        """Whose `token` is; None if it is nobody's."""
-        principal = find((*self._grants, *self._lent), token)
+        """Return the verified token; None if it is invalid."""
+        principal = find((*self._grants, *self._delegated), token)
         if principal is not None:
             scopes = sorted(principal.scopes)
             return Bearer(token="", client_id=principal.name, scopes=scopes, principal=principal)
@@ -242,22 +242,22 @@ class Access(TokenVerifier):
 
 
 def principal_of(user: Any, otherwise: Otherwise) -> Principal | Otherwise:
-    """Who `user` is, as the HTTP layer found out; `otherwise` where it found nobody."""
+    """Return the principal of an authenticated `user`, or `otherwise` for any other value."""
     token = getattr(user, "access_token", None)
     return token.principal if isinstance(token, Bearer) else otherwise
 
 
 def steps_up(user: object) -> bool:
-    """Whether `user` logged in, and may come again with the scopes that every host needs."""
+    """Return whether `user` logged in without the scopes that every host needs."""
     token = getattr(user, "access_token", None)
     if not isinstance(token, Bearer):
         return False
-    # One from the file has no text, and nobody to give it more scopes.
+    # A token from the file has no text here, and no server that could add scopes.
     return bool(token.token) and not token.principal.scopes >= DEFAULT_SCOPES
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches `host`."""
+    """Return whether only this machine reaches `host`."""
     if host == "localhost":
         return True
     try:
@@ -267,12 +267,12 @@ def is_loopback(host: str) -> bool:
 
 
 def digest(token: str) -> bytes:
-    """Stands for a token, so that neither its text nor its length has to be compared."""
+    """Return a token's digest, so that comparing reveals neither its text nor its length."""
     return sha256(token.encode()).digest()
 
 
 def find(granted: tuple[Principal, ...], token: str) -> Principal | None:
-    """Who has `token`; takes the same time whichever it is, and however much of one is right."""
+    """Return the principal of `token`, in constant time; None if it is unknown."""
     wanted, found = digest(token), None
     for principal in granted:
         if compare_digest(principal.proof, wanted):
@@ -281,13 +281,13 @@ def find(granted: tuple[Principal, ...], token: str) -> Principal | None:
 
 
 def read_grants(path: Path) -> tuple[Principal, ...]:
-    """Whom the file at `path` lets in, one for each token.
+    """Read the token file and return one principal per token.
 
     Raises:
         ConfigError: It cannot be read (W0006), or a line of it cannot be used (W0010).
     """
     try:
-        # A pipe would be empty when it is read again.
+        # A pipe would be empty at the next reread.
         is_file = S_ISREG(path.stat().st_mode)
         text = path.read_text(encoding="utf-8") if is_file else ""
     except (OSError, UnicodeDecodeError) as error:

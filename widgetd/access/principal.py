@@ -115,7 +115,7 @@ class Principal:
         """Return the token's remaining lifetime; `now` is in seconds since the epoch."""
         return inf if self.until is None else self.until - now
 
-    def delegated(self, proof: bytes = b"") -> Principal:
+    def delegate(self, proof: bytes = b"") -> Principal:
         """Return a principal that acts for this one and may only read and call its widgets."""
         scopes = frozenset({READ, CALL}) | self.scopes & {ELEVATED}
         return replace(self, scopes=scopes, proof=proof or self.proof)

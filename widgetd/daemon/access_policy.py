@@ -28,7 +28,7 @@ class AccessPolicy:
     access: Access | None
     anonymous: Principal
 
-    def published_at(self, settings: Settings, local: str) -> str:
+    def set_base_url(self, settings: Settings, local: str) -> str:
         """Where clients reach the daemon, who are told there where to log in.
 
         Args:
@@ -37,7 +37,7 @@ class AccessPolicy:
         """
         url = settings.public_url or local
         if self.access is not None and (settings.public_url or is_loopback(settings.host)):
-            self.access.published_at(url)
+            self.access.set_base_url(url)
         elif settings.jwt_issuer and self.access is not None:
             # Hosts hold the address against the one that they came by, and go no further.
             problem = "hosts cannot log in by themselves, for nobody said how they reach widgetd"

@@ -222,7 +222,7 @@ async def _over_http(
     chat: Chat | None,
 ) -> None:
     settings = runtime.settings
-    url = runtime.access_policy.published_at(settings, url_of(listener))
+    url = runtime.access_policy.set_base_url(settings, url_of(listener))
     guard = Guard(server, runtime.access_policy.access)
     daemon = Daemon(server=server, health=runtime.health, metrics=runtime.metrics)
     shown = daemon_routes(daemon, guard, metrics=scraped is None)

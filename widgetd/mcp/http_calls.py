@@ -127,7 +127,7 @@ async def take_action(
         caller: The user who looks at the page.
         delegated: Whether the page has only the rights of an agent that acts for its user.
     """
-    principal = caller.principal.delegated() if delegated else caller.principal
+    principal = caller.principal.delegate() if delegated else caller.principal
     caller = replace(caller, principal=principal, registry=server.registry)
     params = {"name": "widget_action", "arguments": arguments}
 

@@ -1,7 +1,6 @@
-"""Say whether widgetd lives, is ready, and what it serves, fault by fault.
+"""Health, readiness and status of the daemon, with each fault of the served files.
 
-Reads the snapshot of the moment. Of the disk it tells paths inside the widgets
-folder and nothing else; of calls it tells nothing.
+Paths are relative to the widgets folder; nothing else of the disk, and no call, is reported.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ STALLED_S = 30.0
 
 @dataclass(slots=True, kw_only=True)
 class Health:
-    """What the daemon knows of itself; it writes, whoever answers probes reads.
+    """The daemon's health; the daemon writes it, probes read it.
 
     Attributes:
-        scanned: The first scan is done, so that what is served is what there is.
-        draining: The daemon is about to end; send nobody here any more.
+        scanned: Whether the first scan is done.
+        draining: Whether the daemon is about to end.
         watch: `"native"` while file events arrive, else `"poll"`.
-        upstreams: Of those that must be well, how many are and are not; None without any file.
-        stalled_s: So long without a look at the folder, and something hangs.
+        upstreams: Returns the numbers of ready and failed required upstreams; None without any.
+        stalled_s: Time without a scan after which the daemon counts as stalled.
     """
 
     scanned: bool = False
@@ -43,7 +42,7 @@ class Health:
     _waiting: list[Callable[[], None]] = field(default_factory=list)
 
     def record_scan(self) -> None:
-        """The folder was looked at just now, and what is served is what it holds."""
+        """Note that a scan finished and its result is being served."""
         self.scanned = True
         self._scanned_s = time.monotonic()
         waiting, self._waiting = self._waiting, []
@@ -51,22 +50,22 @@ class Health:
             callback()
 
     def on_next_scan(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once, when the folder has been looked at again."""
+        """Call `callback` once, after the next scan."""
         self._waiting.append(callback)
 
     def is_progressing(self) -> bool:
-        """Whether the folder is still being looked at, as it should be every few seconds."""
+        """Return whether scans are still happening."""
         return time.monotonic() - self._scanned_s < self.stalled_s
 
     @property
     def ready(self) -> bool:
-        """Whether clients may be sent here."""
+        """Return whether a load balancer may send clients here."""
         failed = self.upstreams()["failed"] if self.upstreams is not None else 0
         return self.scanned and not self.draining and not failed
 
 
 def readiness(registry: Registry, health: Health) -> dict[str, Any]:
-    """What `/readyz` answers: `{"ready": true, "widgets": 16, "generation": "...", ...}`."""
+    """Return the answer of `/readyz`: `{"ready": true, "widgets": 16, "generation": "..."}`."""
     snapshot = registry.current
     counts = {} if health.upstreams is None else {"upstreams": health.upstreams()}
     return {
@@ -84,16 +83,16 @@ def readiness(registry: Registry, health: Health) -> dict[str, Any]:
 
 
 def status(registry: Registry, health: Health, view: Snapshot) -> dict[str, Any]:
-    """What `/readyz` answers, and `{"version": "...", "faults": [{"path", "code", ...}]}`.
+    """Return `readiness` and `{"version": "...", "faults": [{"path", "code", ...}]}`.
 
     Args:
-        registry: What is being served.
-        health: What the daemon knows of itself.
-        view: What whoever asks sees of it; other faults are told without their file.
+        registry: The snapshot being served.
+        health: The daemon's health.
+        view: The part of the snapshot that the reader may see; other faults have no path.
     """
     snapshot = registry.current
     served = {widget.definition.path for widget in snapshot.widgets.values()}
-    # Where one of these stands among the others would tell how it begins.
+    # Hidden faults come last: their place among the others would reveal their first letters.
     faults = sorted(snapshot.faults.items(), key=lambda item: item[0] not in view.faults)
     return {
         "version": version("widgetd"),
