@@ -349,6 +349,25 @@ def _demand_known(name: str, shown: str) -> None:
     raise ConfigError("W0001", f"{shown} is not a setting", advice)
 
 
+def require_files_outside(settings: Settings, folder: Path) -> None:
+    """Refuse operators' files in the served folder, where users may put and replace files.
+
+    An upstreams file names programs that are run, and a token file grants everything.
+
+    Raises:
+        ConfigError: The token or the upstreams file lies in `folder`, or a link there leads to
+            it (W0015).
+    """
+    home = folder.resolve()
+    for flag, file in (("--token-file", settings.token_file), ("--upstreams", settings.upstreams)):
+        if file is None:
+            continue
+        for place in (file.parent.resolve() / file.name, file.resolve()):
+            if place.is_relative_to(home):
+                problem = f"{flag} {file} lies in the served folder {folder}"
+                raise ConfigError("W0015", problem, "move it out of the folder", exit_code=3)
+
+
 def folder_of(settings: Settings) -> Path:
     """The folder that `settings` means: the one named, else ./widgets, else the bundled ones.
 

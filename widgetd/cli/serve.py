@@ -15,7 +15,7 @@ from widgetd.cli.generate import snippet
 from widgetd.cli.options import Flags, complain, print_json, scanned, settled_by
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.errors import ConfigError
-from widgetd.settings import Settings, bundled, folder_of, settle
+from widgetd.settings import Settings, bundled, folder_of, require_files_outside, settle
 
 DEV_TOOLSETS = ("author", "operate", "pictures")
 """For one person on this machine."""
@@ -31,7 +31,9 @@ def serve(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: i
         dir: The folder of widgets. Default: ./widgets, else the bundled ones.
         flags: One for each setting.
     """
-    return _run(settled_by(dir, flags).settings)
+    settings = settled_by(dir, flags).settings
+    require_files_outside(settings, folder_of(settings))
+    return _run(settings)
 
 
 def dev(dir: Path | None = None, *, flags: Flags = Flags()) -> int:  # type: ignore[valid-type]  # noqa: B008 - a frozen default
@@ -70,6 +72,10 @@ def of_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: 
         toolsets = tuple(one for one in DEV_TOOLSETS if one != "pictures")
         if said.origins["toolset"] == "default":
             print(f"widgetd: {error}; until then there are none", file=sys.stderr)
+    try:
+        require_files_outside(said.settings, folder_of(said.settings))
+    except ConfigError as error:
+        print(f"widgetd: {error}; `widgetd serve` refuses it", file=sys.stderr)
     usual = {"toolset": toolsets, "sample_images": True, "allow_upload": own_folder}
     own = {name: value for name, value in usual.items() if said.origins[name] == "default"}
     return settled_by(dir, flags, **fixed, **own).settings
@@ -136,6 +142,7 @@ def validate(*, config: Path | None = None) -> int:
     settled = settle({}, os.environ, config)
     settings = settled.settings
     folder = folder_of(settings)
+    require_files_outside(settings, folder)
     _refuse_unusable(settings)
     snapshot = scanned(settings)
     where = "over stdio" if settings.transport == "stdio" else f"on {settings.host}:{settings.port}"

@@ -5,7 +5,10 @@ Knows nothing of what a token is proven by, or of what is inside.
 
 from __future__ import annotations
 
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from widgetd.access.auth import Access, Issuer, is_loopback
 from widgetd.access.principal import LOCAL, PUBLIC, UNAUTHENTICATED, Principal
@@ -63,6 +66,7 @@ def access_policy(settings: Settings) -> AccessPolicy:
         problem = "--jwt-jwks, --jwt-issuer and --jwt-audience belong together"
         raise ConfigError("W0002", problem, "set all three, or none")
     if settings.token_file is not None or issuer is not None or settings.made_token:
+        _warn_if_exposed(settings.token_file)
         access = Access(file=settings.token_file, made=settings.made_token, issuer=issuer)
         return AccessPolicy(access=access, anonymous=UNAUTHENTICATED)
     if is_loopback(settings.host):
@@ -73,3 +77,14 @@ def access_policy(settings: Settings) -> AccessPolicy:
         raise ConfigError("W0009", problem, advice)
     _log.warning("access.opened", host=settings.host, problem="anybody may call, without a token")
     return AccessPolicy(access=None, anonymous=PUBLIC)
+
+
+def _warn_if_exposed(file: Path | None) -> None:
+    """Log that other users of this machine can read the token file."""
+    if file is None:
+        return
+    with suppress(OSError):  # reading it will say what is wrong with it
+        mode = stat.S_IMODE(file.stat().st_mode)
+        if mode & stat.S_IROTH:
+            problem = "every user of this machine can read the tokens"
+            _log.warning("tokens.exposed", mode=f"{mode:o}", problem=problem, advice="chmod o= it")

@@ -39,6 +39,7 @@ DAEMON = (
     Code("W0010", "fault", "the token file cannot be used"),
     Code("W0011", "fault", "a program that the command needs is not installed"),
     Code("W0012", "fault", "the chat's model cannot be used"),
+    Code("W0015", "fault", "an operator's file lies in the served folder"),
     Code("W0030", "fault", "the server already has widgets registered"),
     Code("W0031", "fault", "two built-in tools have the same name"),
 )
