@@ -16,7 +16,7 @@ import orjson
 from storms.table import Row, none_of, told
 from widgetd.browser import stage
 from widgetd.browser.baselines import Baselines
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 from widgetd.testing.runner import FailedStepError, Runner
 from widgetd.testing.suite import cases
 from widgetd.testing.widgets import server_over
@@ -121,7 +121,7 @@ def rows(folder: Path, *, mutants: int) -> list[Row]:
 def _failures(runner: Runner, folder: Path, mutant: Mutant) -> Iterator[str]:
     """The place and code of each test's failing step."""
     into = folder / mutant.name
-    shutil.copytree(bundled(), into, dirs_exist_ok=True)
+    shutil.copytree(bundled_folder(), into, dirs_exist_ok=True)
     _spoil(into / f"{mutant.widget}.widget", {mutant.before: mutant.after} if mutant.before else {})
     suite = into / f"{mutant.widget}.test.yaml"
     server = server_over(into)

@@ -21,7 +21,7 @@ from storms.table import Row, at_most, none_of, told
 from tests.process import Served, daemon_process
 from tests.serving import Connection, connected, widget_file
 from widgetd.catalog.loader import discover_widgets
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 from widgetd.widget.states import SAMPLE, shown
 
 MOST = 8
@@ -355,11 +355,11 @@ async def heard_rows(*, widgets: int) -> list[Row]:
     bad: list[str] = []
     flags = ("--toolset", "sessions", "--log-level", "error")
     async with (
-        daemon_process(bundled(), *flags) as served,
+        daemon_process(bundled_folder(), *flags) as served,
         connected(served.url, "modern") as user,
         connected(served.url, "modern") as agent,
     ):
-        for widget in discover_widgets(bundled())[:widgets]:
+        for widget in discover_widgets(bundled_folder())[:widgets]:
             given = dict(shown(widget, SAMPLE).arguments)
             result = await agent.client.call_tool(widget.tool, given)
             render = (result.meta or {}).get("widgetd/render", {}).get("id", "")

@@ -27,7 +27,7 @@ from pydantic_core import PydanticCustomError
 
 from widgetd.chat import OPENAI_URL
 from widgetd.errors import ConfigError
-from widgetd.files.folder import bundled as bundled  # noqa: PLC0414 - offered here, too
+from widgetd.files.folder import bundled_folder
 from widgetd.redaction import Secret, SecretUrl
 from widgetd.text_search import nearest
 
@@ -376,7 +376,7 @@ def folder_of(settings: Settings) -> Path:
     """
     if settings.dir is None:
         here = Path("widgets")
-        return here if here.is_dir() else bundled()
+        return here if here.is_dir() else bundled_folder()
     if not settings.dir.exists():
         raise ConfigError(
             "W0003", f"there is no folder {settings.dir}", "make it, or name another", exit_code=3

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import breaking
 from widgetd.errors import Finding
-from widgetd.files.persistent_map import differing, missing
+from widgetd.files.persistent_map import list_differing, list_missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +40,16 @@ class Change:
 def difference(before: Snapshot, after: Snapshot) -> Change:
     """What happened between two snapshots, whatever lay between them."""
     was, now = before.widgets, after.widgets
-    others = differing(was, now)
+    others = list_differing(was, now)
     changed = tuple(tool for tool in others if tool in was and was[tool].key != now[tool].key)
     return Change(
         added=tuple(tool for tool in others if tool not in was),
         changed=changed,
-        removed=tuple(missing(was, now)),
+        removed=tuple(list_missing(was, now)),
         relisted=tuple(tool for tool in changed if was[tool].listing != now[tool].listing),
         refused=tuple(f for path, f in after.faults.items() if before.faults.get(path) != f),
         mended=tuple(
-            path for path in missing(before.faults, after.faults) if path in after.entries
+            path for path in list_missing(before.faults, after.faults) if path in after.entries
         ),
     )
 

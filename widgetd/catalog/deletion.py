@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from widgetd.errors import Finding
-from widgetd.files.persistent_map import key_set, missing
+from widgetd.files.persistent_map import key_set, list_missing
 from widgetd.files.scan import Scan
 
 GRACE_S = 0.25
@@ -51,7 +51,7 @@ class MissingFiles:
         # Found anew only where the paths changed.
         compared = key_set(known), key_set(scan.sources)
         if compared != self._compared:
-            self._compared, self._lacking = compared, missing(known, scan.sources)
+            self._compared, self._lacking = compared, list_missing(known, scan.sources)
         # What could not be read is there.
         there = (scan.faults, scan.unsettled)
         absent = [path for path in self._lacking if not any(path in each for each in there)]

@@ -12,7 +12,7 @@ from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import breaking
 from widgetd.errors import CallError, Finding
-from widgetd.files.persistent_map import differing, missing
+from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.text_search import compile_pattern, unified_diff
 from widgetd.widget.states import SAMPLE, shown
 from widgetd.widget.widget import Widget
@@ -40,9 +40,9 @@ class History:
     def note(self, before: Snapshot, after: Snapshot) -> None:
         """Remember what `after` took the place of."""
         was, now = before.widgets, after.widgets
-        for tool in missing(was, now):
+        for tool in list_missing(was, now):
             self._previous.pop(tool, None)
-        for tool in differing(was, now):
+        for tool in list_differing(was, now):
             if tool in was and was[tool].key != now[tool].key:
                 self._previous[tool] = was[tool]
 

@@ -23,7 +23,7 @@ from widgetd.catalog.loader import SIDECAR_SUFFIXES, WIDGET_SUFFIXES, Load, key_
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, Finding, WidgetError
-from widgetd.files.folder import Folder, opened
+from widgetd.files.folder import Folder, open_folder
 from widgetd.files.hints import Hints
 from widgetd.files.source import Source, read
 from widgetd.files.walk import walk
@@ -129,7 +129,7 @@ class Intake:
 
     def text_of(self, name: str) -> str:
         """What the file of this name says; empty where there is none. Blocks."""
-        with opened(self.folder) as folder:
+        with open_folder(self.folder) as folder:
             source = _source(folder, name, {})
         return "" if source is None else source.content.decode("utf-8-sig", errors="replace")
 
@@ -139,7 +139,7 @@ class Intake:
         Raises:
             RefusedUploadError: There would be none.
         """
-        with opened(self.folder) as folder:
+        with open_folder(self.folder) as folder:
             source = _source(folder, name, files)
             sidecar = _source(folder, name + SUFFIX, files)
         if source is None:
@@ -234,7 +234,7 @@ class Intake:
                 problem = f"it is longer than {LIMITS.file_bytes:,} bytes"
                 advice = "leave out what it does not need"
                 raise _refused("long", one, problem, advice, code="W1002")
-        with opened(self.folder) as folder:
+        with open_folder(self.folder) as folder:
             tool = None if view is None else _tool_to_keep(folder, served, view, name)
             source = _source(folder, name, files)
             if source is None:

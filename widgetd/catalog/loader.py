@@ -24,8 +24,8 @@ from widgetd.catalog.snapshot import EVERYTHING, Entry, Selection, Snapshot
 from widgetd.checks import findings
 from widgetd.checks.renders import undrawable
 from widgetd.errors import ConfigError, Finding, WidgetError
-from widgetd.files.folder import Folder, bundled, opened
-from widgetd.files.persistent_map import differing, missing
+from widgetd.files.folder import Folder, bundled_folder, open_folder
+from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.files.scan import UNKNOWN, Scan, scan
 from widgetd.files.source import Source, read
 from widgetd.files.stamp import QUIET_MS
@@ -286,7 +286,7 @@ class Catalog:
         copies, entries, copied = self._last_good, self._current.entries, self._copied
         if copies is None or self._current.degraded or not entries:
             return
-        others = differing(copied or {}, entries)
+        others = list_differing(copied or {}, entries)
         again = [path for path in self._uncopied if path not in others]
         for path in others:
             self._copy(path, copies)
@@ -294,7 +294,7 @@ class Catalog:
         for path in again:
             if not self._copy(path, copies):
                 break
-        if self._undropped or copied is None or missing(copied, entries):
+        if self._undropped or copied is None or list_missing(copied, entries):
             self._undropped = not copies.keep_only(entries)
         if not (self._uncopied or self._undropped):
             copies.well()
@@ -343,7 +343,7 @@ def rebuild(
     """
     changes: dict[str, Entry | None] = dict.fromkeys(gone)
     sources, earlier = scan.sources, known.sources
-    touched = {*differing(earlier, sources), *missing(earlier, sources), *known.faults}
+    touched = {*list_differing(earlier, sources), *list_missing(earlier, sources), *known.faults}
     for path in sorted({path.removesuffix(SUFFIX) for path in touched}):
         source = sources.get(path)
         if source is None:
@@ -454,7 +454,7 @@ def load_widget(path: str | os.PathLike[str], *, limits: Limits | None = None) -
     """
     limits = limits or Limits()
     file = Path(path)
-    with opened(file.parent) as folder:
+    with open_folder(file.parent) as folder:
         source, sidecar = read_pair(folder, file.name, limit_bytes=limits.file_bytes)
     return load(source, sidecar, limits=limits)
 
@@ -476,7 +476,7 @@ def discover_widgets(
         ConfigError: There is no such folder.
     """
     limits = limits or Limits()
-    folder = bundled() if folder is None else folder
+    folder = bundled_folder() if folder is None else folder
     make = partial(load, limits=limits)
     catalog = Catalog(Path(folder), make, limit_bytes=limits.file_bytes, quiet_ms=0)
     found = catalog.scan()

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from widgetd.errors import Finding
-from widgetd.files.persistent_map import patched
+from widgetd.files.persistent_map import patch
 from widgetd.widget.naming import by_preference
 from widgetd.widget.widget import Widget
 
@@ -193,7 +193,7 @@ class Snapshot:
 
         Where the folder as a whole cannot be trusted now, `degraded` says why.
         """
-        before, entries = self.entries, patched(self.entries, changes)
+        before, entries = self.entries, patch(self.entries, changes)
         claimed = _reclaimed(
             self.claims,
             given_up=self._claimed(before.get(path) for path in changes),
@@ -202,14 +202,14 @@ class Snapshot:
         owned = {
             tool: entries[paths[0]].widget if paths else None for tool, paths in claimed.items()
         }
-        claims = patched(self.claims, claimed)
+        claims = patch(self.claims, claimed)
         told = {*changes, *_paths(self.claims, claimed), *_paths(claims, claimed)}
         return replace(
             self,
             entries=entries,
             claims=claims,
-            widgets=patched(self.widgets, owned),
-            faults=patched(self.faults, {path: _fault(entries.get(path), claims) for path in told}),
+            widgets=patch(self.widgets, owned),
+            faults=patch(self.faults, {path: _fault(entries.get(path), claims) for path in told}),
             degraded=degraded,
             seen=self.seen.changed(
                 added=(f"{entry.path} {entry.key}" for entry in changes.values() if entry),

@@ -121,8 +121,8 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
     Raises:
         ConfigError: There is no folder or widget at one of the paths, or nothing at `against`.
     """
-    from widgetd.files.folder import opened
-    from widgetd.files.source import printable, read
+    from widgetd.files.folder import open_folder
+    from widgetd.files.source import escape_path, read
     from widgetd.limits import Limits
     from widgetd.render.tokens import tokens_of_tool
     from widgetd.widget.sidecar import SUFFIX
@@ -152,9 +152,9 @@ def checked(paths: Iterable[Path], *, strict: bool = False, against: str = "") -
         own = chain.from_iterable(said.get(file, ()) for file in entries)
         astray = () if only else _astray(folder, entries)
         broken = _breaking(entries, folder, only, against) if against else ()
-        with opened(folder) as root:
+        with open_folder(folder) as root:
             for finding in chain(own, astray, broken):
-                shown = printable(str(folder / finding.path))
+                shown = escape_path(str(folder / finding.path))
                 found.append(replace(finding, path=shown))
                 if shown not in contents:
                     # As it would be served: whole, no longer than a widget is, and in the folder.
@@ -222,12 +222,12 @@ def _entries(snapshot: Snapshot, only: str) -> Mapping[str, Entry]:
 def _astray(folder: Path, widgets: Collection[str]) -> Iterator[Finding]:
     """Files that were meant to be served, or to say something of one that is, and are not."""
     from widgetd.catalog.loader import SIDECAR_SUFFIXES
-    from widgetd.files.folder import opened
+    from widgetd.files.folder import open_folder
     from widgetd.files.walk import walk
     from widgetd.widget.naming import WIDGET_SUFFIX
     from widgetd.widget.sidecar import SUFFIX
 
-    with opened(folder) as root:
+    with open_folder(folder) as root:
         paths = sorted(walk(root, "", (SUFFIX, ".json", ".jsx")).files)
         for path in paths:
             stem = path.rpartition(".")[0]

@@ -29,10 +29,10 @@ def components(*names: str, dir: Dir = None) -> int:
         names: As Button, Button.variant, or icons.
         dir: The folder of widgets that examples are taken from.
     """
-    from widgetd.files.source import printable
+    from widgetd.files.source import escape_path
     from widgetd.guide.component_details import Examples, details
 
-    items = list(details(tuple(map(printable, names)), Examples().following(snapshot_of(dir))))
+    items = list(details(tuple(map(escape_path, names)), Examples().following(snapshot_of(dir))))
     if not names:
         for item in items:
             print(f"{item['name']:14}{item['use']}")

@@ -160,15 +160,15 @@ def _begun(name: str) -> _Begun:
 
 def _copied(tool: str, name: str) -> _Begun:
     from widgetd.cli.options import snapshot_of
-    from widgetd.settings import bundled
+    from widgetd.files.folder import bundled_folder
     from widgetd.widget.sidecar import SUFFIX
 
-    widgets = snapshot_of(bundled()).widgets
+    widgets = snapshot_of(bundled_folder()).widgets
     if tool not in widgets:
         advice = did_you_mean(tool, widgets, f"there are {', '.join(widgets)}")
         raise ConfigError("W0002", f"no bundled widget is called '{tool}'", advice)
     definition = widgets[tool].definition
-    beside = bundled() / f"{definition.path}{SUFFIX}"
+    beside = bundled_folder() / f"{definition.path}{SUFFIX}"
     head, table, rest = beside.read_text(encoding="utf-8").partition("\n[")
     # The title is the new name's, and what it was called before says nothing here.
     lines = head.splitlines()

@@ -15,7 +15,8 @@ from widgetd.cli.generate import snippet
 from widgetd.cli.options import Flags, complain, print_json, scanned, settled_by
 from widgetd.daemon.startup import defer_model_builds, gc_paused, hide_package
 from widgetd.errors import ConfigError
-from widgetd.settings import Settings, bundled, folder_of, require_files_outside, settle
+from widgetd.files.folder import bundled_folder
+from widgetd.settings import Settings, folder_of, require_files_outside, settle
 
 DEV_TOOLSETS = ("author", "operate", "pictures")
 """For one person on this machine."""
@@ -64,7 +65,7 @@ def of_dev(dir: Path | None, flags: Flags, **fixed: bool) -> Settings:  # type: 
     """
     fixed["gallery"] = True
     said = settled_by(dir, flags, **fixed)
-    own_folder = said.settings.host in LOOPBACK and folder_of(said.settings) != bundled()
+    own_folder = said.settings.host in LOOPBACK and folder_of(said.settings) != bundled_folder()
     toolsets: tuple[str, ...] = DEV_TOOLSETS
     try:
         demand_browser("pictures")

@@ -29,7 +29,7 @@ from widgetd.daemon.systemd import Supervisor, supervisor
 from widgetd.daemon.telemetry import is_wanted
 from widgetd.daemon.toolsets import NAMES, READABLE, ROWS
 from widgetd.errors import ConfigError
-from widgetd.files.folder import opened
+from widgetd.files.folder import open_folder
 from widgetd.files.hints import Hints
 from widgetd.files.source import read
 from widgetd.limits import Limits
@@ -245,7 +245,7 @@ def build_author_services(runtime: Runtime, server: Server, intake: Intake | Non
     from widgetd.guide.reference import Reference  # noqa: PLC0415
 
     def text_of(path: str) -> str:
-        with suppress(OSError), opened(runtime.folder) as folder:
+        with suppress(OSError), open_folder(runtime.folder) as folder:
             source = read(folder, path, limit_bytes=Limits().file_bytes, quiet_ms=0)
             return source.content.decode(errors="replace")
         return ""

@@ -25,7 +25,7 @@ from widgetd.catalog.proof_cache import Proven, line, read
 from widgetd.daemon.parser_process import limit_resources
 from widgetd.daemon.startup import gc_tuned
 from widgetd.errors import WidgetError
-from widgetd.files.folder import opened
+from widgetd.files.folder import open_folder
 from widgetd.files.source import Source, Unsettled
 from widgetd.files.walk import HIDDEN, walk
 from widgetd.limits import Limits
@@ -143,7 +143,7 @@ def _run(
     """Be one of the other processes."""
     try:
         signal.set_wakeup_fd(-1)
-        with gc_tuned(), opened(root) as folder, open(file, "wb", buffering=0) as told:
+        with gc_tuned(), open_folder(root) as folder, open(file, "wb", buffering=0) as told:
             # The last file first: who waits for these proofs begins with the first.
             for path in sorted(walk(folder, "", WIDGET_SUFFIXES).files, reverse=True)[share]:
                 if os.getppid() != parent:

@@ -16,7 +16,7 @@ import anyio
 from widgetd.catalog.loader import Catalog
 from widgetd.catalog.reload import Observer, reload
 from widgetd.files.hints import Hints
-from widgetd.files.source import printable
+from widgetd.files.source import escape_path
 from widgetd.files.watch import FOLLOW, POLL_S, Mode, watch
 from widgetd.logs import get_logger
 from widgetd.mcp.notifications import notify, notify_of_renders
@@ -80,4 +80,4 @@ class _Watching:
         _log.warning("watch.failed", error=str(error), kind=type(error).__name__)
 
     def skipped(self, path: str, error: OSError) -> None:
-        _log.warning("watch.skipped", path=printable(path), error=error.strerror)
+        _log.warning("watch.skipped", path=escape_path(path), error=error.strerror)

@@ -1,8 +1,8 @@
-"""Hold a folder open while it is looked at, and say what lies inside it.
+"""The served folder, held open while it is scanned, and what lies inside it.
 
-A path is a promise that others can break between two system calls; a descriptor
-is the thing itself. So the folder is opened once per scan, everything is opened
-relative to it, and whether something lies inside is asked of its descriptor.
+Other processes can change what a path leads to between two system calls; a descriptor always means
+the same file. So the folder is opened once per scan, everything is opened relative to it, and its
+descriptor decides what lies inside.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Identity = tuple[int, int]
-"""The device, and the inode number with its generation, as a file handle has them."""
+"""Device, and inode number combined with its generation, as in a file handle."""
 
 
-def bundled() -> Path:
-    """The widgets that come with widgetd: in the package where it is installed, else beside it."""
+def bundled_folder() -> Path:
+    """Return the folder of the widgets that come with widgetd.
+
+    It is in the package where widgetd is installed, and beside it in a checkout.
+    """
     package = Path(__file__).parents[1]
     shipped = package / "_widgets"
     return shipped if shipped.is_dir() else package.parent / "widgets"
@@ -33,12 +36,12 @@ _FS_IOC_GETVERSION = 0x80087601
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """A folder held open.
+    """An open folder.
 
     Attributes:
-        path: As it was named; it may since lead elsewhere.
-        descriptor: Owned by `opened`, which closes it.
-        identity: Differs from that of every other folder, even one made since in its place.
+        path: The path it was opened by, which may lead elsewhere since.
+        descriptor: Closed by `open_folder`.
+        identity: Differs from that of every other folder, even one created later in its place.
     """
 
     path: str
@@ -46,31 +49,31 @@ class Folder:
     identity: Identity
 
     def holds(self, descriptor: int, path: str) -> bool:
-        """Whether the open `descriptor`, to which `path` led, truly lies in this folder.
+        """Return whether the open `descriptor`, to which `path` led, lies in this folder.
 
         Raises:
-            OSError: Its name is longer than the system can say.
+            OSError: Its name is longer than the system can report.
         """
         try:
-            return _beneath(_name_of(descriptor), _name_of(self.descriptor))
+            return _is_beneath(_resolve_name(descriptor), _resolve_name(self.descriptor))
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 raise
             return self.resolves(descriptor, path)
 
     def resolves(self, descriptor: int, path: str) -> bool:
-        """The same for systems that will not name a descriptor: by the path, resolved again."""
+        """Answer `holds` on systems that cannot name a descriptor, by resolving the path again."""
         try:
             true = Path(self.path, path).resolve(strict=True)
             same = os.path.samestat(true.stat(), os.fstat(descriptor))
         except OSError:
             return False
-        return same and _beneath(str(true), str(Path(self.path).resolve()))
+        return same and _is_beneath(str(true), str(Path(self.path).resolve()))
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Folder]:
-    """The folder at `path`, held open.
+def open_folder(path: str | os.PathLike[str]) -> Iterator[Folder]:
+    """Hold the folder at `path` open.
 
     Raises:
         OSError: There is no such folder, or it may not be listed.
@@ -87,23 +90,23 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Folder]:
         os.close(descriptor)
 
 
-def identity(path: str | os.PathLike[str]) -> Identity:
-    """Which folder `path` leads to now.
+def identify(path: str | os.PathLike[str]) -> Identity:
+    """Return the identity of the folder that `path` leads to now.
 
     Raises:
         OSError: It leads to none.
     """
     try:
-        with opened(path) as folder:
+        with open_folder(path) as folder:
             return folder.identity
     except PermissionError:
         status = Path(path).stat()
         return status.st_dev, status.st_ino << 32
 
 
-def _name_of(descriptor: int) -> str:
+def _resolve_name(descriptor: int) -> str:
     return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 a hot path
 
 
-def _beneath(path: str, home: str) -> bool:
+def _is_beneath(path: str, home: str) -> bool:
     return path == home or path.startswith(home.rstrip("/") + "/")

@@ -1,8 +1,7 @@
-"""Remember that something may have changed until someone looks.
+"""Hints that something may have changed, merged until the next scan.
 
-A level, not a queue: hints that nobody has taken yet are one hint, so adding
-never waits, and what is remembered does not grow. There is nothing in a hint to
-be believed.
+A level, not a queue: pending hints merge into one, so adding never waits and memory does not grow.
+A hint asserts nothing; only a scan does.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from dataclasses import dataclass
 import anyio
 
 Skipped = Callable[[str, OSError], None]
-"""Told of a folder of which no events will come, by its path, and why."""
+"""Callback for a folder without events: its path, and the error."""
 
 MANY = 64
-"""Beyond so many paths a look at everything costs no more than a look at each."""
+"""Number of paths from which a scan of everything costs no more than one of each path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """Where something may have changed.
+    """Places that may have changed.
 
     Attributes:
         paths: Relative to the folder, with `/` between parts; empty for everywhere.
-        finished: Those of `paths` that whoever wrote them seems to be done with.
-        routine: Nobody has a reason to think so; it is merely time to look.
+        finished: Those of `paths` whose writers have closed them or moved them into place.
+        routine: Only the timer asks for this scan; no event does.
     """
 
     paths: frozenset[str] = frozenset()
@@ -34,7 +33,7 @@ class Hint:
     routine: bool = False
 
     def then(self, later: Hint) -> Hint:
-        """Both as one; what the later one names is finished only if that says so."""
+        """Merge both hints; a path that `later` names is finished only if `later` says so."""
         if not (self.paths and later.paths):
             return Hint(routine=self.routine and later.routine)
         return Hint(
@@ -48,12 +47,12 @@ EVERYWHERE = Hint()
 
 
 class Hints:
-    """What may have changed since the last look, merged into one hint.
+    """Pending hints, merged into one.
 
-    Any number of tasks may add; one task waits. All of them run in one event loop.
+    Any number of tasks of one event loop may add; one task waits.
 
     Attributes:
-        cost_s: The processor time that a look at everything takes; whoever looks says so.
+        cost_s: Processor time of a scan of everything, set by the scanner.
     """
 
     def __init__(self) -> None:
@@ -64,7 +63,7 @@ class Hints:
     def add(
         self, paths: Iterable[str] = (), *, finished: Iterable[str] = (), routine: bool = False
     ) -> None:
-        """Say that something may have changed at `paths`, or, without any, anywhere; see `Hint`."""
+        """Add a hint at `paths`, or without any at everything; see `Hint`."""
         hint = Hint(paths=frozenset(paths), finished=frozenset(finished), routine=routine)
         if self._pending is not None:
             hint = self._pending.then(hint)
@@ -74,7 +73,7 @@ class Hints:
     async def wait(self) -> Hint:
         """Wait until there is a hint, and take it.
 
-        A wait that is cancelled takes nothing.
+        A cancelled wait takes nothing.
         """
         await self._added.wait()
         hint, self._pending = self._pending, None

@@ -1,9 +1,8 @@
-"""Hint at what changes in a folder on Linux, at once, and say which files are finished.
+"""Hints at changes in a folder on Linux, at once, with the files that are finished.
 
-The kernel watches single folders, so each folder below has a watch of its own, and a new
-one is listed once it is watched: what came into it before is listed, what comes later is
-an event. It tells of a file what watchfiles does not pass on: that whoever wrote it has
-closed it, and that it was moved into place.
+The kernel watches single folders, so each folder below has its own watch, and a new folder is
+listed once it is watched: earlier files are listed, later ones are events. Unlike watchfiles, it
+also reports that a writer has closed a file or moved it into place.
 
 Source: inotify(7).
 """
@@ -24,11 +23,10 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from widgetd.files.folder import Identity, identity
+from widgetd.files.folder import Identity, identify
 from widgetd.files.hints import Hints, Skipped
 
 AVAILABLE = sys.platform == "linux"
-"""Whether this system has it."""
 
 WRITTEN = 0x2
 ATTRIBUTES = 0x4
@@ -53,16 +51,18 @@ _LIMITS = {
 }
 
 _OF_ALL = {errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSYS, errno.EBADF}
-"""Errors that the next folder would give too; any other is of the one folder that gave it."""
+"""Errors that every further folder would give too; any other concerns only the folder that gave
+it.
+"""
 
 _HEAD = struct.Struct("iIII")
 _AT_ONCE_BYTES = 16 * 1024
 
 _BEAT_S = 1.0
-"""How soon a folder that was replaced under its name has events again; a scan sees it anyway."""
+"""Time until a folder that was replaced under its name has events again; a scan sees it anyway."""
 
 _LINGERS_S = 0.005
-"""A write that has begun is mostly finished sooner, and until then is no reason to look."""
+"""Time in which most writes finish once begun; an unfinished write is no reason to scan."""
 
 _BEGUN = MADE | WRITTEN
 _FINISHED = CLOSED | MOVED_IN
@@ -71,15 +71,15 @@ _ENDED = SELF_MOVED | UNMOUNTED | IGNORED
 
 
 async def follow(root: Path, hints: Hints, armed: Callable[[], None], skipped: Skipped) -> None:
-    """Follow `root` as `watch.Follow` says, by inotify.
+    """Follow `root` as `watch.Follow` specifies, by inotify.
 
     Raises:
         FileNotFoundError: There is no such folder.
         OSError: It cannot be watched.
     """
-    # The loop's shared limiter may be taken up by forty slow calls of others.
+    # Slow calls of others may occupy all forty threads of the loop's shared limiter.
     blocking = partial(anyio.to_thread.run_sync, limiter=anyio.CapacityLimiter(1))
-    folder = await blocking(identity, root)
+    folder = await blocking(identify, root)
     with closing(Queue()) as queue:
         tree = _Tree(root, queue)
         lost = await blocking(tree.grow, [""])
@@ -96,7 +96,7 @@ async def follow(root: Path, hints: Hints, armed: Callable[[], None], skipped: S
                 lost = await blocking(tree.grow, entered)
                 hints.add(entered)
             if anyio.current_time() >= beat_s:
-                if not await blocking(_is, root, folder):
+                if not await blocking(_leads_to, root, folder):
                     return
                 beat_s = anyio.current_time() + _BEAT_S
 
@@ -112,7 +112,7 @@ async def _events_until(deadline_s: float, queue: Queue) -> list[Event]:
 
 
 class _Tree:
-    """The watches on a folder and on those below it, and what their events mean."""
+    """The watches on a folder and the folders below it, and the meaning of their events."""
 
     def __init__(self, root: Path, queue: Queue) -> None:
         self._root = root.absolute()
@@ -120,12 +120,12 @@ class _Tree:
         self._folders: dict[int, str] = {}
 
     def grow(self, paths: Collection[str]) -> list[tuple[str, OSError]]:
-        """Watch the folders at `paths` and all below that can be; answers why some cannot.
+        """Watch the folders at `paths` and those below; return why some cannot be watched.
 
-        Of those that are gone, or closed to us, nothing is said here: a scan says it.
+        Folders that are gone or not accessible are left out; a scan reports those.
 
         Raises:
-            OSError: The rest cannot be watched either.
+            OSError: No further folder can be watched either.
         """
         waiting, skipped = list(paths), []
         while waiting:
@@ -140,20 +140,20 @@ class _Tree:
         return skipped
 
     def is_lost(self, events: Collection[Event]) -> bool:
-        """Whether some events were dropped, or no more will come of the folder itself."""
+        """Return whether events were dropped, or the folder itself sends no more."""
         return any(
             event.mask & OVERFLOWN or (event.mask & _ENDED and self._folders.get(event.watch) == "")
             for event in events
         )
 
     def hint(self, events: Collection[Event], hints: Hints) -> list[str]:
-        """Add to `hints` where `events` point; answers the folders that may be new, unhinted.
+        """Add what `events` point at to `hints`; return the folders that may be new, without hints.
 
-        A file is finished if the last thing said of it is that it was closed, or moved into place.
+        A file is finished if its last event says that it was closed or moved into place.
         """
         finished: dict[str, bool] = {}
         entered = []
-        for event, path in self._located(events):
+        for event, path in self._locate(events):
             if not event.mask & FOLDER:
                 finished[path] = bool(event.mask & _FINISHED)
             elif path and event.mask & _ENTERED:
@@ -167,7 +167,7 @@ class _Tree:
             hints.add(finished, finished=(path for path, is_so in finished.items() if is_so))
         return entered
 
-    def _located(self, events: Collection[Event]) -> Iterator[tuple[Event, str]]:
+    def _locate(self, events: Collection[Event]) -> Iterator[tuple[Event, str]]:
         for event in events:
             if event.mask & IGNORED:
                 self._folders.pop(event.watch, None)
@@ -175,7 +175,7 @@ class _Tree:
                 yield event, "/".join(filter(None, (folder, event.name)))
 
     def _watch(self, path: str) -> list[str]:
-        """The folders in the one at `path`, unless it is being watched already."""
+        """Watch the folder at `path` and return its folders; none if it is watched already."""
         at = self._root / path
         watch = self._queue.watch(at, through_link=not path)
         if self._folders.get(watch) == path:
@@ -187,27 +187,27 @@ class _Tree:
 
     def _leave(self, path: str, event: Event) -> None:
         if not event.mask & MOVED_OUT:
-            return  # one that is deleted says so itself
+            return  # a deleted folder has an event of its own
         for watch, folder in list(self._folders.items()):
             if folder == path or folder.startswith(path + "/"):
                 self._queue.forget(watch)
                 del self._folders[watch]
 
 
-def _is(root: Path, folder: Identity) -> bool:
+def _leads_to(root: Path, folder: Identity) -> bool:
     with suppress(OSError):
-        return identity(root) == folder
+        return identify(root) == folder
     return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One thing that happened in a watched folder, or to it.
+    """An event in a watched folder, or of the folder itself.
 
     Attributes:
-        watch: Which folder, by the number that `Queue.watch` answered; -1 for none.
-        mask: What happened: some of the constants above.
-        name: Of what is in the folder; empty for the folder itself.
+        watch: The number that `Queue.watch` returned; -1 for none.
+        mask: Some of the constants above.
+        name: The entry's name; empty for the folder itself.
     """
 
     watch: int
@@ -216,7 +216,7 @@ class Event:
 
 
 class Queue:
-    """The kernel's events for this process; its owner closes it, while nobody waits for events.
+    """The kernel's events for this process. Its owner closes it once no task waits for events.
 
     Raises:
         OSError: The user has as many queues as the system allows.
@@ -227,24 +227,24 @@ class Queue:
         self._descriptor = self._call("inotify_init1", os.O_NONBLOCK | os.O_CLOEXEC)
 
     def watch(self, path: str | os.PathLike[str], *, through_link: bool = False) -> int:
-        """Have events of the folder at `path` from now on; answers a number that stands for it.
+        """Subscribe to the events of the folder at `path`; return the number of the watch.
 
-        It may wait for a disk, so it may be called in another thread than `events`.
+        This may wait for a disk, so it may run in another thread than `events`.
 
         Raises:
-            OSError: There is no such folder, it may not be listed, or the user watches as many
+            OSError: There is no such folder, it may not be listed, or the user has as many watches
                 as the system allows.
         """
         mask = _WANTED | _ONLY_FOLDERS | (0 if through_link else _NO_LINKS)
         return self._call("inotify_add_watch", self._descriptor, os.fsencode(path), mask)
 
     def forget(self, watch: int) -> None:
-        """Have no more events of a folder; one that is gone is forgotten already."""
+        """End the events of a folder; one that is gone is forgotten already."""
         with suppress(OSError):
             self._call("inotify_rm_watch", self._descriptor, watch)
 
     async def events(self) -> list[Event]:
-        """The next that happened, at least one, in their order."""
+        """Wait for events and return them, at least one, in order."""
         await anyio.wait_readable(self._descriptor)
         content, at = os.read(self._descriptor, _AT_ONCE_BYTES), 0
         events = []
@@ -256,7 +256,7 @@ class Queue:
         return events
 
     def close(self) -> None:
-        """Have no more events at all."""
+        """End all events."""
         os.close(self._descriptor)
 
     def _call(self, name: str, *arguments: int | bytes) -> int:

@@ -1,7 +1,7 @@
-"""Read and write the files that a designer's file names.
+"""Files that a designer's file names, read and written only below it.
 
-A test file comes from anybody who may edit the folder. What its paths lead to ends up in a report
-or is overwritten, so such a path is a plain name below that file, it leads to a regular file of a
+Anyone who may edit the folder can write a test file. What its paths lead to ends up in a report or
+is overwritten, so such a path is a plain name below that file, it leads to a regular file of a
 bounded size, and links may not lead out. Paths that operators write (`--upstreams`, tokens,
 `${file:...}`) are theirs to choose and are not read here.
 """
@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from widgetd.errors import Finding, WidgetError
-from widgetd.files.folder import Folder, opened
-from widgetd.files.source import Unsettled, leads_out, read
+from widgetd.files.folder import Folder, open_folder
+from widgetd.files.source import Unsettled, outside_error, read
 from widgetd.files.write import write_atomically
 
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -29,7 +29,7 @@ def read_inside(home: Path, name: str, *, limit_bytes: int) -> bytes:
         FileNotFoundError: There is no such file.
     """
     _require_plain(name)
-    with opened(home) as folder:
+    with open_folder(home) as folder:
         try:
             return read(folder, name, limit_bytes=limit_bytes, quiet_ms=0).content
         except Unsettled:
@@ -50,14 +50,14 @@ def write_inside(home: Path, name: str, content: bytes) -> None:
     """
     _require_plain(name)
     path = PurePosixPath(name)
-    with opened(home) as root, _subfolder(root, path.parent) as folder:
+    with open_folder(home) as root, _subfolder(root, path.parent) as folder:
         write_atomically(folder, path.name, content, replace=True)
 
 
 def _require_plain(name: str) -> None:
     path = PurePosixPath(name)
     if not path.name or path.is_absolute() or ".." in path.parts or "\0" in name:
-        raise leads_out(name)
+        raise outside_error(name)
 
 
 @contextmanager
@@ -72,9 +72,9 @@ def _subfolder(home: Folder, path: PurePosixPath) -> Iterator[Folder]:
             inner = os.open(part, _OPEN, dir_fd=at)
             os.close(at)
             at = inner
-            # Asked at each step, so that nothing is made behind a link that leads out.
+            # Checked at each step, so that nothing is created behind a link that leads outside.
             if not home.holds(at, str(below)):
-                raise leads_out(str(below))
+                raise outside_error(str(below))
         yield Folder(path=str(Path(home.path) / path), descriptor=at, identity=home.identity)
     finally:
         os.close(at)

@@ -1,9 +1,8 @@
-"""Read-only mappings that follow one another and differ in little.
+"""Read-only mappings that share all but a few entries with their predecessors.
 
-Thousands of files, and one that was saved: a mapping that follows another knows
-what is other in it, so that nobody has to look through both, and shares the rest
-with it, so that nobody has to copy it. Entries are told apart by identity, for
-whatever was not made anew is the same object.
+Of thousands of files, one was saved: the new mapping knows which keys differ from the mapping
+before it, so no caller compares both, and shares the rest, so nothing is copied. Entries are
+compared by identity, because an unchanged entry is the same object.
 """
 
 from __future__ import annotations
@@ -18,32 +17,36 @@ from weakref import ref
 T = TypeVar("T")
 
 FEW = 512
-"""A mapping of no more is written anew at once, so that it holds nothing of the one before."""
+"""A mapping of at most this size is copied as a whole, so that it retains nothing of its
+predecessor.
+"""
 
 MOST_APART = 64
-"""So many entries may differ from what is shared before all are written anew; for so long, what
-they took the place of is held as well."""
+"""Number of entries that may differ from the shared mapping before everything is copied.
+
+Until then, the shared mapping retains the entries that they replaced.
+"""
 
 
-def patched(mapping: Mapping[str, T], changes: Mapping[str, T | None]) -> Mapping[str, T]:
-    """`mapping` with `changes` made to it, in the order of keys; None stands for a removal.
+def patch(mapping: Mapping[str, T], changes: Mapping[str, T | None]) -> Mapping[str, T]:
+    """Return `mapping` with `changes` applied, in the order of keys; None removes a key.
 
-    Where that changes nothing, it is `mapping` itself.
+    Returns `mapping` itself if nothing changes.
     """
     others = {key: entry for key, entry in changes.items() if mapping.get(key) is not entry}
     return _Follower(mapping, others) if others else mapping
 
 
-def differing(before: Mapping[str, T], after: Mapping[str, T]) -> list[str]:
-    """The keys of `after` that are not in `before`, or stand for another object there."""
-    if (changed := _changed(before, after)) is not None:
+def list_differing(before: Mapping[str, T], after: Mapping[str, T]) -> list[str]:
+    """Return the keys of `after` that `before` lacks or has with another object."""
+    if (changed := _changed_keys(before, after)) is not None:
         return [key for key in changed if key in after and after[key] is not before.get(key)]
     return list(compress(after, map(is_not, after.values(), map(before.get, after))))
 
 
-def missing(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
-    """The keys of `before` that are not in `after`, in the order of keys."""
-    if (changed := _changed(before, after)) is not None:
+def list_missing(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    """Return the keys of `before` that `after` lacks, in order."""
+    if (changed := _changed_keys(before, after)) is not None:
         return [key for key in changed if key in before and key not in after]
     if before.keys() <= after.keys():
         return []
@@ -51,43 +54,43 @@ def missing(before: Mapping[str, object], after: Mapping[str, object]) -> list[s
 
 
 def key_set(mapping: Mapping[str, object]) -> object:
-    """Stands for the keys of `mapping`; the same object only where the keys are the same."""
+    """Return an object that identifies the keys of `mapping`: the same one only for equal keys."""
     return mapping.key_set if isinstance(mapping, _Follower) else object()
 
 
-def beginning(mapping: Mapping[str, object], prefix: str) -> list[str]:
-    """The keys of `mapping` that begin with `prefix`, in their order."""
+def list_below(mapping: Mapping[str, object], prefix: str) -> list[str]:
+    """Return the keys of `mapping` that start with `prefix`, in order."""
     if not isinstance(mapping, _Follower):
         return [key for key in mapping if key.startswith(prefix)]
-    keys, size = mapping.key_set.ordered(mapping.shared), len(prefix)
+    keys, size = mapping.key_set.list_keys(mapping.shared), len(prefix)
     start = bisect_left(keys, prefix)
     return keys[start : bisect_right(keys, prefix, lo=start, key=lambda key: key[:size])]
 
 
 class _KeySet:
-    """The keys that several mappings have, as a list once somebody needs it."""
+    """The keys that several mappings have in common, listed on first use."""
 
     __slots__ = ("_ordered",)
 
     def __init__(self) -> None:
         self._ordered: list[str] | None = None
 
-    def ordered(self, shared: Mapping[str, object]) -> list[str]:
-        """The keys in their order; `shared` is one of those mappings."""
+    def list_keys(self, shared: Mapping[str, object]) -> list[str]:
+        """Return the keys in order; `shared` is one of those mappings."""
         if self._ordered is None:
             self._ordered = list(shared)
         return self._ordered
 
 
 class _Follower(Mapping[str, T]):
-    """A mapping that knows which one it followed, as long as that is there, and in which keys.
+    """A mapping that knows its predecessor, while that exists, and the keys that may differ.
 
     Attributes:
-        shared: Has the same keys, sorted; never changed, and common to many followers.
-        apart: What stands for some of those keys instead.
-        followed: The mapping that this one was made from.
-        changed: The keys in which it may differ from that one.
-        key_set: Stands for its keys.
+        shared: Has the same keys, sorted; never changes and serves many followers.
+        apart: Entries that replace those of `shared`.
+        followed: The predecessor.
+        changed: Keys that may differ from the predecessor.
+        key_set: Identifies the keys.
     """
 
     __slots__ = ("__weakref__", "apart", "changed", "followed", "key_set", "shared")
@@ -147,8 +150,8 @@ class _Follower(Mapping[str, T]):
         return repr(dict(self))
 
 
-def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> list[str] | None:
-    """The keys in which `after` may differ from `before`; None if they do not follow each other."""
+def _changed_keys(before: Mapping[str, object], after: Mapping[str, object]) -> list[str] | None:
+    """Return the keys that may differ; None unless `after` follows `before`."""
     if before is after:
         return []
     if isinstance(after, _Follower) and after.followed and after.followed() is before:

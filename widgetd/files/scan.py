@@ -1,9 +1,9 @@
-"""Say which sources a folder holds now, reading only what may have changed.
+"""Scans: the sources that a folder holds now, reading only what may have changed.
 
-A scan of everything has the last word; a partial one looks where a hint pointed. Both
-are functions of the folder and of what was known before, and keep to one rule: what
-could not be looked at stands as it was known. So neither an unlistable folder nor a file
-caught in the middle of a write looks like a deletion.
+A scan of everything is authoritative; a partial one looks where a hint pointed. Both are functions
+of the folder and of the scan before, and keep one rule: what could not be read stays as it was
+known. So neither an unlistable folder nor a file caught in the middle of a write looks like a
+deletion.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from widgetd.errors import WidgetError
-from widgetd.files.folder import Folder, Identity, identity, opened
-from widgetd.files.persistent_map import beginning, patched
+from widgetd.files.folder import Folder, Identity, identify, open_folder
+from widgetd.files.persistent_map import list_below, patch
 from widgetd.files.source import Source, Unsettled, read
 from widgetd.files.stamp import QUIET_MS, Stamp
 from widgetd.files.walk import HIDDEN, Listing, walk
@@ -30,25 +30,28 @@ T = TypeVar("T")
 
 
 EMPTY_NS = 1_000_000_000
-"""A save in place cuts the file first, and the kernel dates the cut when it is done with it: until
-then (300 ms were seen on a busy ext4) the file is empty, and as old as it was."""
+"""Time for which a file found empty is not believed to be empty.
+
+A save in place truncates the file first, and the kernel dates the truncation when it completes:
+until then (300 ms were measured on a busy ext4) the file is empty and has its old date.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """A folder as it was found.
+    """The state of a folder.
 
     Attributes:
-        root: Which folder it was; None where there was none.
-        sources: By path, in sorted order, what was read or is known to be unchanged.
-        faults: By path, in sorted order, why a file or a folder could not be read.
-        unsettled: Written too lately to be read. Until they are, the source or fault that was
-            known before stands, if there was one.
-        settles_s: When to look at those again.
+        root: Identity of the folder; None if there was none.
+        sources: Files by path, in order: read, or known to be unchanged.
+        faults: Fault by path, in order, of files and folders that could not be read.
+        unsettled: Paths written too recently to be read. Until they are, their last known source or
+            fault stands.
+        settles_s: Seconds until those can be read.
         failure: Why the folder could not be listed; everything stands as it was known.
-        empty_since_ns: By path, the monotonic clock's reading when a file was first found empty.
-            For `EMPTY_NS` it is not believed to be, and stands as it was known.
-        empty_folders: By path, the stamps of folders that held nothing of interest.
+        empty_since_ns: By path, the monotonic time at which a file was first found empty. For
+            `EMPTY_NS` its last known source stands.
+        empty_folders: By path, the stamps of folders that hold nothing of interest.
     """
 
     root: Identity | None
@@ -67,7 +70,7 @@ class Scan:
 
     @property
     def doubted_s(self) -> float | None:
-        """How long until a file that was found empty is believed to be; None where none is."""
+        """Return the seconds until a file found empty is believed to be empty; None without one."""
         now_ns = time.monotonic_ns()
         ages_ns = [now_ns - since_ns for since_ns in self.empty_since_ns.values()]
         doubted_ns = [age_ns for age_ns in ages_ns if age_ns < EMPTY_NS]
@@ -75,7 +78,7 @@ class Scan:
 
 
 UNKNOWN = Scan(root=None, sources=MappingProxyType({}), faults=MappingProxyType({}))
-"""What is known before the first scan."""
+"""The state before the first scan."""
 
 
 def scan(
@@ -88,38 +91,38 @@ def scan(
     quiet_ms: int = QUIET_MS,
     finished: Collection[str] = (),
 ) -> Scan:
-    """The folder as it is now; with `paths` as it was known, but for those and what was unsettled.
+    """Scan the folder, or with `paths` only those and what was unsettled.
 
-    A path that is a folder stands for all that is in it. Where a path may concern more than
-    itself (see `_scope`), or the folder is another one than it was, everything is looked at. What
-    changed at the other end of a link shows under the link's name when everything is next.
+    A path that is a folder stands for everything in it. Where a path may concern more than itself
+    (see `_scope`), or the folder is another one than before, everything is scanned. A change at the
+    other end of a link shows under the link's name with the next scan of everything.
 
     Args:
-        root: The folder; a link to one will do.
-        paths: Relative to `root`, with `/` between parts; none at all stands for everything.
-        suffixes: What the names of served files end with.
+        root: The folder, or a link to it.
+        paths: Relative to `root`, with `/` between parts; empty for everything.
+        suffixes: Endings of the names of served files.
         limit_bytes: A longer file is a fault.
-        known: The scan before this one; unchanged files are taken from it.
-        quiet_ms: How long a file must not have been written; 0 reads at once.
+        known: The scan before; unchanged files are taken from it.
+        quiet_ms: Time since its last write that a file must have; 0 reads at once.
         finished: Those of `paths` whose writers closed them or moved them into place, and which
-            need not be quiet. If everything is looked at, they must be all the same.
+            need not be quiet, also if everything is scanned.
     """
     scanner = partial(
         _Scanner, known=known, suffixes=suffixes, limit_bytes=limit_bytes, quiet_ms=quiet_ms
     )
     if paths:
         # An error here the scan of everything meets too, and says so.
-        with suppress(OSError), opened(root) as folder:
+        with suppress(OSError), open_folder(root) as folder:
             partly = scanner(folder=folder, finished=finished)
             if found := partly.at({*paths, *known.unsettled}):
                 return found
     try:
-        with opened(root) as folder:
+        with open_folder(root) as folder:
             return scanner(folder=folder).everywhere()
     except OSError as error:
         failure, which = error.with_traceback(None), None
         with suppress(OSError):
-            which = identity(root)
+            which = identify(root)
         return replace(known, root=which, unsettled=frozenset(), failure=failure)
 
 
@@ -143,7 +146,7 @@ class _Scanner:
         return self._scan(lambda known: known)
 
     def at(self, paths: Collection[str]) -> Scan | None:
-        """The known scan but for `paths`; None if it takes a look at everything."""
+        """Scan only `paths`; None if that takes a scan of everything."""
         known = self.known
         if known.failure or known.root != self.folder.identity:
             return None
@@ -160,20 +163,20 @@ class _Scanner:
         return self._scan(where.paths_of)
 
     def _scan(self, looked_at: Callable[[Mapping[str, object]], Iterable[str]]) -> Scan:
-        """What was known, but for what was looked at of it, which is as it was found."""
+        """Merge what was found over what was known of the places looked at."""
 
-        def merged(known: Mapping[str, T], found: Mapping[str, T]) -> Mapping[str, T]:
-            return patched(known, {**dict.fromkeys(looked_at(known)), **found})
+        def merge(known: Mapping[str, T], found: Mapping[str, T]) -> Mapping[str, T]:
+            return patch(known, {**dict.fromkeys(looked_at(known)), **found})
 
         known = self.known
         return Scan(
             root=self.folder.identity,
-            sources=merged(known.sources, self.sources),
-            faults=merged(known.faults, self.faults),
+            sources=merge(known.sources, self.sources),
+            faults=merge(known.faults, self.faults),
             unsettled=frozenset(self.unsettled),
             settles_s=self.settles_s,
-            empty_since_ns=merged(known.empty_since_ns, self.empty_since_ns),
-            empty_folders=merged(known.empty_folders, self.empty_folders),
+            empty_since_ns=merge(known.empty_since_ns, self.empty_since_ns),
+            empty_folders=merge(known.empty_folders, self.empty_folders),
         )
 
     def _known_empty(self) -> Mapping[str, Stamp]:
@@ -185,7 +188,7 @@ class _Scanner:
         self.empty_folders.update(listing.empty)
         for path, fault in listing.unlisted.items():
             for entries in (known.sources, known.faults):
-                for below in beginning(entries, f"{path}/"):
+                for below in list_below(entries, f"{path}/"):
                     self._keep(below)
             self._blame(fault)
         known_at = known.sources.get
@@ -237,31 +240,31 @@ class _Scanner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scope:
-    """Where to look.
+    """Places to look at.
 
     Attributes:
-        files: To be read, if they are there.
-        folders: To be walked, if they are there and folders; else nothing is in them any more.
+        files: Paths to read, if they exist.
+        folders: Paths to walk; one that is no folder any more has no entries.
     """
 
     files: frozenset[str]
     folders: frozenset[str]
 
     def paths_of(self, known: Mapping[str, object]) -> Iterator[str]:
-        """The paths looked at, and those of `known` that lay in one when that was a folder."""
+        """Yield the paths looked at, and those in `known` below one that was a folder."""
         looked_at = self.files | self.folders
         yield from looked_at
         # What was known as a file had nothing in it.
         for path in looked_at:
             if path not in known:
-                yield from beginning(known, f"{path}/")
+                yield from list_below(known, f"{path}/")
 
 
 def _scope(folder: Folder, paths: Iterable[str], suffixes: tuple[str, ...]) -> _Scope | None:
-    """Where to look for what `paths` may have changed; None for everywhere.
+    """Return the places that `paths` may have changed; None for everywhere.
 
-    A hint names what an event named. That is exact for plain files and folders; but a link may
-    change what is seen under other names, and a change below a hidden folder may show wherever a
+    A hint repeats the path of an event. That is exact for plain files and folders; but a link may
+    change what appears under other names, and a change below a hidden folder may appear wherever a
     link leads there (a ConfigMap swaps `..data`, and all its files change).
     """
 

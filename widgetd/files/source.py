@@ -1,8 +1,7 @@
-"""Read one file whole, or say why not.
+"""One file, read whole or refused with a reason.
 
-A name that someone else chose may lead anywhere: to a pipe that blocks for ever,
-to a device, out of the folder, to a file that is being written this moment. Each
-is refused before its bytes are believed.
+A name that another party chose may lead to a pipe that blocks for ever, to a device, outside the
+folder, or to a file that is being written. Each is refused before its bytes are used.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from hashlib import blake2b
 
 from widgetd.errors import Finding, WidgetError
 from widgetd.files.folder import Folder
-from widgetd.files.stamp import QUIET_MS, Stamp, is_racy, outlast, quiet_in_s
+from widgetd.files.stamp import QUIET_MS, Stamp, is_racy, time_to_quiet_s, wait_for_tick
 
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -28,10 +27,10 @@ _KINDS = {
 
 
 class Unsettled(Exception):  # noqa: N818 no error: the file is fine, the moment is not
-    """The file was written a moment ago or while it was read; what it holds may be half a file.
+    """A file that was written a moment ago or during the read, so it may be incomplete.
 
     Attributes:
-        settles_s: How long until it is quiet, if nobody writes meanwhile.
+        settles_s: Seconds until it counts as quiet, without further writes.
     """
 
     def __init__(self, settles_s: float) -> None:
@@ -47,8 +46,8 @@ class Source:
         path: Relative to the folder, with `/` between parts.
         content: All of it.
         digest: blake2b-128 of the content, in hex.
-        stamp: While the file bears it, it holds this content; None where that cannot be said,
-            because it was read so soon after a write that a second one might not show.
+        stamp: While the file has it, the content is unchanged; None if the read came so soon after
+            a write that a second write might not show.
     """
 
     path: str
@@ -58,7 +57,7 @@ class Source:
 
     @classmethod
     def of(cls, path: str, content: bytes, stamp: Stamp | None = None) -> Source:
-        """The source at `path` with this content."""
+        """Build the source at `path` with this content."""
         digest = blake2b(content, digest_size=16).hexdigest()
         return cls(path=path, content=content, digest=digest, stamp=stamp)
 
@@ -71,57 +70,57 @@ def read(
     quiet_ms: int = QUIET_MS,
     finished: bool = False,
 ) -> Source:
-    """The file at `path` as it stands, whole.
+    """Read the file at `path` whole.
 
     Args:
-        folder: Held open by the caller; the file must truly lie in it, links followed.
+        folder: Held open by the caller; the file must lie in it, links followed.
         path: Relative to `folder`.
         limit_bytes: A longer file is refused.
-        quiet_ms: How long the file must not have been written; 0 reads at once.
-        finished: Whoever wrote it has closed it or moved it into place: read it as soon as a
-            further write would be noticed, however lately it was written.
+        quiet_ms: Time since the last write that the file must have; 0 reads at once.
+        finished: The writer has closed the file or moved it into place: read it as soon as a
+            further write would be noticed, however recent the last one is.
 
     Raises:
         WidgetError: The file cannot be served (W1001 to W1004).
-        Unsettled: It can soon.
+        Unsettled: The file can be read soon.
         FileNotFoundError: There is no such file.
     """
-    if printable(path) != path:
+    if escape_path(path) != path:
         raise _fault(path, "W1004", "the name is not UTF-8", "rename the file")
     try:
-        _demand_regular(path, os.stat(path, dir_fd=folder.descriptor))
+        _require_regular(path, os.stat(path, dir_fd=folder.descriptor))
         descriptor = os.open(path, _OPEN, dir_fd=folder.descriptor)
     except (FileNotFoundError, NotADirectoryError) as error:
         try:
             os.readlink(path, dir_fd=folder.descriptor)
         except OSError:
             raise FileNotFoundError(path) from error
-        problem = "it is a link that leads nowhere"
+        problem = "the link leads nowhere"
         raise _fault(path, "W1001", problem, "point it at a file, or remove it") from error
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
     try:
         return _read(folder, path, descriptor, limit_bytes, quiet_ms, finished=finished)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_error(path, error) from error
     finally:
         os.close(descriptor)
 
 
-def printable(path: str) -> str:
-    r"""`path` with what is not UTF-8 in it as escapes: `\xff.widget`."""
+def escape_path(path: str) -> str:
+    r"""Return `path` with escapes for what is not UTF-8: `\xff.widget`."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def unreadable(path: str, error: OSError) -> WidgetError:
-    """The fault of a file or folder that the system will not let us read."""
+def unreadable_error(path: str, error: OSError) -> WidgetError:
+    """Return the fault of a file or folder that the system does not let us read."""
     problem = f"it cannot be read ({error.strerror})"
     return _fault(path, "W1001", problem, "let the user who runs widgetd read it")
 
 
-def leads_out(path: str) -> WidgetError:
-    """The fault of a file or folder that truly lies elsewhere."""
-    return _fault(path, "W1003", "it leads out of the folder", "put a copy into the folder")
+def outside_error(path: str) -> WidgetError:
+    """Return the fault of a file or folder that lies outside the widgets folder."""
+    return _fault(path, "W1003", "it leads outside the folder", "put a copy into the folder")
 
 
 def _read(
@@ -134,10 +133,12 @@ def _read(
     finished: bool,
 ) -> Source:
     before = os.fstat(descriptor)
-    _demand_regular(path, before)
+    _require_regular(path, before)
     if not folder.holds(descriptor, path):
-        raise leads_out(path)
-    if (settles_s := quiet_in_s(before, quiet_ms)) and not (finished and outlast(before)):
+        raise outside_error(path)
+    if (settles_s := time_to_quiet_s(before, quiet_ms)) and not (
+        finished and wait_for_tick(before)
+    ):
         raise Unsettled(settles_s)
     racy = is_racy(before)
     parts, room = [], limit_bytes + 1
@@ -154,11 +155,11 @@ def _read(
     return Source.of(path, content, None if racy else stamp)
 
 
-def _demand_regular(path: str, status: os.stat_result) -> None:
+def _require_regular(path: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
         raise _fault(path, "W1001", f"it is {kind}", "put a regular file there")
 
 
 def _fault(path: str, code: str, problem: str, advice: str) -> WidgetError:
-    return WidgetError(Finding(code=code, path=printable(path), problem=problem, advice=advice))
+    return WidgetError(Finding(code=code, path=escape_path(path), problem=problem, advice=advice))

@@ -1,9 +1,8 @@
-"""What the file system says of a file's last write, and how far to believe it.
+"""Metadata of a file's last write, and how far to trust it.
 
-Only ctime is believed: `cp -p`, `rsync -a`, tar and `touch -d` set mtime at will,
-but nothing sets ctime. A ctime that lies far ahead of our clock (a file server
-with a clock of its own) says nothing about now, so it neither delays a read nor
-casts doubt on one.
+Only ctime is trusted: `cp -p`, `rsync -a`, tar and `touch -d` set mtime at will, but nothing sets
+ctime. A ctime far ahead of our clock, as from a file server with its own clock, says nothing about
+the present, so it neither delays a read nor casts doubt on one.
 """
 
 from __future__ import annotations
@@ -13,21 +12,22 @@ import time
 from dataclasses import dataclass
 
 QUIET_MS = 20
-"""A file is read when its last write lies this far back; writers pause for less than that.
+"""Time since its last write after which a file is read; writers pause for less.
 
-One that is known to be finished is read at once."""
+A file that is known to be finished is read at once.
+"""
 
 RACY_NS = 2_000_000_000
-"""Two writes this close may bear one ctime: the coarsest file systems count in 2 s (FAT).
+"""Two writes this close may have one ctime: the coarsest file systems count in 2 s (FAT).
 
 Source: Documentation/technical/racy-git.txt in git.
 """
 
 _COARSE_NS = 10_000_000
-"""File systems that count in 10 ms, in seconds or in two bear only multiples of this."""
+"""File systems that count in 10 ms, in 1 s or in 2 s have only multiples of this."""
 
 _FINE_NS = 1_000
-"""The others count in steps no longer than this."""
+"""Other file systems count in steps of at most this."""
 
 # CLOCK_REALTIME_COARSE, which `time` does not name; it ticks every 1 to 10 ms.
 _TICKING = 5
@@ -36,7 +36,7 @@ _NAP_S = 0.0005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
-    """Which file it was and how it stood: equal stamps, no write that the kernel knows of."""
+    """Identity and state of a file: with equal stamps, the kernel knows of no write in between."""
 
     dev: int
     ino: int
@@ -46,7 +46,7 @@ class Stamp:
 
     @classmethod
     def of(cls, status: os.stat_result) -> Stamp:
-        """The stamp that `status` bears."""
+        """Build the stamp of `status`."""
         return cls(
             dev=status.st_dev,
             ino=status.st_ino,
@@ -56,7 +56,7 @@ class Stamp:
         )
 
     def marks(self, status: os.stat_result) -> bool:
-        """Whether `status` bears this stamp; cheaper than making another one."""
+        """Return whether `status` has this stamp; cheaper than building another one."""
         return (
             self.ctime_ns == status.st_ctime_ns
             and self.ino == status.st_ino
@@ -67,27 +67,27 @@ class Stamp:
 
 
 def is_quiet(status: os.stat_result, quiet_ms: int) -> bool:
-    """Whether the last write lies at least `quiet_ms` back, so that its writer is probably done."""
-    return not quiet_in_s(status, quiet_ms)
+    """Return whether the last write is at least `quiet_ms` ago; its writer is probably done."""
+    return not time_to_quiet_s(status, quiet_ms)
 
 
-def quiet_in_s(status: os.stat_result, quiet_ms: int) -> float:
-    """How long until `is_quiet`, if nobody writes meanwhile; 0 where it is."""
+def time_to_quiet_s(status: os.stat_result, quiet_ms: int) -> float:
+    """Return the seconds until the file is quiet without further writes; 0 if it is."""
     written_ns = abs(time.time_ns() - status.st_ctime_ns)
     return max(quiet_ms * 1_000_000 - written_ns, 0) / 1e9
 
 
 def is_racy(status: os.stat_result) -> bool:
-    """Whether the file might be written once more without the stamp showing it."""
+    """Return whether a further write might leave the stamp as it is."""
     return abs(time.time_ns() - status.st_ctime_ns) < RACY_NS
 
 
-def outlast(status: os.stat_result) -> bool:
-    """Wait, 10 ms at most, until a further write would bear another ctime; whether it would.
+def wait_for_tick(status: os.stat_result) -> bool:
+    """Wait, at most 10 ms, until a further write would have another ctime; return whether it would.
 
-    Linux dates a write by the last tick of a clock, so that a second one may bear the same date
-    until the next tick. From 6.13 on, many file systems date a write more finely if somebody has
-    asked for the date of the one before. Only for Linux.
+    Linux dates a write by the last tick of a clock, so a second write may have the same date until
+    the next tick. From 6.13 on, many file systems date a write more finely if the date of the one
+    before has been queried. Only for Linux.
     """
     if status.st_ctime_ns % _COARSE_NS == 0:
         return False

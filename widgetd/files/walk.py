@@ -1,10 +1,9 @@
-"""List a folder and those below it, without being led round or led out.
+"""Listing of a folder and the folders below it, safe from loops and from links that lead outside.
 
-Real folders come first, then linked ones in the order of their names, and each
-folder once: so a loop of links ends, and which path a file is found under does
-not depend on the order in which the file system lists. Names that start with
-`.` or `~` (editors' temporary files, `.git`, a ConfigMap's `..data`) are not
-looked into; a link from beside them may still lead there. No file is opened.
+Real folders come first, then linked ones in the order of their names, and each folder once: so a
+loop of links ends, and the path of a file does not depend on the order in which the file system
+lists. Names that start with `.` or `~` (editors' temporary files, `.git`, a ConfigMap's `..data`)
+are skipped; a link from beside them may still lead there. No file is opened.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from types import MappingProxyType
 
 from widgetd.errors import WidgetError
 from widgetd.files.folder import Folder
-from widgetd.files.source import leads_out, unreadable
+from widgetd.files.source import outside_error, unreadable_error
 from widgetd.files.stamp import Stamp, is_racy
 
 HIDDEN = (".", "~")
@@ -27,14 +26,14 @@ _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 @dataclass(slots=True, kw_only=True)
 class Listing:
-    """What a walk met.
+    """The result of a walk.
 
     Attributes:
-        files: By path, the status of what carries one of the suffixes, links followed; None where
-            the system would not tell.
-        unlisted: By path, why a folder could not be entered: nothing is known of what is in it.
-        linked: Whether a folder was entered, or would have been, through a link.
-        empty: By path, the stamps of folders that hold nothing of interest.
+        files: Status by path of the files with one of the suffixes, links followed; None if the
+            system does not report it.
+        unlisted: Fault by path of folders that could not be entered; their content is unknown.
+        linked: Whether a folder was, or would have been, entered through a link.
+        empty: Stamps by path of folders that hold nothing of interest.
     """
 
     files: dict[str, os.stat_result | None] = field(default_factory=dict)
@@ -54,19 +53,19 @@ def walk(
     Args:
         folder: The folder, held open.
         start: A path in it.
-        suffixes: What the names of files end with.
-        known_empty: Folders that were empty, which are listed again only where their stamp is
-            another one: a listing takes seven system calls, a stamp one.
+        suffixes: Endings of file names.
+        known_empty: Folders that were empty, which are listed again only if their stamp has
+            changed: a listing takes seven system calls, a stamp one.
 
     Raises:
         OSError: `folder` itself cannot be listed.
     """
-    steps = _Walk(folder, suffixes, known_empty)
-    steps.go(start)
-    return steps.listing
+    walker = _Walker(folder, suffixes, known_empty)
+    walker.run(start)
+    return walker.listing
 
 
-class _Walk:
+class _Walker:
     def __init__(
         self, folder: Folder, suffixes: tuple[str, ...], known_empty: Mapping[str, Stamp]
     ) -> None:
@@ -78,7 +77,7 @@ class _Walk:
         self._links: list[str] = []
         self._entered: set[tuple[int, int]] = set()
 
-    def go(self, start: str) -> None:
+    def run(self, start: str) -> None:
         self._folders.append(start)
         while self._folders or self._links:
             is_link = not self._folders
@@ -94,7 +93,7 @@ class _Walk:
             except OSError as error:
                 if not path:
                     raise
-                self.listing.unlisted[path] = unreadable(path, error)
+                self.listing.unlisted[path] = unreadable_error(path, error)
 
     def _is_still_empty(self, path: str) -> bool:
         stamp = self._known_empty.get(path)
@@ -111,11 +110,11 @@ class _Walk:
         descriptor = os.open(path or ".", _OPEN, dir_fd=self._root.descriptor)
         try:
             if not self._root.holds(descriptor, path):
-                raise leads_out(path)
+                raise outside_error(path)
             status = os.fstat(descriptor)
             if (which := (status.st_dev, status.st_ino)) not in self._entered:
                 self._entered.add(which)
-                # One that was changed just now may be changed again under the same stamp.
+                # A folder changed just now may change again under the same stamp.
                 if self._list(descriptor, path + "/" if path else "") and not is_racy(status):
                     self.listing.empty[path] = Stamp.of(status)
         finally:
@@ -150,4 +149,4 @@ def _is_folder(entry: os.DirEntry[str], *, through_links: bool) -> bool:
     try:
         return entry.is_dir(follow_symlinks=through_links)
     except OSError:
-        return through_links  # opening it will say what is wrong with it
+        return through_links  # opening it reports the error

@@ -1,9 +1,9 @@
-"""Hint that the folder should be looked at, whatever happens to it.
+"""Hints that the folder should be scanned, whatever happens to it.
 
-Events get lost, lie and stop (the kernel's queue overflows, a folder is replaced
-under its name, a file name that is not UTF-8 ends watchfiles). So an event is
-worth a hint and no more, a timer hints as well, and the follower of events is
-started again whenever it fails or its folder is another one.
+Events get lost, report wrongly and stop: the kernel's queue overflows, a folder is replaced under
+its name, a file name that is not UTF-8 ends watchfiles. So an event is worth a hint and no more, a
+timer hints as well, and the follower of events restarts whenever it fails or the folder is another
+one.
 """
 
 from __future__ import annotations
@@ -23,59 +23,59 @@ Mode = Literal["native", "poll"]
 POLL_S = 2.0
 
 SHARE = 0.0075
-"""Of a processor, what the timer's looks take of it while events come."""
+"""Share of a processor that the timer's scans take while events arrive."""
 
 LONGEST_S = 10.0
-"""How rarely the timer hints, however long a look takes."""
+"""Maximum pause between the timer's hints, however long a scan takes."""
 
 _ABSENT_S = 0.25
-"""How soon a folder that has come to be is noticed."""
+"""Time until a folder that appears is noticed."""
 
 _SHORTEST_S = 0.1
 _LONGEST_S = 5.0
 
 
 class Observer(Protocol):
-    """Is told how the watching goes. Called in the event loop; must neither wait nor raise."""
+    """Callbacks for the state of watching, in the event loop; none may wait or raise."""
 
     def watching(self, mode: Mode) -> None:
-        """From now on hints come from events and the timer, or from the timer only."""
+        """Report that hints now come from events and the timer, or from the timer only."""
 
     def failed(self, error: Exception) -> None:
-        """Events stopped coming because of `error`, told once; they will be asked for again."""
+        """Report once that `error` stopped the events; they will be requested again."""
 
     def skipped(self, path: str, error: OSError) -> None:
-        """Of the folder at `path` and of those below no events come, only of all others.
+        """Report a folder that, with all below it, has no events although others have.
 
-        Told once for each kind of error, with one folder that gave it.
+        Called once for each kind of error, with one folder that gave it.
         """
 
 
 class Follow(Protocol):
-    """Turns the events of one folder into hints."""
+    """A function that turns the events of one folder into hints."""
 
     async def __call__(
         self, root: Path, hints: Hints, armed: Callable[[], None], skipped: Skipped, /
     ) -> None:
         """Add to `hints` until `root` is another folder, or events were lost.
 
-        A file may be said to be finished once it was closed by who wrote it, or moved into place.
-        Cancellation ends it within 50 ms.
+        A file may be reported as finished once its writer has closed it or moved it into place.
+        Cancellation takes at most 50 ms.
 
         Args:
-            root: The folder; a link to one will do.
-            hints: Where the hints go.
-            armed: Called once events come.
-            skipped: Called for each folder below of which none will.
+            root: The folder, or a link to it.
+            hints: Receives the hints.
+            armed: Called once events arrive.
+            skipped: Called for each folder below that has none.
 
         Raises:
             FileNotFoundError: There is no such folder, or not any more.
-            Exception: Whatever else keeps events from coming.
+            Exception: Any other reason for which no events arrive.
         """
 
 
 FOLLOW: Follow = inotify_watcher.follow if inotify_watcher.AVAILABLE else watchfiles_watcher.follow
-"""The quickest that this system has."""
+"""The fastest follower on this system."""
 
 
 async def watch(
@@ -89,19 +89,18 @@ async def watch(
 ) -> None:
     """Add to `hints` whenever something in `root` may have changed, until `stop` is set.
 
-    Every `poll_s` there is a hint at everything, and one whenever events began or ceased to
-    come, for nothing is known of the time between. While events come of the whole folder, the
-    timer is but for what the system tells nobody of (another machine's writes, another name of
-    the same file), and in a large folder it hints less often, see `pause_s`. `root` need not
-    exist, and may be replaced.
+    Every `poll_s` there is a hint at everything, and one whenever events began or ceased, because
+    nothing is known of the time between. While events arrive for the whole folder, the timer only
+    serves changes without events (another machine's writes, another name of the same file), and in
+    a large folder it hints less often, see `pause_s`. `root` need not exist, and may be replaced.
 
     Args:
-        root: The folder; a link to one will do, wherever it leads at the time.
-        hints: Where the hints go; owned by the caller.
-        poll_s: How often to hint, whatever the events say.
-        follow: How to come by the system's file events besides; None to do without.
-        observer: Is told how it goes.
-        stop: Ends it within 50 ms, as does cancellation.
+        root: The folder, or a link to it.
+        hints: Receives the hints; owned by the caller.
+        poll_s: Interval of the timer, whatever the events report.
+        follow: Source of the system's file events; None to do without.
+        observer: Receives the state of watching.
+        stop: Ends watching within 50 ms, as cancellation does.
     """
     async with anyio.create_task_group() as tasks:
         state = _State(hints, observer)
@@ -115,7 +114,7 @@ async def watch(
 
 
 def pause_s(poll_s: float, cost_s: float) -> float:
-    """How long the timer rests while events come, if a look at everything takes `cost_s`."""
+    """Return the timer's pause while events arrive, if a scan of everything takes `cost_s`."""
     return max(poll_s, min(cost_s / SHARE, LONGEST_S))
 
 
@@ -141,7 +140,7 @@ async def _stay_armed(
         except (FileNotFoundError, NotADirectoryError):
             state.disarmed()
             await anyio.sleep(_ABSENT_S)
-        except Exception as error:  # noqa: BLE001 whatever ends a follower, the watching goes on
+        except Exception as error:  # noqa: BLE001 - watching survives any failure of a follower
             state.disarmed(error)
             if anyio.current_time() - armed_s > _LONGEST_S:
                 backoff_s = _SHORTEST_S
@@ -150,31 +149,31 @@ async def _stay_armed(
 
 
 class _State:
-    """Whether events come. Each turn is told, and hinted at, for nothing is known of the gap."""
+    """The state of watching. Each change is reported and hinted at, since the gap is unknown."""
 
     def __init__(self, hints: Hints, observer: Observer) -> None:
         self._hints = hints
         self._observer = observer
         self._mode: Mode | None = None
-        self._told = ""
+        self._reported = ""
         self._skipped: set[int | None] = set()
         self._lacks_some = False
 
     @property
     def is_complete(self) -> bool:
-        """Whether events come, and of every folder."""
+        """Return whether events arrive for every folder."""
         return self._mode == "native" and not self._lacks_some
 
     def armed(self) -> None:
-        self._told = ""
+        self._reported = ""
         self._lacks_some = False
         self._enter("native")
         self._hints.add()
 
     def disarmed(self, error: Exception | None = None) -> None:
         self._enter("poll")
-        if error and str(error) != self._told:
-            self._told = str(error)
+        if error and str(error) != self._reported:
+            self._reported = str(error)
             self._observer.failed(error)
         self._hints.add()
 

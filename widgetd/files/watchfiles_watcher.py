@@ -1,6 +1,6 @@
-"""Hint at what changes in a folder on any system; the only door to watchfiles.
+"""Hints at changes in a folder on any system; the only module that imports watchfiles.
 
-It passes on what happened 10 to 20 ms later, and not that a file was closed.
+watchfiles passes events on after 10 to 20 ms, and not that a file was closed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import anyio.to_thread
 import watchfiles
 from anyio import from_thread
 
-from widgetd.files.folder import identity
+from widgetd.files.folder import identify
 from widgetd.files.hints import Hints, Skipped
 
 # An event is passed on after 10 to 20 ms, and under constant change after 60 at most.
@@ -27,34 +27,34 @@ _BEAT_MS = 250
 
 
 async def follow(root: Path, hints: Hints, armed: Callable[[], None], _skipped: Skipped) -> None:
-    """Follow `root` as `watch.Follow` says, by watchfiles; no file is ever said to be finished.
+    """Follow `root` as `watch.Follow` specifies, by watchfiles; no file is reported as finished.
 
     Raises:
         FileNotFoundError: There is no such folder, or not any more.
-        Exception: Whatever ends watchfiles.
+        Exception: Any error that ends watchfiles.
     """
     following = partial(_follow, root, hints, armed, _Cancelled())
-    # The loop's shared limiter may be taken up by forty slow calls of others.
+    # Slow calls of others may occupy all forty threads of the loop's shared limiter.
     await anyio.to_thread.run_sync(following, limiter=anyio.CapacityLimiter(1))
 
 
 class _Cancelled:
-    """Whether the task that waits for this thread is cancelled, as an event."""
+    """An event that is set once the task that waits for this thread is cancelled."""
 
     def __init__(self) -> None:
-        self._how = anyio.get_cancelled_exc_class()
+        self._exception = anyio.get_cancelled_exc_class()
 
     def is_set(self) -> bool:
         try:
             from_thread.check_cancelled()
-        except self._how:
+        except self._exception:
             return True
         return False
 
 
 def _follow(root: Path, hints: Hints, armed: Callable[[], None], cancelled: _Cancelled) -> None:
     root = root.absolute()
-    folder, inside = identity(root), str(root).rstrip("/") + "/"
+    folder, inside = identify(root), str(root).rstrip("/") + "/"
     changes: Generator[set[watchfiles.main.FileChange], None, None] = watchfiles.watch(
         root,
         watch_filter=None,
@@ -79,5 +79,5 @@ def _follow(root: Path, hints: Hints, armed: Callable[[], None], cancelled: _Can
                 below = {path.removeprefix(inside) for path in paths} if within else set()
                 from_thread.run_sync(hints.add, below)
             deleted = (watchfiles.Change.deleted, str(root)) in batch
-            if deleted or identity(root) != folder:
+            if deleted or identify(root) != folder:
                 return

@@ -1,10 +1,10 @@
-"""Write so that nobody ever reads half of it: a file as a whole, or lines at its end.
+"""Writes of which no reader sees half: whole files, or lines at a file's end.
 
-The bytes of a file go into a hidden one beside their place, to the disk, and then into
-their place in one step: a scan sees the old file or the new one.
+The bytes of a file go to a hidden file beside its place, to the disk, and then to their place in
+one step: a scan sees the old file or the new one.
 
-A disk that fills takes a part of what it is given. What it took of a line is cut off again, and
-a line that somebody else left torn is ended first, so that it swallows none that follow.
+A full disk takes part of a write. The incomplete part of a line is cut off again, and a torn line
+that another writer left is ended first, so that it does not merge with the next.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
 
 def write_atomically(folder: Folder, name: str, content: bytes, *, replace: bool) -> None:
-    """Make `content` the file `name` of `folder`; a link of that name is replaced, not followed.
+    """Write the file `name` of `folder`; a link of that name is replaced, not followed.
 
     Raises:
-        FileExistsError: There is one, and it is not to be replaced.
-        OSError: The folder does not let us; what was there before is still there.
+        FileExistsError: The file exists, and `replace` is not set.
+        OSError: The folder is not writable; the previous file is unchanged.
     """
-    waiting = f".{token_hex(8)}.part"
+    temporary = f".{token_hex(8)}.part"
     at = folder.descriptor
-    descriptor = os.open(waiting, _NEW, 0o644, dir_fd=at)
+    descriptor = os.open(temporary, _NEW, 0o644, dir_fd=at)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if replace:
-            os.rename(waiting, name, src_dir_fd=at, dst_dir_fd=at)
+            os.rename(temporary, name, src_dir_fd=at, dst_dir_fd=at)
         else:
-            os.link(waiting, name, src_dir_fd=at, dst_dir_fd=at)
-            os.unlink(waiting, dir_fd=at)
+            os.link(temporary, name, src_dir_fd=at, dst_dir_fd=at)
+            os.unlink(temporary, dir_fd=at)
     except BaseException:
-        os.unlink(waiting, dir_fd=at)
+        os.unlink(temporary, dir_fd=at)
         raise
 
 
 def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
-    """Append `lines`, as many as there is room for, to the file at `path`, made if need be.
+    """Append `lines`, as many as there is room for, to the file at `path`, created if need be.
 
-    It may be a device, or a pipe, that takes what it is given. Each line ends with its only break.
+    The file may be a device or a pipe. Each line has one line break, at its end.
 
     Returns:
-        How many were written, and why it was not all of them.
+        The number of lines written, and the error that stopped the rest.
 
     Raises:
         OSError: The file cannot be opened.
@@ -74,7 +74,7 @@ def append_lines(path: Path, lines: Sequence[bytes]) -> tuple[int, OSError | Non
         except OSError as error:
             problem = error
         whole = content.rfind(b"\n", 0, written) + 1
-        # Where it cannot be cut off, or somebody else wrote behind it, the next line ends it.
+        # If it cannot be cut off, or another writer has appended, the next append ends the line.
         with suppress(OSError):
             if whole < written and os.fstat(descriptor).st_size == size + written:
                 os.ftruncate(descriptor, size + whole)

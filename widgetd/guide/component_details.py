@@ -22,7 +22,7 @@ import orjson
 from widgetd.catalog.crash_journal import CrashJournal
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, WidgetError
-from widgetd.files.persistent_map import differing, missing
+from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.limits import Limits
 from widgetd.render.result import not_found
 from widgetd.schema.document import SchemaDocument, read_document
@@ -77,7 +77,7 @@ class Examples:
         """Itself, brought up to date with `snapshot`."""
         with self._one_at_a_time:
             before, after = self._widgets, snapshot.widgets
-            for tool in (*missing(before, after), *differing(before, after)):
+            for tool in (*list_missing(before, after), *list_differing(before, after)):
                 for type_ in components_in(before[tool]) if tool in before else ():
                     self._users[type_].remove(tool)
                 for type_ in components_in(after[tool]) if tool in after else ():

@@ -18,7 +18,7 @@ from heapq import nlargest
 from math import log
 from typing import Generic, NamedTuple, Self, TypeVar
 
-from widgetd.files.persistent_map import differing, missing
+from widgetd.files.persistent_map import list_differing, list_missing
 from widgetd.search.synonyms import STOP_WORDS, SYNONYMS
 from widgetd.text_search import compile_pattern
 
@@ -82,9 +82,9 @@ class SearchIndex(Generic[Document]):
     def following(self, documents: Mapping[str, Document]) -> Self:
         """Update the index to `documents` and return it."""
         before, self._documents = self._documents, documents
-        for key in missing(before, documents):
+        for key in list_missing(before, documents):
             self._remove(key, before[key])
-        for key in differing(before, documents):
+        for key in list_differing(before, documents):
             if key in before:
                 self._remove(key, before[key])
             self._add(key, documents[key])

@@ -13,7 +13,7 @@ import anyio
 from tests.field.chat.test_chat_page import asked, opened, widget
 from tests.field.web.browsing import browsing
 from tests.serving import serving
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 
 PICTURE = Path(__file__).resolve().parents[3] / "docs" / "chat.png"
 
@@ -23,7 +23,7 @@ WIDTH, HEIGHT, GAP = 430, 680, 16
 async def main() -> None:
     """Ask, fill in, send; and put the three pictures side by side."""
     size = {"width": WIDTH, "height": HEIGHT}
-    async with serving(bundled(), chat=True) as url, browsing(viewport=size) as page:
+    async with serving(bundled_folder(), chat=True) as url, browsing(viewport=size) as page:
         await opened(page, url)
         await asked(page, "Where is NF 221?")
         await widget(page).get_by_text("NF 221").first.wait_for()

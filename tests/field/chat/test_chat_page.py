@@ -13,7 +13,7 @@ from tests.field.web.browsing import browsing, needs_browser
 from tests.field.web.test_accessibility import AXE, violations
 from tests.serving import connected, serving, widget_file
 from tests.system.mcp.acting import order_file
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 
 if TYPE_CHECKING:
     from playwright.async_api import FrameLocator, Page
@@ -55,7 +55,7 @@ def test_the_page_is_three_files_of_twenty_kilobytes() -> None:
 
 
 async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
-    async with serving(bundled(), chat=True) as url, browsing() as page:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await opened(page, url)
         head = await page.locator("#model").inner_text()
         chips = await page.locator("#servers li").all_inner_texts()
@@ -80,7 +80,7 @@ async def test_a_question_is_answered_with_a_widget_and_a_sentence() -> None:
 
 
 async def test_a_form_that_is_sent_is_what_the_agent_speaks_of_next() -> None:
-    async with serving(bundled(), chat=True) as url, browsing() as page:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await opened(page, url)
         await asked(page, "show me lead_form")
         await widget(page).locator("input[type=email]").fill("ada@example.com")
@@ -93,7 +93,7 @@ async def test_a_form_that_is_sent_is_what_the_agent_speaks_of_next() -> None:
 
 
 async def test_a_form_that_does_not_fit_says_so_in_its_field_and_asks_nobody() -> None:
-    async with serving(bundled(), chat=True) as url, browsing() as page:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await opened(page, url)
         await asked(page, "show me lead_form")
         lines = await page.locator("#items li.assistant_message").count()
@@ -107,7 +107,7 @@ async def test_a_form_that_does_not_fit_says_so_in_its_field_and_asks_nobody() -
 
 
 async def test_a_page_that_is_opened_again_has_the_thread() -> None:
-    async with serving(bundled(), chat=True) as url, browsing() as page:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await opened(page, url)
         await asked(page, "Where is NF 221?")
         again = await page.context.new_page()
@@ -123,8 +123,10 @@ async def test_a_page_that_is_opened_again_has_the_thread() -> None:
 
 
 async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
-    tools = sorted(path.stem.lower().replace(" ", "_") for path in bundled().glob("*.widget"))
-    async with serving(bundled(), chat=True) as url, browsing() as page:
+    tools = sorted(
+        path.stem.lower().replace(" ", "_") for path in bundled_folder().glob("*.widget")
+    )
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         page.set_default_timeout(30_000)
         await opened(page, url)
         for at, tool in enumerate(tools):
@@ -139,7 +141,7 @@ async def test_every_bundled_widget_is_shown_one_after_the_other() -> None:
 
 async def test_the_end_stays_in_view_until_the_reader_scrolls_up() -> None:
     below = "main => main.scrollHeight - main.scrollTop - main.clientHeight"
-    async with serving(bundled(), chat=True) as url, browsing() as page:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         await opened(page, url)
         main = page.locator("main")
         for tool in ("booking_calendar", "flight_tracker", "weather_current"):
@@ -158,7 +160,7 @@ async def test_the_end_stays_in_view_until_the_reader_scrolls_up() -> None:
 
 async def test_nothing_is_asked_of_another_host() -> None:
     hosts: set[str] = set()
-    async with serving(bundled(), chat=True) as url, browsing() as page:
+    async with serving(bundled_folder(), chat=True) as url, browsing() as page:
         page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
         await opened(page, url)
         await asked(page, "Where is NF 221?")
@@ -232,7 +234,10 @@ async def test_a_widget_that_is_dropped_is_there_at_the_next_turn(tmp_path: Path
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_axe_finds_nothing_against_the_page(theme: Any, width: int) -> None:
     seen = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
-    async with serving(bundled(), chat=True) as url, browsing(bypass_csp=True, **seen) as page:
+    async with (
+        serving(bundled_folder(), chat=True) as url,
+        browsing(bypass_csp=True, **seen) as page,
+    ):
         await opened(page, url)
         before = await violations(page)
         await asked(page, "Where is NF 221?")

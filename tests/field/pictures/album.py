@@ -8,7 +8,7 @@ from pathlib import Path
 from widgetd.browser.chromium import Theme
 from widgetd.browser.picture import Shot
 from widgetd.catalog.loader import discover_widgets
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 from widgetd.widget.states import SAMPLE, shown
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -27,7 +27,7 @@ def shots(theme: Theme) -> Mapping[str, Shot]:
             width=_WIDTH,
             scale=1.0,
         )
-        for widget in discover_widgets(bundled())
+        for widget in discover_widgets(bundled_folder())
     }
 
 

@@ -18,7 +18,7 @@ from tests.field.web.browsing import PATIENCE_MS, browsing, needs_browser
 from tests.serving import Connection, connected, serving, widget_file
 from widgetd.browser import axe
 from widgetd.browser.chromium import PROGRAM_VARIABLE
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -193,7 +193,7 @@ async def test_without_a_browser_the_gallery_says_what_is_missing(
 ) -> None:
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nothing"))
     with anyio.fail_after(60):
-        async with serving(bundled(), gallery=True) as url, httpx2.AsyncClient() as client:
+        async with serving(bundled_folder(), gallery=True) as url, httpx2.AsyncClient() as client:
             for path in ("picture.png", "accessibility.json"):
                 answer = await client.get(url.removesuffix("/mcp") + f"/w/flight_tracker/{path}")
                 assert answer.status_code == 501

@@ -20,7 +20,7 @@ from tests.serving import widget_file
 from widgetd.browser.chromium import FLAGS, Chromium, chromium
 from widgetd.browser.picture import difference
 from widgetd.browser.stage import Stage
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 from widgetd.testing.widgets import server_over
 
 NO_BROWSER = {**os.environ, "BROWSER": "true"}
@@ -59,7 +59,7 @@ def test_playwrights_viewer_shows_the_lines_of_a_test(failed: Failed) -> None:
 
 @needs_browser
 def test_what_stands_beside_the_bundled_widgets_holds(tmp_path: Path) -> None:
-    files = sorted(bundled().glob("*.test.yaml"))
+    files = sorted(bundled_folder().glob("*.test.yaml"))
     ran = widgetd_test(tmp_path, *map(str, files))
 
     assert len(files) == 3

@@ -12,8 +12,8 @@ import pytest
 from tests.field.web.browsing import IS_BUILT, browsing, needs_browser, showing
 from tests.serving import serving
 from widgetd.catalog.loader import discover_widgets
+from widgetd.files.folder import bundled_folder
 from widgetd.render.view import drawing
-from widgetd.settings import bundled
 from widgetd.widget.states import SAMPLE, shown
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ async def violations(page: Page) -> list[str]:
     ],
 )
 async def test_axe_finds_nothing_against_the_gallery(path: str, theme: str) -> None:
-    async with showing(bundled()) as site, dressed(theme) as page:
+    async with showing(bundled_folder()) as site, dressed(theme) as page:
         await page.goto(site + path)
         await page.wait_for_selector("[data-live=live], [data-live=built]")
 
@@ -76,7 +76,7 @@ async def test_axe_finds_nothing_against_a_broken_file(tmp_path: Path, theme: st
 async def test_axe_finds_nothing_against_the_bundled_widgets(theme: str) -> None:
     found = {}
     async with dressed(theme) as page:
-        for widget in discover_widgets(bundled()):
+        for widget in discover_widgets(bundled_folder()):
             tree = shown(widget, SAMPLE).tree(widget)
             title = widget.definition.title
             await page.set_content(drawing(tree, theme=theme, locale="en", title=title))

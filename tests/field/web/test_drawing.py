@@ -9,8 +9,8 @@ import pytest
 from tests.corpus import CORPUS, needs_corpus
 from tests.field.web.browsing import browsing, needs_browser
 from widgetd.catalog.loader import discover_widgets
+from widgetd.files.folder import bundled_folder
 from widgetd.render.view import drawing
-from widgetd.settings import bundled
 from widgetd.widget.states import shown, states
 
 pytestmark = needs_browser
@@ -81,7 +81,7 @@ async def test_pickers_in_a_row_fit_a_narrow_phone_and_words_beside_one_wrap_fir
 
 @pytest.mark.timeout(600)
 async def test_every_state_of_every_bundled_widget_is_drawn_on_a_narrow_phone() -> None:
-    assert await undrawn(bundled(), "light") == []
+    assert await undrawn(bundled_folder(), "light") == []
 
 
 @needs_corpus

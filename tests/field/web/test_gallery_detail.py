@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.field.web.browsing import browsing, needs_browser, showing
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 
 pytestmark = needs_browser
 
@@ -23,7 +23,7 @@ def asked(address: str) -> dict[str, str]:
 
 async def test_whatever_is_chosen_stands_in_the_address_and_comes_back_with_it() -> None:
     chosen = {"state": "many", "width": "768", "theme": "dark", "tab": "source"}
-    async with showing(bundled()) as site, browsing() as page:
+    async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/w/flight_tracker")
         await page.locator("#state").select_option("many")
         await page.get_by_label("768").check()
@@ -49,7 +49,7 @@ async def test_whatever_is_chosen_stands_in_the_address_and_comes_back_with_it()
 @pytest.mark.parametrize("width", ["", "?width=768", "?width=768&theme=both"])
 async def test_on_a_phone_the_page_fits_and_the_stage_scrolls_by_itself(width: str) -> None:
     phone = {"width": 390, "height": 844}
-    async with showing(bundled()) as site, browsing(viewport=phone) as page:
+    async with showing(bundled_folder()) as site, browsing(viewport=phone) as page:
         await page.goto(f"{site}/w/flight_tracker{width}")
         await (
             page.frame_locator("#frames iframe")
@@ -89,7 +89,7 @@ async def test_every_tab_is_seen_whole_beside_the_number_of_problems(tmp_path: P
 
 async def test_both_themes_stand_side_by_side() -> None:
     laptop = {"width": 1440, "height": 900}
-    async with showing(bundled()) as site, browsing(viewport=laptop) as page:
+    async with showing(bundled_folder()) as site, browsing(viewport=laptop) as page:
         await page.goto(f"{site}/w/flight_tracker?theme=both")
         await page.locator("#frames figure").nth(1).wait_for()
         tops = await page.locator("#frames figure").evaluate_all(
@@ -104,7 +104,7 @@ async def test_both_themes_stand_side_by_side() -> None:
 
 
 async def test_keys_lead_from_a_widget_to_the_search_and_back_and_are_listed() -> None:
-    async with showing(bundled()) as site, browsing() as page:
+    async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/w/flight_tracker")
         at = page.url
         await page.keyboard.press("?")
@@ -130,7 +130,7 @@ async def test_keys_lead_from_a_widget_to_the_search_and_back_and_are_listed() -
 
 
 async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:
-    async with showing(bundled()) as site, browsing(locale="en-US") as page:
+    async with showing(bundled_folder()) as site, browsing(locale="en-US") as page:
         await page.goto(f"{site}/w/flight_tracker?state=rtl")
         drawn = page.frame_locator("#frames iframe")
         await drawn.locator("html[dir=rtl][lang=ar]").wait_for()
@@ -139,7 +139,7 @@ async def test_the_state_from_right_to_left_mirrors_the_widget() -> None:
 
 
 async def test_a_search_stands_in_the_address_too() -> None:
-    async with showing(bundled()) as site, browsing() as page:
+    async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/")
         await page.get_by_label("Search widgets").fill("weather")
         await page.wait_for_function("() => location.search === '?q=weather'")
@@ -154,7 +154,7 @@ async def test_a_search_stands_in_the_address_too() -> None:
 async def test_the_source_is_shown_as_it_was_written_and_can_be_copied() -> None:
     permissions = ["clipboard-read", "clipboard-write"]
     async with (
-        showing(bundled()) as site,
+        showing(bundled_folder()) as site,
         browsing(permissions=permissions) as page,
     ):
         await page.goto(f"{site}/w/flight_tracker?tab=source")
@@ -172,7 +172,7 @@ async def test_the_source_is_shown_as_it_was_written_and_can_be_copied() -> None
 
 
 async def test_what_the_model_is_told_and_pays_follows_the_state() -> None:
-    async with showing(bundled()) as site, browsing() as page:
+    async with showing(bundled_folder()) as site, browsing() as page:
         await page.goto(f"{site}/w/flight_tracker?tab=model")
         summary = page.locator("[data-field=summary]")
         chatkit = page.locator("[data-field=tokens-chatkit]")

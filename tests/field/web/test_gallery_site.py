@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from tests.field.web.browsing import browsing, files_of, needs_browser
 from widgetd.cli import main
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 
 pytestmark = needs_browser
 
@@ -21,7 +21,7 @@ async def test_what_was_built_beforehand_is_found_drawn_and_dressed_below_any_pa
     widgets.mkdir()
     for name in ("Flight Tracker", "Weather Current"):
         for suffix in (".widget", ".widget.toml"):
-            copy(bundled() / f"{name}{suffix}", widgets)
+            copy(bundled_folder() / f"{name}{suffix}", widgets)
     command = ["build", str(tmp_path / "site/sub"), "--dir", str(widgets), "--base", "/sub"]
     assert await to_thread.run_sync(main, command) == 0
     with files_of(tmp_path / "site") as site:

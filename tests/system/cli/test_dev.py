@@ -13,7 +13,7 @@ from tests.field.web.browsing import needs_browser
 from widgetd.browser.chromium import PROGRAM_VARIABLE
 from widgetd.cli.options import Flags
 from widgetd.cli.serve import DEV_TOOLSETS, of_dev
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 
 
 def test_files_may_be_dropped_where_only_this_machine_reaches_the_gallery(tmp_path: Path) -> None:
@@ -21,7 +21,7 @@ def test_files_may_be_dropped_where_only_this_machine_reaches_the_gallery(tmp_pa
 
     assert (usual.gallery, usual.allow_upload) == (True, True)
     assert not of_dev(tmp_path, Flags(host="0.0.0.0", insecure=True)).allow_upload
-    assert not of_dev(bundled(), Flags()).allow_upload
+    assert not of_dev(bundled_folder(), Flags()).allow_upload
 
 
 @needs_browser

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.serving import widget_file
-from widgetd.files.folder import bundled
+from widgetd.files.folder import bundled_folder
 
 SERVING = ("fastmcp", "mcp", "starlette", "uvicorn", "pygments")
 """The last comes with rich's tracebacks, which structlog takes where it finds them."""
@@ -90,7 +90,7 @@ def test_the_parser_of_jsx_is_imported_where_jsx_may_be_drawn_or_is_asked_about(
     )
 
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments, *([str(bundled())] * (imported == "True"))],
+        [sys.executable, "-c", code, *arguments, *([str(bundled_folder())] * (imported == "True"))],
         capture_output=True,
         text=True,
         timeout=60,

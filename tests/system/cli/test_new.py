@@ -21,7 +21,8 @@ from widgetd.cli.schemas import (
     suite_schema,
 )
 from widgetd.errors import WidgetError
-from widgetd.settings import Settings, bundled
+from widgetd.files.folder import bundled_folder
+from widgetd.settings import Settings
 from widgetd.testing.suite import cases
 from widgetd.testing.yaml_file import read_suite
 
@@ -151,7 +152,9 @@ def test_the_schemas_refuse_what_the_readers_refuse_for_its_shape(path: Path) ->
     assert refused
 
 
-@pytest.mark.parametrize("path", sorted(bundled().glob("*.widget")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(bundled_folder().glob("*.widget")), ids=lambda path: path.stem
+)
 def test_the_schemas_admit_every_bundled_widget(path: Path) -> None:
     beside = path.with_name(f"{path.name}.toml")
 
@@ -168,7 +171,9 @@ def test_the_schema_of_the_settings_knows_each_of_them_and_takes_words_as_a_text
     assert not jsonschema_rs.is_valid(schema, {"prot": 1})
 
 
-@pytest.mark.parametrize("path", sorted(bundled().glob("*.test.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(bundled_folder().glob("*.test.yaml")), ids=lambda path: path.stem
+)
 def test_the_schema_of_tests_admits_what_the_bundled_widgets_are_held_to(path: Path) -> None:
     assert jsonschema_rs.is_valid(suite_schema(), yaml.safe_load(path.read_text()))
 

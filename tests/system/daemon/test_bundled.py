@@ -20,10 +20,10 @@ from tests.serving import Era, connected, serving
 from tests.unit.schema.schemas import with_nulls
 from tests.unit.widget.test_bundled import RESPONSE_TYPES
 from widgetd.catalog.loader import discover_widgets
+from widgetd.files.folder import bundled_folder
 from widgetd.render.entry import CHARACTERS_OF_A_TOKEN
 from widgetd.render.mock import MockState, mocks
 from widgetd.schema.sampling.sample import sample
-from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 
 STATES: tuple[MockState, ...] = ("sample", "empty", "one", "many", "long")
@@ -42,7 +42,7 @@ def seen_by_a_model(result: CallToolResult) -> int:
 
 @pytest.fixture(scope="module")
 def widgets() -> tuple[Widget, ...]:
-    return tuple(discover_widgets(bundled()))
+    return tuple(discover_widgets(bundled_folder()))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def states(widgets: tuple[Widget, ...]) -> dict[str, list[dict[str, Any]]]:
 async def test_every_state_of_every_widget_is_drawn_out_of_the_models_sight(
     widgets: tuple[Widget, ...], states: dict[str, list[dict[str, Any]]]
 ) -> None:
-    async with serving(bundled()) as url, connected(url, "modern") as client:
+    async with serving(bundled_folder()) as url, connected(url, "modern") as client:
         for widget in widgets:
             for arguments in states[widget.tool]:
                 result = await client.client.call_tool(widget.tool, arguments, meta=SPLIT)
@@ -75,7 +75,7 @@ async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send
     era: Era, widgets: tuple[Widget, ...]
 ) -> None:
     """CrewAI and mcp-use's adapter send every declared property, with null for what is not said."""
-    async with serving(bundled()) as url, connected(url, era) as client:
+    async with serving(bundled_folder()) as url, connected(url, era) as client:
         for widget in widgets:
             schema = widget.definition.schema
             least = sample(widget.schema, state="required")
@@ -95,7 +95,7 @@ async def test_every_widget_takes_null_for_whatever_is_optional_as_adapters_send
 async def test_what_a_model_sees_of_every_example_is_under_100_tokens(
     era: Era, widgets: tuple[Widget, ...]
 ) -> None:
-    async with serving(bundled()) as url, connected(url, era) as client:
+    async with serving(bundled_folder()) as url, connected(url, era) as client:
         for widget in widgets:
             for example in widget.definition.sidecar.examples:
                 arguments = dict(example.arguments)
@@ -107,7 +107,7 @@ async def test_what_a_model_sees_of_every_example_is_under_100_tokens(
 async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
     widgets: tuple[Widget, ...],
 ) -> None:
-    async with serving(bundled()) as url, connected(url, "modern") as client:
+    async with serving(bundled_folder()) as url, connected(url, "modern") as client:
         for widget in widgets:
             (call,) = mocks(widget, profile="split", seed=5)
             called = await client.client.call_tool(widget.tool, call["arguments"], meta=SPLIT)
@@ -128,7 +128,7 @@ async def test_a_mocked_call_is_the_call_itself_but_for_its_id_and_its_time(
 async def test_every_resource_that_is_listed_can_be_read_and_every_tool_completed(
     era: Era, widgets: tuple[Widget, ...]
 ) -> None:
-    async with serving(bundled()) as url, connected(url, era) as client:
+    async with serving(bundled_folder()) as url, connected(url, era) as client:
         listed = (await client.client.list_resources()).resources
         templates = (await client.client.list_resource_templates()).resource_templates
         for resource in listed:
@@ -154,7 +154,7 @@ async def test_every_resource_that_is_listed_can_be_read_and_every_tool_complete
 
 @both_eras
 async def test_every_response_type_that_people_ask_for_is_among_those_listed(era: Era) -> None:
-    async with serving(bundled()) as url, connected(url, era) as client:
+    async with serving(bundled_folder()) as url, connected(url, era) as client:
         [content] = (await client.client.read_resource("widgetd://ui-types")).contents
 
     assert isinstance(content, TextResourceContents)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from widgetd.errors import ConfigError
-from widgetd.settings import bundled, folder_of, settle
+from widgetd.files.folder import bundled_folder
+from widgetd.settings import folder_of, settle
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -130,7 +131,7 @@ def test_the_folder_is_the_one_named_else_the_one_here_else_the_bundled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert folder_of(settle({}, {}).settings) == bundled()
+    assert folder_of(settle({}, {}).settings) == bundled_folder()
 
     (tmp_path / "widgets").mkdir()
     assert folder_of(settle({}, {}).settings) == Path("widgets")
@@ -138,4 +139,4 @@ def test_the_folder_is_the_one_named_else_the_one_here_else_the_bundled(
 
 
 def test_the_bundled_widgets_are_there() -> None:
-    assert (bundled() / "Flight Tracker.widget").is_file()
+    assert (bundled_folder() / "Flight Tracker.widget").is_file()

@@ -11,9 +11,10 @@ from tests.making import snapshot_of
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit, build_catalog
+from widgetd.files.folder import bundled_folder
 from widgetd.guide.reference import Reference
 from widgetd.search.search_index import SearchIndex
-from widgetd.settings import Settings, bundled, descriptions
+from widgetd.settings import Settings, descriptions
 
 QUESTIONS: list[tuple[str, str, list[str]]] = json.loads(
     Path(__file__).with_name("reference_questions.json").read_text()
@@ -27,7 +28,7 @@ FIRST = 3
 def served() -> Snapshot:
     """The bundled widgets."""
     load = Loader(admit).load
-    widgets = build_catalog(Settings(), bundled(), load, quiet_ms=0).scan().widgets
+    widgets = build_catalog(Settings(), bundled_folder(), load, quiet_ms=0).scan().widgets
     return snapshot_of(*widgets.values())
 
 

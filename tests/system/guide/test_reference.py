@@ -8,8 +8,9 @@ from typing import Any
 
 from tests.making import snapshot_of, widget
 from tests.system.guide.questions import QUESTIONS, missed, served
+from widgetd.files.folder import bundled_folder
 from widgetd.guide.reference import CALLED, Reference
-from widgetd.settings import bundled, descriptions
+from widgetd.settings import descriptions
 from widgetd.widget.components import vocabulary
 from widgetd.widget.widget import Widget
 
@@ -42,7 +43,7 @@ def test_a_property_that_many_components_share_is_found_once_unless_one_of_them_
 def test_an_example_says_in_which_file_and_line_it_stands() -> None:
     [item] = found("Chart example", "example", limit=1)
     file, _, line = item["at"].partition("#/template line ")
-    template = json.loads((bundled() / file).read_text())["template"]
+    template = json.loads((bundled_folder() / file).read_text())["template"]
 
     assert item["name"] == "chart"
     assert '"Chart"' in template.splitlines()[int(line) - 1]

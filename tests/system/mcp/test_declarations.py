@@ -15,8 +15,8 @@ from tests.making import snapshot_of, widget
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.declarations.module import declarations
+from widgetd.files.folder import bundled_folder
 from widgetd.render.mock import mocks
-from widgetd.settings import bundled
 
 Language = Literal["ts", "python"]
 
@@ -73,7 +73,7 @@ export function title(response: Response): string {
 
 @pytest.fixture(scope="module")
 def everything() -> Snapshot:
-    return snapshot_of(*discover_widgets(bundled()), widget("Odd", schema=SCHEMA))
+    return snapshot_of(*discover_widgets(bundled_folder()), widget("Odd", schema=SCHEMA))
 
 
 def test_a_schema_becomes_an_interface() -> None:

@@ -16,13 +16,13 @@ from tests.making import widget
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.errors import CallError, WidgetError
+from widgetd.files.folder import bundled_folder
 from widgetd.mcp.assembly import build
 from widgetd.mcp.builtin import CORE_TOOLS
 from widgetd.mcp.provider import WidgetProvider
 from widgetd.mcp.resources import Resources
 from widgetd.mcp.server import ServerOptions
 from widgetd.render.entry import tool_entry
-from widgetd.settings import bundled
 from widgetd.store.factory import local_store
 from widgetd.widget.widget import Widget
 
@@ -96,7 +96,7 @@ def test_an_entry_of_a_widget_that_another_server_fills_is_the_sdks_own() -> Non
 
 @pytest.mark.parametrize("version", ENVELOPES)
 def test_the_entries_of_all_bundled_widgets_are_the_sdks_own(version: str) -> None:
-    for made in discover_widgets(bundled()):
+    for made in discover_widgets(bundled_folder()):
         assert orjson.loads(tool_entry(made, has_view=True)) == sent(tool_of(made), version)
 
 

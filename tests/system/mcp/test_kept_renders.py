@@ -17,10 +17,10 @@ from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError
+from widgetd.files.folder import bundled_folder
 from widgetd.render.calls import Rendering
 from widgetd.render.envelope import RenderMark
 from widgetd.render.result import Policy, Result, error_result, structured_result
-from widgetd.settings import bundled
 from widgetd.store.contract import Bounds
 from widgetd.store.factory import local_store
 
@@ -32,7 +32,7 @@ def rendering(snapshot: Snapshot, *, most: int = 100, **policy: Any) -> Renderin
 
 
 async def test_a_full_cache_of_renders_gives_the_collector_nothing_to_visit() -> None:
-    widgets, most = discover_widgets(bundled()), 2000
+    widgets, most = discover_widgets(bundled_folder()), 2000
     snapshot = snapshot_of(*widgets)
     calls = rendering(snapshot, most=most)
 
@@ -61,7 +61,7 @@ async def test_a_full_cache_of_renders_gives_the_collector_nothing_to_visit() ->
 async def test_a_result_says_the_same_as_json_and_as_values_in_both_eras(
     profile: Any, text: Any, inline_max_bytes: int
 ) -> None:
-    flight = load_widget(bundled() / "Flight Tracker.widget")
+    flight = load_widget(bundled_folder() / "Flight Tracker.widget")
     snapshot = snapshot_of(flight)
     calls = rendering(snapshot, profile=profile, text=text, inline_max_bytes=inline_max_bytes)
 

@@ -11,10 +11,10 @@ from widgetd.access.principal import Audience, SnapshotViews
 from widgetd.catalog.change import difference
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Selection, Snapshot
+from widgetd.files.folder import bundled_folder
 from widgetd.mcp.builtin.table import BuiltinTools
 from widgetd.mcp.listing import LIST_TOKENS, Expose, ToolListings
 from widgetd.render.entry import tokens_of_entry, tool_entry
-from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 
 WITH_ICON = '{"type": "Card", "children": [{"type": "Icon", "name": "calendar"}]}'
@@ -134,7 +134,7 @@ def test_auto_decides_once_by_what_the_list_costs_a_model() -> None:
 
 
 def test_auto_lists_the_bundled_widgets() -> None:
-    bundled_ones = snapshot_of(*discover_widgets(bundled()))
+    bundled_ones = snapshot_of(*discover_widgets(bundled_folder()))
 
     assert len(names(listings(expose="auto").of(bundled_ones).page())) == 27
 

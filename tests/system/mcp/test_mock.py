@@ -11,12 +11,12 @@ import pytest
 from tests.corpus import corpus_files, needs_corpus
 from widgetd.catalog.loader import discover_widgets, load_widget
 from widgetd.errors import WidgetError
+from widgetd.files.folder import bundled_folder
 from widgetd.render.mock import MockState, mocks
 from widgetd.render.response import Shown, response
-from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 
-WIDGETS = discover_widgets(bundled())
+WIDGETS = discover_widgets(bundled_folder())
 
 
 @pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.tool)

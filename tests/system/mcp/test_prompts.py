@@ -12,9 +12,9 @@ from mcp_types import TextContent
 from tests.making import snapshot_of
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.registry import Registry
+from widgetd.files.folder import bundled_folder
 from widgetd.mcp import sdk
 from widgetd.mcp.assembly import build
-from widgetd.settings import bundled
 from widgetd.store.factory import local_store
 
 FLIGHT = '{"airline": "PA", "departure": {"city": "Rome"}, "arrival": {"city": "Oslo"}}'
@@ -23,7 +23,7 @@ FLIGHT = '{"airline": "PA", "departure": {"city": "Rome"}, "arrival": {"city": "
 @pytest.fixture(params=["legacy", "auto"])
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
     registry = Registry()
-    registry.swap(snapshot_of(*discover_widgets(bundled())))
+    registry.swap(snapshot_of(*discover_widgets(bundled_folder())))
     server = build(registry, local_store())
     async with Client(sdk.lowlevel_of(server.mcp), mode=request.param) as connected:
         yield connected

@@ -13,9 +13,10 @@ from tests.making import snapshot_of, widget
 from widgetd.catalog.loader import Loader
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.daemon.loading import admit, build_catalog
+from widgetd.files.folder import bundled_folder
 from widgetd.search.search import MANY, Search
 from widgetd.search.search_index import words
-from widgetd.settings import Settings, bundled
+from widgetd.settings import Settings
 from widgetd.widget.widget import Widget
 
 FLIGHT = widget("Flight", sidecar='description = "Show where a flight is."')
@@ -107,7 +108,7 @@ def served(folder: Path) -> dict[str, Widget]:
 @needs_corpus
 def test_sixty_questions_find_the_widget_that_was_meant() -> None:
     questions = json.loads(Path(__file__).with_name("search_questions.json").read_text())
-    everything = snapshot_of(*{**served(CORPUS), **served(bundled())}.values())
+    everything = snapshot_of(*{**served(CORPUS), **served(bundled_folder())}.values())
     search = Search()
 
     ranks = {}

@@ -11,11 +11,11 @@ import pytest
 from widgetd.catalog.loader import discover_widgets
 from widgetd.catalog.snapshot import Entry, Snapshot
 from widgetd.cli import main
+from widgetd.files.folder import bundled_folder
 from widgetd.render.tokens import table, tokens_of_result
-from widgetd.settings import bundled
 from widgetd.widget.widget import Widget
 
-WIDGETS = discover_widgets(bundled())
+WIDGETS = discover_widgets(bundled_folder())
 SERVED = Snapshot.empty().followed_by(
     {
         widget.definition.path: Entry(path=widget.definition.path, key=widget.key, widget=widget)
@@ -43,11 +43,11 @@ def test_every_example_of_a_bundled_widget_costs_under_100_tokens_in_profile_spl
 def test_the_guide_for_developers_shows_what_the_command_prints(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    guide = (bundled().parent / "docs" / "developers.md").read_text(encoding="utf-8")
+    guide = (bundled_folder().parent / "docs" / "developers.md").read_text(encoding="utf-8")
     section = guide.partition("\n## What it costs a model\n")[2].partition("\n## ")[0]
     shown = re.findall(r"^\| (\S+) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", section, re.MULTILINE)
 
-    assert main(["list", "--tokens", "--dir", str(bundled())]) == 0
+    assert main(["list", "--tokens", "--dir", str(bundled_folder())]) == 0
 
     printed = [tuple(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert shown == printed

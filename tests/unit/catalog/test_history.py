@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.making import snapshot_of, widget
 from widgetd.catalog.history import History, changes_between
-from widgetd.files.persistent_map import patched
+from widgetd.files.persistent_map import patch
 
 REQUIRED = {
     "type": "object",
@@ -50,8 +50,8 @@ def test_a_swap_among_thousands_looks_at_the_widgets_that_it_changed_alone() -> 
     one: Any = _Version("one")
     other: Any = _Version("other")
     kept: dict[str, Any] = {str(number): _Version("kept") for number in range(5_000)}
-    before = replace(snapshot_of(), widgets=patched(patched({}, kept), {"t": one}))
-    after = replace(before, widgets=patched(before.widgets, {"t": other}))
+    before = replace(snapshot_of(), widgets=patch(patch({}, kept), {"t": one}))
+    after = replace(before, widgets=patch(before.widgets, {"t": other}))
     history = History()
 
     history.note(before, after)

@@ -14,7 +14,7 @@ from tests.support.logs import captured_logs
 from widgetd.catalog.loader import Catalog, load
 from widgetd.catalog.registry import Registry
 from widgetd.catalog.reload import reload
-from widgetd.files.folder import bundled
+from widgetd.files.folder import bundled_folder
 from widgetd.files.hints import Hints
 from widgetd.files.source import Source
 from widgetd.files.stamp import is_quiet
@@ -126,7 +126,7 @@ def test_a_broken_sidecar_keeps_the_last_good_widget_too(tmp_path: Path) -> None
 
 def test_a_look_at_the_whole_folder_is_priced_where_it_found_nothing_new() -> None:
     # Files that were not written just now, for those are read once more.
-    catalog, _ = catalog_of(bundled())
+    catalog, _ = catalog_of(bundled_folder())
     catalog.scan()
     catalog.scan(["Flight Tracker.widget"])
     assert catalog.cost_s == 0

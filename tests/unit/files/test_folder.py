@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.files.folder import Folder, identity, opened
+from widgetd.files.folder import Folder, identify, open_folder
 
 Holds = Callable[[Folder, int, str], bool]
 
@@ -16,31 +16,31 @@ def test_a_folder_made_anew_in_the_same_place_is_another_one(tmp_path: Path) -> 
     met = set()
     for _ in range(5):
         root.mkdir()
-        met.add(identity(root))
+        met.add(identify(root))
         root.rmdir()
 
     assert len(met) == 5
 
 
 def test_a_folder_stays_the_same_whatever_is_done_in_it(tmp_path: Path) -> None:
-    before = identity(tmp_path)
+    before = identify(tmp_path)
     (tmp_path / "a").mkdir()
     (tmp_path / "a").rename(tmp_path / "b")
 
-    assert identity(tmp_path) == before
+    assert identify(tmp_path) == before
 
 
 def test_a_link_to_a_folder_is_that_folder(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
 
-    assert identity(tmp_path / "link") == identity(tmp_path)
+    assert identify(tmp_path / "link") == identify(tmp_path)
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(NotADirectoryError):
-        identity(tmp_path / "file")
+        identify(tmp_path / "file")
 
 
 @pytest.mark.parametrize("holds", [Folder.holds, Folder.resolves], ids=["asked", "resolved"])
@@ -70,7 +70,7 @@ def test_what_a_folder_holds_is_what_truly_lies_in_it(
     (tmp_path / "root/folder out").symlink_to(tmp_path / "outside")
     (tmp_path / "named").symlink_to("root")
 
-    with opened(tmp_path / "named") as folder:
+    with open_folder(tmp_path / "named") as folder:
         descriptor = os.open(path, os.O_RDONLY, dir_fd=folder.descriptor)
         try:
             assert holds(folder, descriptor, path) is inside

@@ -10,7 +10,7 @@ import pytest
 from widgetd.errors import WidgetError
 from widgetd.files.inside import read_inside, write_inside
 
-OUT = "it leads out of the folder"
+OUT = "it leads outside the folder"
 
 
 def code_of(folder: Path, name: str, limit_bytes: int = 100) -> str:

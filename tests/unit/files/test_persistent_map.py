@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from widgetd.files.persistent_map import (
     FEW,
     MOST_APART,
-    beginning,
-    differing,
     key_set,
-    missing,
-    patched,
+    list_below,
+    list_differing,
+    list_missing,
+    patch,
 )
 
 MAPPINGS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "two", "three"]))
@@ -36,9 +36,9 @@ def few(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_a_patched_mapping_has_the_changes_in_the_order_of_keys(
     mapping: Mapping[str, str], changes: Mapping[str, str | None]
 ) -> None:
-    before = patched({}, mapping)
+    before = patch({}, mapping)
 
-    after = patched(before, changes)
+    after = patch(before, changes)
 
     wanted = {key: value for key, value in {**mapping, **changes}.items() if value is not None}
     assert list(after.items()) == sorted(wanted.items())
@@ -49,20 +49,20 @@ def test_a_patched_mapping_has_the_changes_in_the_order_of_keys(
 def test_what_lies_between_two_mappings_is_found_whether_or_not_they_follow_each_other(
     mapping: Mapping[str, str], first: Mapping[str, str | None], second: Mapping[str, str | None]
 ) -> None:
-    one = patched({"z": "one"}, mapping)
-    two = patched(one, first)
-    three = patched(two, second)
+    one = patch({"z": "one"}, mapping)
+    two = patch(one, first)
+    three = patch(two, second)
 
     for before, after in [(one, two), (two, three), (one, three), (three, one)]:
-        assert differing(before, after) == differing(dict(before), dict(after))
-        assert missing(before, after) == missing(dict(before), dict(after))
+        assert list_differing(before, after) == list_differing(dict(before), dict(after))
+        assert list_missing(before, after) == list_missing(dict(before), dict(after))
 
 
 def test_a_mapping_stays_as_it_is_however_many_follow_it() -> None:
-    one = patched({}, {f"{number:04}": "one" for number in range(2 * MOST_APART)})
+    one = patch({}, {f"{number:04}": "one" for number in range(2 * MOST_APART)})
     mapping = one
     for number in range(MOST_APART + 10):
-        mapping = patched(mapping, {f"{number:04}": "two"})
+        mapping = patch(mapping, {f"{number:04}": "two"})
 
     assert set(one.values()) == {"one"}
     assert [key for key, value in mapping.items() if value == "two"] == sorted(one)[
@@ -76,20 +76,20 @@ class Entry:
 
 
 def test_what_a_mapping_stood_for_is_held_no_longer_than_so_many_changes() -> None:
-    mapping = patched({}, {f"{number:04}": Entry() for number in range(2 * MOST_APART)})
+    mapping = patch({}, {f"{number:04}": Entry() for number in range(2 * MOST_APART)})
     gone = weakref.ref(mapping["0000"])
     for number in range(MOST_APART + 1):
-        mapping = patched(mapping, {f"{number:04}": Entry()})
+        mapping = patch(mapping, {f"{number:04}": Entry()})
 
     assert gone() is None
 
 
 def test_mappings_that_follow_with_other_values_are_known_to_have_the_same_keys() -> None:
-    one = patched({}, {"a": "one", "b": "one"})
+    one = patch({}, {"a": "one", "b": "one"})
 
-    assert key_set(patched(one, {"a": "two"})) is key_set(one)
-    assert key_set(patched(one, {"c": "one"})) is not key_set(one)
-    assert key_set(patched(one, {"a": None})) is not key_set(one)
+    assert key_set(patch(one, {"a": "two"})) is key_set(one)
+    assert key_set(patch(one, {"c": "one"})) is not key_set(one)
+    assert key_set(patch(one, {"a": None})) is not key_set(one)
     assert key_set({"a": "one"}) is not key_set({"a": "one"})
 
 
@@ -99,12 +99,12 @@ def test_the_keys_that_begin_with_a_text_are_found_in_their_order(
 ) -> None:
     wanted = sorted(key for key in keys if key.startswith(prefix))
 
-    assert beginning(patched({}, dict.fromkeys(keys, "one")), prefix) == wanted
-    assert beginning(dict.fromkeys(sorted(keys), "one"), prefix) == wanted
+    assert list_below(patch({}, dict.fromkeys(keys, "one")), prefix) == wanted
+    assert list_below(dict.fromkeys(sorted(keys), "one"), prefix) == wanted
 
 
 def test_nobody_changes_a_mapping_that_others_read() -> None:
-    mapping: Any = patched({}, {"a": "one"})
+    mapping: Any = patch({}, {"a": "one"})
 
     with pytest.raises(TypeError, match="does not support item assignment"):
         mapping["a"] = "two"
@@ -117,7 +117,7 @@ def test_nobody_changes_a_mapping_that_others_read() -> None:
 def test_what_differs_and_what_is_missing_is_the_whole_difference(
     before: Mapping[str, str], after: Mapping[str, str]
 ) -> None:
-    changes: dict[str, str | None] = dict.fromkeys(missing(before, after))
-    changes |= {key: after[key] for key in differing(before, after)}
+    changes: dict[str, str | None] = dict.fromkeys(list_missing(before, after))
+    changes |= {key: after[key] for key in list_differing(before, after)}
 
-    assert dict(patched(before, changes)) == dict(after)
+    assert dict(patch(before, changes)) == dict(after)

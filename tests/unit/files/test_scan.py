@@ -124,7 +124,9 @@ def test_a_linked_folder_that_lies_elsewhere_is_one_fault(tmp_path: Path) -> Non
     found = look(tmp_path / "root")
 
     assert list(texts(found)) == ["b.widget"]
-    assert faults(found) == ["W1003 folder: it leads out of the folder; put a copy into the folder"]
+    assert faults(found) == [
+        "W1003 folder: it leads outside the folder; put a copy into the folder"
+    ]
 
 
 def test_each_file_that_cannot_be_read_is_a_fault_of_its_own(tmp_path: Path) -> None:
@@ -138,7 +140,7 @@ def test_each_file_that_cannot_be_read_is_a_fault_of_its_own(tmp_path: Path) -> 
 
     assert texts(found) == {"fine.widget": "fine"}
     assert faults(found) == [
-        "W1001 dangling.widget: it is a link that leads nowhere; point it at a file, or remove it",
+        "W1001 dangling.widget: the link leads nowhere; point it at a file, or remove it",
         r"W1004 folder \xe9/\xff.widget: the name is not UTF-8; rename the file",
         "W1002 long.widget: it is longer than 1,000 bytes; leave out what it does not need",
         "W1001 pipe.widget: it is a named pipe; put a regular file there",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from widgetd.errors import WidgetError
-from widgetd.files.folder import Folder, opened
+from widgetd.files.folder import Folder, open_folder
 from widgetd.files.source import Source, Unsettled, read
 
 LIMIT_BYTES = 1_000
@@ -20,7 +20,7 @@ LIMIT_BYTES = 1_000
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Folder]:
     (tmp_path / "root").mkdir()
-    with opened(tmp_path / "root") as folder:
+    with open_folder(tmp_path / "root") as folder:
         yield folder
 
 
@@ -146,7 +146,7 @@ def test_a_link_that_leads_nowhere_is_refused(folder: Folder) -> None:
     Path(folder.path, "a.widget").symlink_to("nowhere")
 
     assert fault_of(folder, "a.widget") == (
-        "W1001 a.widget: it is a link that leads nowhere; point it at a file, or remove it"
+        "W1001 a.widget: the link leads nowhere; point it at a file, or remove it"
     )
 
 
@@ -167,13 +167,13 @@ def test_nothing_is_read_that_lies_elsewhere(folder: Folder, path: str) -> None:
     (root / "folder").symlink_to("..")
 
     assert fault_of(folder, path) == (
-        f"W1003 {path}: it leads out of the folder; put a copy into the folder"
+        f"W1003 {path}: it leads outside the folder; put a copy into the folder"
     )
 
 
 def test_an_absolute_path_leads_out(folder: Folder) -> None:
     assert fault_of(folder, "/etc/passwd") == (
-        "W1003 /etc/passwd: it leads out of the folder; put a copy into the folder"
+        "W1003 /etc/passwd: it leads outside the folder; put a copy into the folder"
     )
 
 

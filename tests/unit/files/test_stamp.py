@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from widgetd.files.stamp import QUIET_MS, Stamp, is_quiet, is_racy, outlast
+from widgetd.files.stamp import QUIET_MS, Stamp, is_quiet, is_racy, wait_for_tick
 
 HOUR_MS = 3_600_000
 
@@ -47,10 +47,10 @@ def test_a_write_of_this_tick_is_outlasted_when_the_clock_has_ticked() -> None:
     ticking = 5  # CLOCK_REALTIME_COARSE, see clock_gettime(2)
     now_ns = time.clock_gettime_ns(ticking)
 
-    assert outlast(dated(now_ns))
+    assert wait_for_tick(dated(now_ns))
     assert time.clock_gettime_ns(ticking) > now_ns
 
 
 @pytest.mark.parametrize("step_ns", [10_000_000, 1_000_000_000, 2_000_000_000])
 def test_a_write_that_is_dated_coarsely_is_not_outlasted(step_ns: int) -> None:
-    assert not outlast(dated(time.time_ns() // step_ns * step_ns))
+    assert not wait_for_tick(dated(time.time_ns() // step_ns * step_ns))

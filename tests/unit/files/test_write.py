@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from widgetd.files.folder import opened
+from widgetd.files.folder import open_folder
 from widgetd.files.write import write_atomically
 
 
@@ -15,7 +15,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_a_new_file_holds_all_of_its_content(tmp_path: Path) -> None:
-    with opened(tmp_path) as folder:
+    with open_folder(tmp_path) as folder:
         write_atomically(folder, "A.widget", b"content", replace=False)
 
     assert (tmp_path / "A.widget").read_bytes() == b"content"
@@ -24,10 +24,10 @@ def test_a_new_file_holds_all_of_its_content(tmp_path: Path) -> None:
 
 def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "A.widget").write_bytes(b"old")
-    with opened(tmp_path) as folder, pytest.raises(FileExistsError):
+    with open_folder(tmp_path) as folder, pytest.raises(FileExistsError):
         write_atomically(folder, "A.widget", b"new", replace=False)
     kept = (tmp_path / "A.widget").read_bytes()
-    with opened(tmp_path) as folder:
+    with open_folder(tmp_path) as folder:
         write_atomically(folder, "A.widget", b"new", replace=True)
 
     assert kept == b"old"
@@ -40,7 +40,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     inside.mkdir()
     outside.write_bytes(b"mine")
     (inside / "A.widget").symlink_to(outside)
-    with opened(inside) as folder:
+    with open_folder(inside) as folder:
         write_atomically(folder, "A.widget", b"new", replace=True)
 
     assert outside.read_bytes() == b"mine"
@@ -49,7 +49,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
 
 def test_nothing_is_left_behind_where_the_name_cannot_be_had(tmp_path: Path) -> None:
     (tmp_path / "A.widget").mkdir()
-    with opened(tmp_path) as folder, pytest.raises(OSError, match="directory"):
+    with open_folder(tmp_path) as folder, pytest.raises(OSError, match="directory"):
         write_atomically(folder, "A.widget", b"new", replace=True)
 
     assert names(tmp_path) == ["A.widget"]

@@ -82,7 +82,7 @@ def test_an_anchor_is_what_it_stands_for(tmp_path: Path) -> None:
         ("vars: {a: 1e999}\ntests: []", "1:11: the number 1e999 is too large; write it in quotes"),
         ("vars: {a: -1e999}\ntests: []", "1:11: the number -1e999 is too large"),
         ("tests:\n- name: a\n  for: x.csv\n  steps: []", "3:8: x.csv cannot be read"),
-        ("tests:\n- name: a\n  for: ../x.csv\n  steps: []", "3:8: ../x.csv: it leads out of the"),
+        ("tests:\n- name: a\n  for: ../x.csv\n  steps: []", "3:8: ../x.csv: it leads outside"),
         ("tests:\n- name: a\n  for: /etc/passwd\n  steps: []", "3:8: /etc/passwd: it leads out"),
         ("tests:\n- name: a\n  for: /dev/zero\n  steps: []", "3:8: /dev/zero: it leads out of"),
         ("vars: &a [1]\ntests: []", "1:7: a mapping is expected here"),
@@ -123,7 +123,7 @@ def test_a_file_that_is_a_link_out_of_its_folder_is_refused(name: str, tmp_path:
 
     with pytest.raises(WidgetError) as raised:
         read_folder(home) if is_folder else read_suite(home / "A.test.yaml")
-    assert raised.value.finding.problem.endswith("it leads out of the folder")
+    assert raised.value.finding.problem.endswith("it leads outside the folder")
     assert "secret" not in str(raised.value)
 
 

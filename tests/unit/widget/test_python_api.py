@@ -8,14 +8,14 @@ from typing import Any, get_type_hints
 
 import widgetd
 from tests.serving import widget_file
-from widgetd.settings import bundled
+from widgetd.files.folder import bundled_folder
 from widgetd.widget.components import chatkit_widgets
 
 
 def test_without_a_folder_the_bundled_widgets_are_meant() -> None:
     tools = [widget.tool for widget in widgetd.discover_widgets()]
 
-    assert tools == [widget.tool for widget in widgetd.discover_widgets(bundled())]
+    assert tools == [widget.tool for widget in widgetd.discover_widgets(bundled_folder())]
     assert "flight_tracker" in tools
     found = widgetd.get_widget("Flight Tracker")
     assert found is not None

@@ -11,8 +11,8 @@ import pytest
 from tests.corpus import CORPUS, needs_corpus
 from tests.making import source, widget
 from widgetd.catalog.loader import discover_widgets, load
+from widgetd.files.folder import bundled_folder
 from widgetd.limits import Limits
-from widgetd.settings import bundled
 from widgetd.widget.components import tree
 from widgetd.widget.states import SAMPLE, shown, states
 from widgetd.widget.widget import Widget
@@ -124,7 +124,7 @@ def _seen(one: Widget) -> dict[str, Any]:
 
 
 def bundled_widget(tool: str) -> Widget:
-    return next(one for one in discover_widgets(bundled()) if one.tool == tool)
+    return next(one for one in discover_widgets(bundled_folder()) if one.tool == tool)
 
 
 @pytest.mark.parametrize("state", ["one", "many", "long"])

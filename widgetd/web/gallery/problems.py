@@ -20,7 +20,7 @@ from widgetd.catalog.snapshot import Snapshot
 from widgetd.checks import findings
 from widgetd.checks.report import Locations
 from widgetd.errors import Finding, WidgetError
-from widgetd.files.folder import opened
+from widgetd.files.folder import open_folder
 from widgetd.files.source import read
 from widgetd.limits import Limits
 from widgetd.widget.widget import Widget
@@ -69,7 +69,7 @@ class Problems:
         if finding is None:
             return None
         locations = Locations({})
-        with suppress(OSError, WidgetError), opened(self._folder) as folder:
+        with suppress(OSError, WidgetError), open_folder(self._folder) as folder:
             held = read(folder, finding.path, limit_bytes=Limits().file_bytes, quiet_ms=0)
             locations = _locations(finding.path, held.content)
         return located(finding, locations)

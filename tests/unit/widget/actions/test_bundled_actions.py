@@ -9,13 +9,13 @@ import orjson
 import pytest
 
 from widgetd.catalog.loader import discover_widgets
+from widgetd.files.folder import bundled_folder
 from widgetd.schema.validator import compile_schema
-from widgetd.settings import bundled
 from widgetd.widget.action_checks import unmet
 from widgetd.widget.actions import has_actions, tree_actions, widget_actions
 from widgetd.widget.widget import Widget
 
-WIDGETS = discover_widgets(bundled())
+WIDGETS = discover_widgets(bundled_folder())
 
 
 def trees(widget: Widget) -> Iterator[Mapping[str, Any]]:
