@@ -84,7 +84,7 @@ def test_an_anchor_is_what_it_stands_for(tmp_path: Path) -> None:
         ("tests:\n- name: a\n  for: x.csv\n  steps: []", "3:8: x.csv cannot be read"),
         ("tests:\n- name: a\n  for: ../x.csv\n  steps: []", "3:8: ../x.csv: it leads outside"),
         ("tests:\n- name: a\n  for: /etc/passwd\n  steps: []", "3:8: /etc/passwd: it leads out"),
-        ("tests:\n- name: a\n  for: /dev/zero\n  steps: []", "3:8: /dev/zero: it leads out of"),
+        ("tests:\n- name: a\n  for: /dev/zero\n  steps: []", "3:8: /dev/zero: it leads outside"),
         ("vars: &a [1]\ntests: []", "1:7: a mapping is expected here"),
         ("[" * 5_000, "1:"),
     ],
