@@ -8,7 +8,7 @@ from importlib.abc import Traversable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from widgetd.browser.chromium import FLAGS, FONTS, chromium
+from widgetd.browser.chromium import FLAGS, FONTS, find_chromium
 from widgetd.render.view import frame_headers, view_html
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def run(results: Sequence[tuple[str, dict[str, Any]]], axe: Traversable) -> int:
     unsandboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium(), args=[*FLAGS, *unsandboxed]
+            executable_path=find_chromium(), args=[*FLAGS, *unsandboxed]
         )
         for theme, result in results:
             _look(browser, theme, result, source)

@@ -22,8 +22,8 @@ from benchmarks.table import Row, at_most, compared
 from benchmarks.wire import Wire, call
 from tests.field.browser.killing import descendants
 from widgetd.browser.camera import Camera
-from widgetd.browser.chromium import Chromium, chromium
-from widgetd.browser.picture import Shot
+from widgetd.browser.chromium import Chromium, find_chromium
+from widgetd.browser.picture import Screenshot
 from widgetd.catalog.loader import discover_widgets
 from widgetd.render.view import drawing
 from widgetd.widget.states import SAMPLE, shown
@@ -39,7 +39,7 @@ MANY = 500
 
 def rows(most: int) -> Iterator[Row]:
     """The rows of this family, from at most so many pairs each."""
-    if chromium() is None:
+    if find_chromium() is None:
         yield Row(what="picture", bar=at_most(2), remark="There is no Chromium here.")
         return
     with start_blocking_portal() as portal, studio_in(portal) as studio:
@@ -59,13 +59,13 @@ class Studio:
     def __init__(self, portal: BlockingPortal, running: Chromium) -> None:
         widgets = discover_widgets(BUNDLED)
         shots = [
-            Shot(tree=shown(one, SAMPLE).tree(one), title=one.definition.title, scale=1)
+            Screenshot(tree=shown(one, SAMPLE).tree(one), title=one.definition.title, scale=1)
             for one in widgets
         ]
         self._portal = portal
         self._chromium = running
         self._camera = Camera(running)
-        self._shots: Iterator[Shot] = cycle(shots)
+        self._shots: Iterator[Screenshot] = cycle(shots)
         self._number = 0
         self._bare: Page | None = None
 

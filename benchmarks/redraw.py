@@ -21,7 +21,7 @@ from benchmarks.children import widgetd
 from benchmarks.folders import FLIGHT, flight_arguments, folder, real
 from benchmarks.measuring import Pairs, at_percentile, ratio
 from benchmarks.wire import Wire, call
-from widgetd.browser.chromium import FLAGS, chromium
+from widgetd.browser.chromium import FLAGS, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame, Page
@@ -51,7 +51,7 @@ _RENDER = """async () => {
 
 def main() -> None:
     """Save, wait and print, or say why not."""
-    program = chromium()
+    program = find_chromium()
     if program is None:
         print("there is no Chromium here, so nothing was measured")
         return

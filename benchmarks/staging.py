@@ -21,8 +21,8 @@ from benchmarks.measuring import alternate
 from benchmarks.table import Row, at_most, compared
 from benchmarks.wire import Wire, call
 from widgetd.access.principal import Caller
-from widgetd.browser.chromium import Chromium, chromium
-from widgetd.browser.keywords import keyword
+from widgetd.browser.chromium import Chromium, find_chromium
+from widgetd.browser.keywords import find_keyword
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
 from widgetd.testing.widgets import server_over
@@ -38,7 +38,7 @@ _READY_S = 1.5
 
 def rows(most: int) -> Iterator[Row]:
     """The rows of this family, from at most so many pairs each."""
-    if chromium() is None:
+    if find_chromium() is None:
         yield Row(
             what="a keyword over MCP, Playwright", bar=at_most(1.5), remark="no Chromium here"
         )
@@ -72,7 +72,7 @@ def _steps(url: str, bare: Bare, most: int) -> Iterator[Row]:
     yield compared("a session, a context with a blank page", at_most(3), taken)
     session = asked("start_session", widget="flight_tracker", state="example-1")["sessionId"]
     for name, one in (("Hover", bare.hover), ("Read Text", bare.text)):
-        tool = f"kw_{keyword(name).slug}"
+        tool = f"kw_{find_keyword(name).slug}"
         ours = call(url, tool, {"session_id": session, "target": _TARGET})
         taken = alternate(partial(wire.timed, ours), one, pairs=min(most, 200))
         yield compared(f"{name} over MCP, in Playwright", at_most(1.5), taken)
@@ -133,8 +133,8 @@ def _bare(widgets: Path) -> Iterator[Bare]:
 
     async def opened() -> Stage:
         stage = await Stage.open(await running.browser(), server, caller)
-        show = keyword("Show Widget")
-        given = show.arguments({"widget": "flight_tracker", "state": "example-1"})
+        show = find_keyword("Show Widget")
+        given = show.parse({"widget": "flight_tracker", "state": "example-1"})
         await perform(stage, show, given, timeout_s=30)
         return stage
 

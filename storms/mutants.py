@@ -18,7 +18,7 @@ from widgetd.browser import stage
 from widgetd.browser.baselines import Baselines
 from widgetd.files.folder import bundled_folder
 from widgetd.testing.runner import FailedStepError, Runner
-from widgetd.testing.suite import cases
+from widgetd.testing.suite import resolve_cases
 from widgetd.testing.widgets import server_over
 from widgetd.testing.yaml_file import read_suite
 
@@ -126,13 +126,14 @@ def _failures(runner: Runner, folder: Path, mutant: Mutant) -> Iterator[str]:
     suite = into / f"{mutant.widget}.test.yaml"
     server = server_over(into)
     with _in_the_view(mutant.view):
-        for case in cases(read_suite(suite)):
+        cases, _ = resolve_cases(read_suite(suite), server.registry.current)
+        for case in cases:
             try:
-                prefix = f"pictures/{mutant.widget}/{case.picture}"
+                prefix = f"pictures/{mutant.widget}/{case.baseline}"
                 baselines = Baselines(home=into, prefix=prefix)
                 runner.run(server, case, baselines=baselines, evidence=None)
             except FailedStepError as failed:
-                yield f"{suite.name}:{failed.step.place.line} {failed.error.code}"
+                yield f"{suite.name}:{failed.step.location.line} {failed.error.code}"
 
 
 def _spoil(file: Path, changes: Mapping[str, str]) -> None:

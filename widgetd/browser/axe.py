@@ -1,4 +1,4 @@
-"""What axe has against what is drawn: the library comes with the extra `test`."""
+"""Accessibility by axe, which comes with the extra `test`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from widgetd.errors import CallError
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
 
-_OF_PAGES = ("landmark-one-main", "page-has-heading-one", "region", "document-title")
-"""Rules for whole pages: a widget is a fragment of one."""
+_PAGE_RULES = ("landmark-one-main", "page-has-heading-one", "region", "document-title")
+"""Rules for whole pages, which do not apply because a widget is a fragment of one."""
 
 _RUN = """async ([without, background]) => {
-  // What is behind the widget is the host's, and axe does not see it; it looks at once.
+  // The background behind a widget is the host's, which axe cannot see, and no transition may run.
   const { style } = document.documentElement;
   const before = style.cssText;
   Object.assign(style, { transition: "none", background });
@@ -42,11 +42,11 @@ def _source() -> str:
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-async def violations(page: Page | Frame, *, code: str = "W3201") -> list[dict[str, Any]]:
-    """`[{"rule", "impact", "problem", "advice", "element", "at", "more"}]` of what `page` shows.
+async def find_violations(page: Page | Frame, *, code: str = "W3201") -> list[dict[str, Any]]:
+    """Return `[{"rule", "impact", "problem", "advice", "element", "at", "more"}]` of a page.
 
     Raises:
-        CallError: axe is not installed; the error has that `code`.
+        CallError: axe is not installed; the error has this `code`.
     """
     try:
         source = _source()
@@ -54,4 +54,4 @@ async def violations(page: Page | Frame, *, code: str = "W3201") -> list[dict[st
         problem = 'this needs axe, which is not installed; run `pip install "widgetd[test]"`'
         raise CallError(code, problem) from None
     await page.evaluate(f"window.axe || (() => {{ {source} }})()")
-    return await page.evaluate(_RUN, [_OF_PAGES, "var(--color-surface)"])  # type: ignore[no-any-return]
+    return await page.evaluate(_RUN, [_PAGE_RULES, "var(--color-surface)"])  # type: ignore[no-any-return]

@@ -1,9 +1,9 @@
-"""Takes pictures of widgets: the view that hosts get, drawn in Chromium without a network.
+"""Pictures of widgets: the view that hosts get, drawn in Chromium without a network.
 
 The same tree, theme, width and scale give the same bytes on one machine: the clock, the language,
-the face and the way letters are drawn are fixed, and nothing moves. A picture is as large as its
-widget, and nothing of the page is on it: what is outside a card is transparent. Pages stay open
-for the next widget, which each draws as if it were its first.
+the font and the rendering of glyphs are fixed, and nothing moves. A picture is as large as its
+widget and shows nothing of the page: what is outside of a card is transparent. Pages stay open for
+the next widget, and each widget is drawn as if it were the first on its page.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import anyio
 from widgetd.browser import axe
 from widgetd.browser.chromium import FONTS, NOW, Chromium, Theme, driver_errors, new_context
 from widgetd.browser.limits import LIMITS, BrowserLimits
-from widgetd.browser.picture import Format, Picture, Shot
-from widgetd.browser.targets import found
+from widgetd.browser.picture import Format, Picture, Screenshot
+from widgetd.browser.targets import locate
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, ConfigError
 from widgetd.render.view import drawing
@@ -34,11 +34,13 @@ from widgetd.widget.states import SAMPLE, shown
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, ConsoleMessage, Page, Route
 
-_URL = "http://widget.invalid/"
-"""Where the page says that it is; no request for it, or for anything, leaves the browser."""
+T = TypeVar("T")
 
-_HEIGHT = 800
-"""Of the room that a widget is drawn in; it is as high as it is in any case."""
+_URL = "http://widget.invalid/"
+"""Address of the page. No request for it, or for anything else, leaves the browser."""
+
+_HEIGHT_PX = 800
+"""Height of the viewport. It bounds no widget, each of which is as high as it needs to be."""
 
 _BLANK: Mapping[str, Any] = {"type": "Basic", "children": []}
 
@@ -55,11 +57,9 @@ figcaption {{ margin-top: 6px }}
 </html>
 """
 
-Found = TypeVar("Found")
-
 
 class Clip(TypedDict):
-    """A part of a page, as Playwright has it, in CSS pixels."""
+    """A part of a page, in the form that Playwright takes, in CSS pixels."""
 
     x: float
     y: float
@@ -68,54 +68,62 @@ class Clip(TypedDict):
 
 
 @dataclass(eq=False, kw_only=True)
-class Easel:
-    """A page that widgets are drawn on, one after the other.
+class RenderPage:
+    """A page on which widgets are drawn, one after the other.
 
     Attributes:
         scale: Pixels of a picture for each CSS pixel.
-        width: Of the room for a widget, in CSS pixels.
-        console: What the page complained of since the last widget came.
+        width: Width of the widget's room, in CSS pixels.
+        uses: Widgets drawn so far.
+        console: Errors in the console since the last widget was drawn.
     """
 
     page: Page
     devtools: CDPSession
+    limits: BrowserLimits
     scale: float
     width: int = 0
     uses: int = 0
     console: list[str] = field(default_factory=list)
 
-    async def widen(self, width: int) -> None:
-        """Give what is drawn a room of that width."""
+    async def set_width(self, width: int) -> None:
+        """Set the width of the room in which widgets are drawn."""
         if self.width == width:
             return
         self.width = width
-        # By the session that takes the picture, for it takes none by the scale of another one.
-        room = {"width": width, "height": _HEIGHT, "deviceScaleFactor": self.scale, "mobile": False}
-        await self.devtools.send("Emulation.setDeviceMetricsOverride", room)
+        # By the session that takes the picture, because Chromium keeps the scale per session.
+        viewport = {"width": width, "height": _HEIGHT_PX, "deviceScaleFactor": self.scale}
+        override = {**viewport, "mobile": False}
+        await self.devtools.send("Emulation.setDeviceMetricsOverride", override)
 
-    async def draw(self, shot: Shot) -> dict[str, Any]:
-        """Draw a widget, and answer `{"box", "overflow"}`: where it is, and what is wider."""
+    async def draw(self, screenshot: Screenshot) -> dict[str, Any]:
+        """Draw a widget and return `{"box", "overflow"}`: its place, and what is wider."""
         self.console.clear()
         self.uses += 1
-        await self.widen(shot.width)
-        behind = "nothing" if shot.transparent else "words"
-        given = {"json": shot.json, "behind": "everything" if shot.format == "jpeg" else behind}
-        drawn: dict[str, Any] = await self.page.evaluate("given => draw(given)", given)
-        return drawn
+        await self.set_width(screenshot.width)
+        behind = "nothing" if screenshot.transparent else "words"
+        if screenshot.format == "jpeg":
+            behind = "everything"
+        given = {"json": screenshot.json, "behind": behind}
+        result: dict[str, Any] = await self.page.evaluate("given => draw(given)", given)
+        return result
 
-    async def take(self, shot: Shot) -> Picture:
-        """Draw a widget and take its picture, or that of a part of it."""
-        drawn = await self.draw(shot)
-        box: Clip = drawn["box"]
-        if shot.part:
-            part = await found(shot.part, self.page, self.page.main_frame, 0)
+    async def take(self, screenshot: Screenshot) -> Picture:
+        """Draw a widget and return its picture, or that of a part of it."""
+        drawing_result = await self.draw(screenshot)
+        box: Clip = drawing_result["box"]
+        if screenshot.part:
+            part, _ = await locate(screenshot.part, self.page, self.page.main_frame, 0)
             box = await part.evaluate("part => around(part)")
-        return await self.photograph(
-            box, shot.format, overflow=tuple(drawn["overflow"]), console=tuple(self.console)
+        return await self.capture(
+            box,
+            screenshot.format,
+            overflow=tuple(drawing_result["overflow"]),
+            console=tuple(self.console),
         )
 
-    async def photograph(self, box: Clip, file: Format = "png", **more: tuple[str, ...]) -> Picture:
-        """The picture of what is in `box`, as a file of that format.
+    async def capture(self, box: Clip, file: Format = "png", **details: tuple[str, ...]) -> Picture:
+        """Return the picture of `box` as a file of this format.
 
         Raises:
             CallError: It is too large (W3203).
@@ -123,40 +131,37 @@ class Easel:
         width, height = round(box["width"] * self.scale), round(box["height"] * self.scale)
         if not width or not height:
             box, width, height = Clip(x=0, y=0, width=1, height=1), 1, 1  # an empty widget
-        if max(width, height) > LIMITS.picture_px:
-            raise _too_large(
-                f"it would be {width} x {height} pixels, and {LIMITS.picture_px:,} can be"
-            )
-        how = {
+        longest = self.limits.picture_px
+        if max(width, height) > longest:
+            raise _too_large(f"it would be {width} x {height} pixels, and {longest:,} can be")
+        options = {
             "format": file,
             "clip": {**box, "scale": 1},
-            "captureBeyondViewport": box["y"] + box["height"] > _HEIGHT,
+            "captureBeyondViewport": box["y"] + box["height"] > _HEIGHT_PX,
             **({"quality": 90} if file == "jpeg" else {}),
         }
-        # Playwright's own screenshot prepares, each time, what stands prepared on this page.
-        take = partial(self.devtools.send, "Page.captureScreenshot", how)
+        # Not by Playwright's own screenshot, which prepares the page anew for each picture.
+        capture = partial(self.devtools.send, "Page.captureScreenshot", options)
         try:
-            taken = await take()
+            result = await capture()
         except driver_errors():
-            # "Unable to capture screenshot": a browser that gets no time has no frame to give yet.
-            taken = await take()
-        content = base64.b64decode(taken["data"])
-        if len(content) > LIMITS.picture_bytes:
-            raise _too_large(
-                f"it is {len(content):,} bytes long, and {LIMITS.picture_bytes:,} can be"
-            )
-        return Picture(content=content, format=file, width=width, height=height, **more)
+            # "Unable to capture screenshot": on a busy machine there may be no frame yet.
+            result = await capture()
+        content = base64.b64decode(result["data"])
+        most = self.limits.picture_bytes
+        if len(content) > most:
+            raise _too_large(f"it is {len(content):,} bytes long, and {most:,} can be")
+        return Picture(content=content, format=file, width=width, height=height, **details)
 
-    async def violations(self, shot: Shot) -> list[dict[str, Any]]:
-        """Draw a widget, and answer what axe has against it."""
-        await self.draw(shot)
-        return await axe.violations(self.page)
+    async def find_violations(self, screenshot: Screenshot) -> list[dict[str, Any]]:
+        """Draw a widget and return what axe objects to."""
+        await self.draw(screenshot)
+        return await axe.find_violations(self.page)
 
     async def close(self) -> None:
-        """End the page and whatever it holds."""
-        with anyio.CancelScope(shield=True), suppress(Exception):  # one that died is ended
-            with anyio.fail_after(LIMITS.close_s):
-                await self.page.context.close()
+        """Close the page and what it holds; one that died has nothing to close."""
+        with suppress(Exception), anyio.move_on_after(self.limits.close_s, shield=True):
+            await self.page.context.close()
 
 
 class Camera:
@@ -165,33 +170,41 @@ class Camera:
     def __init__(self, chromium: Chromium, *, limits: BrowserLimits = LIMITS) -> None:
         self._chromium = chromium
         self._limits = limits
-        self._places = anyio.Semaphore(limits.pictures_at_once)
-        self._easels: list[Easel] = []
-        self._taken: OrderedDict[bytes, Picture] = OrderedDict()
+        self._slots = anyio.Semaphore(limits.pictures_at_once)
+        self._pages: list[RenderPage] = []
+        self._cache: OrderedDict[bytes, Picture] = OrderedDict()
 
-    async def take(self, shot: Shot) -> Picture:
-        """The picture.
+    async def take(self, screenshot: Screenshot) -> Picture:
+        """Return a picture, which may be cached.
 
         Raises:
             CallError: There is no browser (W3201), it was not drawn in time (W3202), is too large
-                (W3203) or finds no place (W3204), or its part is not there (W4201) or there are
-                several (W4202).
+                (W3203) or waited too long for a slot (W3204), or its part does not exist (W4201)
+                or is ambiguous (W4202).
         """
-        key = shot.key
-        picture = self._taken.pop(key, None)
+        key = screenshot.key
+        picture = self._cache.pop(key, None)
         if picture is None:
-            picture = await self._on_easel(shot, Easel.take)
-        self._taken[key] = picture
-        if len(self._taken) > self._limits.cached_pictures:
-            self._taken.popitem(last=False)
+            picture = await self._with_page(screenshot, RenderPage.take)
+        self._cache[key] = picture
+        if len(self._cache) > self._limits.cached_pictures:
+            self._cache.popitem(last=False)
         return picture
 
-    async def violations(self, shot: Shot) -> list[dict[str, Any]]:
-        """What axe has against the drawn widget: see `axe.violations`; raises as `take` does."""
-        return await self._on_easel(shot, Easel.violations)
+    async def find_violations(self, screenshot: Screenshot) -> list[dict[str, Any]]:
+        """Return what axe objects to in a widget, see `axe.find_violations`.
+
+        Raises:
+            CallError: As `take` does.
+        """
+        return await self._with_page(screenshot, RenderPage.find_violations)
 
     async def sheet(self, pictures: Iterable[tuple[str, Picture]], *, width: int = 1280) -> Picture:
-        """All pictures on one, each above its name; raises as `take` does."""
+        """Return one picture of all `pictures`, each above its name.
+
+        Raises:
+            CallError: As `take` does.
+        """
         figures = "".join(
             f'<figure><img alt="" width="{one.width}" src="data:image/{one.format};base64,'
             f'{base64.b64encode(one.content).decode()}"><figcaption>{escape(name)}</figcaption>'
@@ -199,77 +212,83 @@ class Camera:
             for name, one in pictures
         )
 
-        async with self._place():
-            easel = await self._opened(_SHEET.format(figures=figures, fonts=FONTS), width)
+        async with self._slot():
+            page = await self._open_page(_SHEET.format(figures=figures, fonts=FONTS), width)
             try:
-                height = await easel.page.evaluate(
+                height = await page.page.evaluate(
                     "document.fonts.ready.then(() => document.documentElement.scrollHeight)"
                 )
-                return await easel.photograph(Clip(x=0, y=0, width=width, height=height))
+                return await page.capture(Clip(x=0, y=0, width=width, height=height))
             finally:
-                await easel.close()
+                await page.close()
 
     async def close(self) -> None:
-        """End the pages that are kept."""
-        while self._easels:
-            await self._easels.pop().close()
+        """Close the pages that wait for the next widget."""
+        while self._pages:
+            await self._pages.pop().close()
 
-    async def _on_easel(self, shot: Shot, look: Callable[[Easel, Shot], Awaitable[Found]]) -> Found:
-        async with self._place():
-            easel = self._spare(shot.scale)
-            if easel is not None:
-                # A page that waited may have died meanwhile; then another one does it.
+    async def _with_page(
+        self, screenshot: Screenshot, use: Callable[[RenderPage, Screenshot], Awaitable[T]]
+    ) -> T:
+        async with self._slot():
+            page = self._take_spare_page(screenshot.scale)
+            if page is not None:
+                # A page may have died while it waited; then a new one takes its place.
                 with suppress(*driver_errors()):
-                    return await self._used(easel, shot, look)
-            html = drawing(_BLANK, theme=shot.theme, locale=shot.locale, title="", fonts=FONTS)
-            easel = await self._opened(html, shot.width, shot.scale)
-            await easel.page.add_script_tag(path=str(files("widgetd.browser") / "draw.js"))
-            return await self._used(easel, shot, look)
+                    return await self._use(page, screenshot, use)
+            html = drawing(
+                _BLANK, theme=screenshot.theme, locale=screenshot.locale, title="", fonts=FONTS
+            )
+            page = await self._open_page(html, screenshot.width, screenshot.scale)
+            await page.page.add_script_tag(path=str(files("widgetd.browser") / "draw.js"))
+            return await self._use(page, screenshot, use)
 
-    async def _used(
-        self, easel: Easel, shot: Shot, look: Callable[[Easel, Shot], Awaitable[Found]]
-    ) -> Found:
+    async def _use(
+        self,
+        page: RenderPage,
+        screenshot: Screenshot,
+        use: Callable[[RenderPage, Screenshot], Awaitable[T]],
+    ) -> T:
         try:
-            seen = await look(easel, shot)
+            result = await use(page, screenshot)
         except CallError:
-            await self._keep(easel)
+            await self._return_page(page)
             raise
         except BaseException:
-            await easel.close()
+            await page.close()  # also one that did not answer in time
             raise
-        await self._keep(easel)
-        return seen
+        await self._return_page(page)
+        return result
 
-    def _spare(self, scale: float) -> Easel | None:
-        """A page that nobody uses."""
-        self._easels = [one for one in self._easels if not one.page.is_closed()]
-        for easel in self._easels:
-            if easel.scale == scale:
-                self._easels.remove(easel)
-                return easel
+    def _take_spare_page(self, scale: float) -> RenderPage | None:
+        self._pages = [one for one in self._pages if not one.page.is_closed()]
+        for page in self._pages:
+            if page.scale == scale:
+                self._pages.remove(page)
+                return page
         return None
 
-    async def _keep(self, easel: Easel) -> None:
-        """Let the next widget have this page; as many wait as may be drawn at the same time."""
-        if easel.uses >= self._limits.page_uses or easel.page.is_closed():
-            await easel.close()
+    async def _return_page(self, page: RenderPage) -> None:
+        """Let the next widget have a page; as many wait as pictures may be drawn at once."""
+        if page.uses >= self._limits.page_uses or page.page.is_closed():
+            await page.close()
             return
-        self._chromium.spare.add(easel.page.context)
-        self._easels.append(easel)
-        if len(self._easels) > self._limits.pictures_at_once:
-            await self._easels.pop(0).close()
+        self._chromium.spare.add(page.page.context)
+        self._pages.append(page)
+        if len(self._pages) > self._limits.pictures_at_once:
+            await self._pages.pop(0).close()
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        """One of the places where pages are drawn, for as long as that may take."""
+    async def _slot(self) -> AsyncIterator[None]:
+        """Hold one of the slots in which pages are drawn, within the time that drawing may take."""
         with anyio.move_on_after(self._limits.draw_s) as waiting:
-            await self._places.acquire()
+            await self._slots.acquire()
         if waiting.cancelled_caught:
             problem = "all places in the browser are taken; ask again in a moment"
             raise CallError("W3204", problem, recoverable=True, retry_after_s=1.0)
         try:
             try:
-                await self._chromium.browser()  # whose start is not the picture's time
+                await self._chromium.browser()  # its start does not count as the picture's time
             except ConfigError as error:
                 raise CallError("W3201", str(error)) from None
             with anyio.fail_after(self._limits.draw_s):
@@ -281,10 +300,10 @@ class Camera:
             problem = f"it was not drawn: the browser says '{str(error).partition(chr(10))[0]}'"
             raise CallError("W3202", problem, recoverable=True) from None
         finally:
-            self._places.release()
+            self._slots.release()
 
-    async def _opened(self, html: str, width: int, scale: float = 1.0) -> Easel:
-        """A page that holds `html`, and reaches nothing."""
+    async def _open_page(self, html: str, width: int, scale: float = 1.0) -> RenderPage:
+        """Open a page with this content, from which nothing can be reached."""
 
         async def answer(route: Route) -> None:
             if route.request.url == _URL:
@@ -293,28 +312,28 @@ class Camera:
                 await route.abort()
 
         browser = await self._chromium.browser()
-        context = await new_context(browser, width=width, height=_HEIGHT, scale=scale)
+        context = await new_context(browser, width=width, height=_HEIGHT_PX, scale=scale)
         try:
             page = await context.new_page()
             devtools = await context.new_cdp_session(page)
-            easel = Easel(page=page, devtools=devtools, scale=scale)
-            page.on("console", partial(_heard, easel.console))
-            page.on("pageerror", lambda error: easel.console.append(str(error)))
+            opened = RenderPage(page=page, devtools=devtools, limits=self._limits, scale=scale)
+            page.on("console", partial(_note_error, opened.console))
+            page.on("pageerror", lambda error: opened.console.append(str(error)))
             await page.clock.set_fixed_time(NOW)
-            nothing = {"color": {"r": 0, "g": 0, "b": 0, "a": 0}}
-            await devtools.send("Emulation.setDefaultBackgroundColorOverride", nothing)
-            await easel.widen(width)
+            transparent = {"color": {"r": 0, "g": 0, "b": 0, "a": 0}}
+            await devtools.send("Emulation.setDefaultBackgroundColorOverride", transparent)
+            await opened.set_width(width)
             await page.route("**/*", answer)
             await page.goto(_URL)
         except BaseException:
             with anyio.CancelScope(shield=True), suppress(Exception):  # of a browser that died
                 await context.close()
             raise
-        return easel
+        return opened
 
 
-def _heard(console: list[str], message: ConsoleMessage) -> None:
-    # That nothing is loaded from elsewhere is ours, and no fault of the widget.
+def _note_error(console: list[str], message: ConsoleMessage) -> None:
+    # Nothing is loaded from elsewhere by our own choice, which is no fault of the widget.
     if message.type == "error" and not message.text.startswith("Failed to load resource"):
         console.append(message.text)
 
@@ -325,8 +344,12 @@ def _too_large(why: str) -> CallError:
 
 
 @asynccontextmanager
-async def camera() -> AsyncIterator[Camera]:
-    """A camera with a browser of its own; raises as `Chromium.browser` does."""
+async def open_camera() -> AsyncIterator[Camera]:
+    """Open a camera with a browser of its own.
+
+    Raises:
+        ConfigError: Playwright or a Chromium is missing, or does not start (W0011).
+    """
     chromium = Chromium()
     try:
         await chromium.browser()
@@ -335,11 +358,11 @@ async def camera() -> AsyncIterator[Camera]:
         await chromium.close()
 
 
-def sample_shots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, Shot]:
-    """A picture of the sample of each widget, light and dark, by `{tool}-{theme}`."""
+def sample_screenshots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, Screenshot]:
+    """Return the sample of each widget, light and dark, by `{tool}-{theme}`."""
     themes: tuple[Theme, ...] = ("light", "dark")
     return {
-        f"{tool}-{theme}": Shot(
+        f"{tool}-{theme}": Screenshot(
             tree=shown(widget, SAMPLE).tree(widget),
             title=widget.definition.title,
             theme=theme,
@@ -351,30 +374,40 @@ def sample_shots(snapshot: Snapshot, *, width: int, scale: float) -> dict[str, S
     }
 
 
-def take_picture(shot: Shot) -> Picture:
-    """One picture, in a browser of its own; raises as `Chromium.browser` does."""
+def take_picture(screenshot: Screenshot) -> Picture:
+    """Take one picture in a browser of its own.
+
+    Raises:
+        CallError: As `Camera.take` does.
+        ConfigError: As `open_camera` does.
+    """
 
     async def take() -> Picture:
-        async with camera() as opened:
-            return await opened.take(shot)
+        async with open_camera() as camera:
+            return await camera.take(screenshot)
 
     return anyio.run(take)
 
 
-def take_pictures(shots: Mapping[str, Shot], folder: Path) -> list[Path]:
-    """Take each of `shots` into `folder`, under its name, and all of them as `sheet.png`.
+def take_pictures(screenshots: Mapping[str, Screenshot], folder: Path) -> list[Path]:
+    """Write a picture of each of `screenshots` into `folder`, and all of them as `sheet.png`.
 
-    Answers the files, the sheet last; raises as `Chromium.browser` does.
+    Returns:
+        The files, the sheet last.
+
+    Raises:
+        CallError: As `Camera.take` does.
+        ConfigError: As `open_camera` does.
     """
 
     async def take() -> dict[str, Picture]:
-        async with camera() as opened:
-            taken = {name: await opened.take(shot) for name, shot in shots.items()}
-            return {**taken, "sheet": await opened.sheet(taken.items())}
+        async with open_camera() as camera:
+            pictures = {name: await camera.take(one) for name, one in screenshots.items()}
+            return {**pictures, "sheet": await camera.sheet(pictures.items())}
 
     pictures = anyio.run(take)
     folder.mkdir(parents=True, exist_ok=True)
-    written = {folder / f"{name}.png": one for name, one in pictures.items()}
-    for file, one in written.items():
+    files_by_path = {folder / f"{name}.png": one for name, one in pictures.items()}
+    for file, one in files_by_path.items():
         file.write_bytes(one.content)
-    return list(written)
+    return list(files_by_path)

@@ -1,7 +1,7 @@
-"""The system's Chromium: found, started when it is first needed, started anew when it died.
+"""The system's Chromium: finding it, starting it on the first request, restarting it.
 
-Everything that is drawn the same on every run is decided here: the clock, the language, the face
-and the way letters are drawn. The browser has no network.
+Everything that makes a page look the same on every run is decided here: the clock, the language,
+the font and the rendering of glyphs. The browser has no network.
 """
 
 from __future__ import annotations
@@ -45,15 +45,14 @@ FLAGS = (
     "--no-first-run",
 )
 
-_LETTERS = str(files("widgetd.browser") / "fonts.conf")
-"""How letters are drawn, unless the environment names another file; flags alone do not say it."""
+_FONTCONFIG = str(files("widgetd.browser") / "fonts.conf")
+"""The rendering of glyphs, which flags alone do not fix; the environment may name another file."""
 
 FONTS = 'Inter, "Liberation Sans", Arimo, Arial, Helvetica, sans-serif'
-"""What to draw in, as CSS has it: ChatKit draws in what the system has, which on a bare Linux is
-nothing like it, so Inter comes with widgetd. What Inter has not, as Arabic letters and emoji, is
-the system's."""
+"""Font families in CSS. ChatKit uses the system's font, and a bare Linux has none like it, so Inter
+comes with widgetd. Glyphs that Inter lacks, as Arabic letters and emoji, are the system's."""
 
-_ADD_FACE = """
+_ADD_FONT = """
 (() => {
   if (!document.fonts || location.protocol === "about:" || NEEDLESS) return;
   for (const [unicodeRange, base64] of GIVEN) {
@@ -66,20 +65,20 @@ _ADD_FACE = """
 """
 
 NICENESS = 10
-"""Of a daemon's browser: whoever calls a widget comes first."""
+"""Niceness of a daemon's browser, so that calls of widgets come first."""
 
 NOW = "2026-01-26T12:00:00Z"
-"""What a page takes for now, so that a calendar marks the same day on every run."""
+"""The clock of every page, so that a calendar marks the same day on every run."""
 
 
-def chromium() -> str | None:
-    """The system's Chromium, or the one that `CHROME_PATH` names; None if there is none."""
-    named = os.environ.get(PROGRAM_VARIABLE)
-    return next(filter(None, map(shutil.which, (named,) if named else PROGRAMS)), None)
+def find_chromium() -> str | None:
+    """Return the path of the system's Chromium, or of the one that `CHROME_PATH` names."""
+    chosen = os.environ.get(PROGRAM_VARIABLE)
+    return next(filter(None, map(shutil.which, (chosen,) if chosen else PROGRAMS)), None)
 
 
 def demand_browser(what: str = "pictures") -> str:
-    """The program to start, for `what`.
+    """Return the path of the Chromium to start for `what`.
 
     Raises:
         ConfigError: Playwright or a Chromium is missing (W0011).
@@ -90,7 +89,7 @@ def demand_browser(what: str = "pictures") -> str:
         problem = f"{what} need Playwright, which is not installed"
         advice = 'run `pip install "widgetd[browser]"`'
         raise ConfigError("W0011", problem, advice, exit_code=3) from None
-    program = chromium()
+    program = find_chromium()
     if program is None:
         problem = f"{what} need a Chromium, and none is on the PATH"
         advice = f"install the system's chromium, or name one in {PROGRAM_VARIABLE}"
@@ -99,7 +98,7 @@ def demand_browser(what: str = "pictures") -> str:
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
-    """What Playwright raises; nothing where it is not installed."""
+    """Return the exceptions that Playwright raises; none where it is not installed."""
     try:
         from playwright.async_api import Error  # noqa: PLC0415 - an extra
     except ImportError:
@@ -117,10 +116,16 @@ async def new_context(
     locale: str = "en-US",
     framed: bool = False,
 ) -> BrowserContext:
-    """A context in which the same page looks the same each time.
+    """Open a context in which the same page looks the same each time.
 
-    Its pages have a width and height in CSS pixels and `scale` pixels for each of those; the face
-    is in all of them, or with `framed` only in frames, since making it takes a document a moment.
+    Args:
+        browser: Holds the context.
+        theme: Colour scheme that pages are asked for.
+        width: Of the viewport, in CSS pixels.
+        height: The same.
+        scale: Pixels for each CSS pixel.
+        locale: Language of pages.
+        framed: Add the font to frames only, because that takes each document a moment.
     """
     context = await browser.new_context(
         viewport={"width": width, "height": height},
@@ -131,20 +136,23 @@ async def new_context(
         timezone_id="UTC",
         service_workers="block",
     )
-    await context.add_init_script(_face_script(framed=framed))
+    await context.add_init_script(_font_script(framed=framed))
     return context
 
 
 @cache
-def _face_script(*, framed: bool) -> str:
-    """What gives the face to a document before anything in it runs; no policy has to allow it."""
+def _font_script(*, framed: bool) -> str:
+    """Return the script that adds the font to a document before anything in it runs.
+
+    Unlike a style sheet, no content security policy has to allow it.
+    """
     folder = files("widgetd.browser") / "inter"
     ranges: dict[str, str] = orjson.loads((folder / "unicode.json").read_bytes())
     given = [
         (covered, b64encode((folder / f"{subset}.woff2").read_bytes()).decode())
         for subset, covered in ranges.items()
     ]
-    script = _ADD_FACE.replace("NEEDLESS", "top === window" if framed else "false")
+    script = _ADD_FONT.replace("NEEDLESS", "top === window" if framed else "false")
     return script.replace("GIVEN", orjson.dumps(given).decode())
 
 
@@ -203,7 +211,7 @@ class Chromium:
                 self._browser = await self._playwright.chromium.launch(
                     executable_path=program,
                     args=[*self._flags, *unsandboxed],
-                    env={"FONTCONFIG_FILE": _LETTERS, **os.environ},
+                    env={"FONTCONFIG_FILE": _FONTCONFIG, **os.environ},
                     handle_sigint=False,
                     handle_sigterm=False,
                     handle_sighup=False,
@@ -295,9 +303,9 @@ def _retrieve(died: Future[None]) -> None:
 
 
 def _children() -> set[int]:
-    """The processes that this one started; none where the system does not tell."""
-    found: set[int] = set()
+    """Return the ids of the child processes; none where there is no /proc."""
+    pids: set[int] = set()
     for file in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):
-            found.update(map(int, file.read_text().split()))
-    return found
+            pids.update(map(int, file.read_text().split()))
+    return pids

@@ -22,7 +22,9 @@ class BrowserLimits:
         named_elements: Elements that an error names, of several that a target leads to.
         matched_texts: Different texts on a page that the pattern of a target may match.
         matched_chars: Length of a text on a page that the pattern of a target is matched with.
+        named_events: Events, violations or console lines that an error names.
         poll_s: Pause before a page is asked again for what is not there yet.
+        calendar_months: Months that a calendar is turned by to reach a date.
         event_bytes: Events of one session, as JSON; the oldest are dropped first.
         events: The same, counted.
         console_chars: Length of one line of a page's console.
@@ -55,7 +57,9 @@ class BrowserLimits:
     named_elements: int = 8
     matched_texts: int = 50
     matched_chars: int = 4_000
+    named_events: int = 5
     poll_s: float = 0.03
+    calendar_months: int = 240
     event_bytes: int = 4 * 1024 * 1024
     events: int = 1_000
     console_chars: int = 2_000

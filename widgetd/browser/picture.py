@@ -1,10 +1,10 @@
-"""A picture of a widget as a value: what to take, what was taken, and what became another.
+"""Pictures of widgets as values, and their comparison.
 
-Pictures are compared as a person does, not by which pixels differ. A picture is cut into cells of
-eight by eight pixels, and each cell's mean colour is held against what it was, wherever it lies
-within a pixel. Debian 13 draws what Debian 12 drew with one cell in four hundred off by more than
-3 levels of 255, one in eight hundred by more than 8: the edges of letters. A border that is gone,
-a paler grey or a missing icon moves many times as much.
+Pictures are compared as a person does, not pixel by pixel. A picture is cut into cells of eight by
+eight pixels, and the mean colour of each cell is compared, wherever it lies within a pixel. Debian
+13 draws what Debian 12 drew with one cell in four hundred off by more than 3 levels of 255, and one
+in eight hundred by more than 8: the edges of letters. A missing border, a paler grey or a missing
+icon moves many times as much.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ Format = Literal["png", "jpeg"]
 
 _TALLER_PX = 2
 _BOUNDS = ((3, 0.02), (8, 0.005))
-"""Levels of 255, and the share of cells that may be further from what they were."""
+"""Levels of 255, and the share of cells that may differ by more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shot:
-    """One picture to take.
+class Screenshot:
+    """A picture to take.
 
     Attributes:
         tree: The widget root.
-        width: Of the room that the widget has, in CSS pixels; its height is its own.
+        width: Width of the widget's room in CSS pixels; its height is its own.
         scale: Pixels of the picture for each CSS pixel.
-        locale: The language that numbers and dates are shown in.
-        part: What of the widget to take; all of it where that leads nowhere in particular.
-        format: A JPEG has nothing transparent.
-        transparent: Whether what a widget has outside of a card stands on nothing, too; else on
-            what is behind widgets in a chat, so that it can be read.
+        locale: Language of numbers and dates.
+        part: The element to take; by default all of the widget.
+        format: A JPEG has no transparency.
+        transparent: Leave out the background behind text that is in no card. By default it is that
+            of a chat, so that such text can be read.
     """
 
     tree: Mapping[str, Any]
@@ -57,25 +57,25 @@ class Shot:
 
     @property
     def json(self) -> str:
-        """What the page draws it from."""
+        """The input of the page that draws it, as JSON."""
         return inline(
             self.tree, theme=self.theme, locale=self.locale, title=self.title, fonts=FONTS
         )
 
     @property
     def key(self) -> bytes:
-        """Another one for each picture that could be another."""
-        how = (self.width, self.scale, str(self.part), self.format, self.transparent)
-        return hashlib.sha256(f"{how} {self.json}".encode()).digest()
+        """A digest that differs wherever the picture could differ."""
+        options = (self.width, self.scale, str(self.part), self.format, self.transparent)
+        return hashlib.sha256(f"{options} {self.json}".encode()).digest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture that was taken: a file, and its size in pixels.
+    """A picture as a file, and its size in pixels.
 
     Attributes:
-        overflow: What of the widget is wider than its room.
-        console: What the page complained of.
+        overflow: Elements that are wider than the widget's room, each in a few words.
+        console: Errors in the console of the page.
     """
 
     content: bytes
@@ -87,41 +87,41 @@ class Picture:
 
     @property
     def digest(self) -> str:
-        """Equal for equal pictures."""
+        """A hash of the file."""
         return hashlib.sha256(self.content).hexdigest()[:16]
 
 
-def script() -> str:
-    """What compares two pictures in a page."""
+def diff_script() -> str:
+    """Return the script that compares two pictures in a page."""
     return (files("widgetd.browser") / "picture_diff.js").read_text(encoding="utf-8")
 
 
-async def difference(context: BrowserContext, before: bytes, after: bytes) -> str:
-    """What is different in `after`, in a few words; empty where a person would see nothing."""
+async def describe_difference(context: BrowserContext, before: bytes, after: bytes) -> str:
+    """Describe what differs in `after`; empty where a person would see no difference."""
     if before == after:
         return ""
     page = await context.new_page()
     try:
-        return await difference_in(page, before, after)
+        return await describe_difference_on(page, before, after)
     finally:
         await page.close()
 
 
-async def difference_in(page: Page, before: bytes, after: bytes) -> str:
-    """The same, in a page that somebody has."""
-    # What an expression comes to is called where it is a function.
+async def describe_difference_on(page: Page, before: bytes, after: bytes) -> str:
+    """Describe the difference by the script that runs on an open page."""
+    # `void`, because Playwright calls the value of an expression if it is a function.
     await page.evaluate(
-        f"void (window.compared || (() => {{ {script()}; window.compared = compared }})())"
+        f"void (window.compared || (() => {{ {diff_script()}; window.compared = compared }})())"
     )
     pair = [b64encode(before).decode(), b64encode(after).decode()]
-    found: dict[str, Any] = await page.evaluate("pair => window.compared(...pair)", pair)
-    (was_wide, was_tall), (wide, tall) = found["was"], found["is"]
-    if wide != was_wide or abs(tall - was_tall) > _TALLER_PX:
-        return f"it is {wide} x {tall} pixels, and was {was_wide} x {was_tall}"
-    distances, beyond = found["distances"], []
-    for levels, most in _BOUNDS:
+    result: dict[str, Any] = await page.evaluate("pair => window.compared(...pair)", pair)
+    (old_width, old_height), (width, height) = result["was"], result["is"]
+    if width != old_width or abs(height - old_height) > _TALLER_PX:
+        return f"it is {width} x {height} pixels, and was {old_width} x {old_height}"
+    distances, problems = result["distances"], []
+    for levels, limit in _BOUNDS:
         share = sum(distance > levels for distance in distances) / max(len(distances), 1)
-        if share > most:
-            said = f"{share:.1%} of it differs by more than {levels} levels, where {most:.1%} may"
-            beyond.append(said)
-    return "; ".join(beyond)
+        if share > limit:
+            problem = f"{share:.1%} of it differs by more than {levels} levels"
+            problems.append(f"{problem}, where {limit:.1%} may")
+    return "; ".join(problems)

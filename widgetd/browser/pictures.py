@@ -1,7 +1,7 @@
 """The toolset `pictures`: agents see what widgets look like.
 
-Every start reads these rows, for their names; what takes pictures is imported where one is asked
-for.
+Every start imports these rows for their names, so Playwright and the camera are imported by the
+first call.
 """
 
 from __future__ import annotations
@@ -21,52 +21,51 @@ from widgetd.schema.json_values import to_json
 from widgetd.widget.states import SAMPLE, Shown, shown, state_of
 
 if TYPE_CHECKING:
-    from widgetd.browser.picture import Shot
+    from widgetd.browser.picture import Screenshot
 
-LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 200, 400, 1_600
-"""Of the room that a widget is drawn in, in CSS pixels."""
+MIN_WIDTH_PX, DEFAULT_WIDTH_PX, MAX_WIDTH_PX = 200, 400, 1_600
+"""Width of the room that a widget is drawn in, in CSS pixels."""
 
 THEME = {"type": "string", "enum": ["light", "dark"], "default": "light"}
 WIDTH = {
     "type": "integer",
-    "minimum": LEAST_WIDTH,
-    "maximum": MOST_WIDTH,
-    "default": USUAL_WIDTH,
+    "minimum": MIN_WIDTH_PX,
+    "maximum": MAX_WIDTH_PX,
+    "default": DEFAULT_WIDTH_PX,
 }
 
 COST = 5
-"""Of the caller's rate."""
+"""Calls of the caller's rate that a picture counts as."""
 
 
 async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """The image, and `{"width", "height", "bytes", "digest", "console", "overflow", "left"}`.
+    """Return an image and `{"width", "height", "bytes", "digest", "console", "overflow", "left"}`.
 
-    Of several widgets, or of none that are named, it is a sheet; what found no place on it is
-    named in `left`.
+    Several names, or none, give a sheet; `left` names the widgets that have no place on it.
     """
-    from widgetd.browser.camera import Camera  # noqa: PLC0415 - few ask for a picture
+    from widgetd.browser.camera import Camera  # noqa: PLC0415 - few callers want a picture
 
     camera, names = context.use(Camera), arguments.get("names", [])
-    wanted, left = await _wanted(context, names, arguments)
-    taken = {name: await camera.take(shot) for name, shot in wanted.items()}
-    [picture, *others] = taken.values()
-    said = {
+    screenshots, left = await _screenshots(context, names, arguments)
+    pictures = {name: await camera.take(one) for name, one in screenshots.items()}
+    [picture, *others] = pictures.values()
+    complaints = {
         key: [
             f"{name}: {one}" if others else one
-            for name, each in taken.items()
+            for name, each in pictures.items()
             for one in getattr(each, key)
         ]
         for key in ("console", "overflow")
     }
     if others:
-        picture = await camera.sheet(taken.items())
+        picture = await camera.sheet(pictures.items())
     structured = to_json(
         {
             "width": picture.width,
             "height": picture.height,
             "bytes": len(picture.content),
             "digest": picture.digest,
-            **said,
+            **complaints,
             "left": left,
         }
     )
@@ -75,23 +74,23 @@ async def take_picture(context: ToolContext, arguments: Mapping[str, Any]) -> Re
 
 
 def image_block(content: bytes, format_: str = "png") -> dict[str, Any]:
-    """A picture, as a part of a result's content."""
+    """Return a picture as an image block of a result's content."""
     data = b64encode(content).decode()
     return {"type": "image", "mimeType": f"image/{format_}", "data": data}
 
 
 def demand_few(names: Sequence[str], most: int) -> None:
-    """Raise W3003 if more than `most` are asked for at once."""
+    """Raise W3003 if there are more than `most` names."""
     if len(names) > most:
         problem = f"{len(names)} are too many at once; ask for at most {most}"
         raise CallError("W3003", problem, path="names")
 
 
-async def _wanted(
+async def _screenshots(
     context: ToolContext, names: list[str], arguments: Mapping[str, Any]
-) -> tuple[dict[str, Shot], list[str]]:
-    """What to take, by the name of its widget, and the names of which there were too many."""
-    from widgetd.browser.picture import Shot  # noqa: PLC0415
+) -> tuple[dict[str, Screenshot], list[str]]:
+    """Return what to draw, by tool, and the tools that are too many for one sheet."""
+    from widgetd.browser.picture import Screenshot  # noqa: PLC0415
     from widgetd.browser.targets import NOWHERE, read_target  # noqa: PLC0415
 
     widgets, render_id = context.caller.snapshot.widgets, arguments.get("render_id")
@@ -102,51 +101,51 @@ async def _wanted(
         part = read_target(arguments["part"]) if arguments.get("part") else NOWHERE
     except ValueError as error:
         raise CallError("W2002", str(error), path="part") from None
-    how = {name: arguments[name] for name in ("theme", "width", "format")}
+    options = {name: arguments[name] for name in ("theme", "width", "format")}
     if render_id:
         render = await context.rendering.load(render_id, context.caller)
         widget = widgets.get(render.tool)
         title = widget.definition.title if widget else render.tool
         tree = orjson.loads(render.tree)
-        shot = Shot(tree=tree, title=title, part=part, scale=arguments["scale"], **how)
-        return {render.tool: shot}, []
-    named = names or list(widgets)
-    wanted = {}
-    for name in named[: LIMITS.sheet_widgets]:
+        scale = arguments["scale"]
+        screenshot = Screenshot(tree=tree, title=title, part=part, scale=scale, **options)
+        return {render.tool: screenshot}, []
+    tools = names or list(widgets)
+    screenshots = {}
+    for name in tools[: LIMITS.sheet_widgets]:
         if name not in widgets:
             raise unknown_widget(name, widgets)
         widget = widgets[name]
-        seen = state_of(widget, arguments["state"])
-        locale = seen.locale or "en-US"
+        state = state_of(widget, arguments["state"])
         given = arguments.get("arguments")
         journal = context.rendering.journal
         with journal.rendering(widget.key, "" if given is None else journal.digest(given)):
-            made = shown(widget, seen.key) if given is None else Shown(arguments=given)
-            tree = made.tree(widget)
-        wanted[name] = Shot(
+            example = shown(widget, state.key) if given is None else Shown(arguments=given)
+            tree = example.tree(widget)
+        screenshots[name] = Screenshot(
             tree=tree,
             title=widget.definition.title,
             part=part,
-            scale=arguments["scale"] if len(named) == 1 else 1,
-            locale=locale,
-            **how,
+            scale=arguments["scale"] if len(tools) == 1 else 1,
+            locale=state.locale or "en-US",
+            **options,
         )
-    if not wanted:
+    if not screenshots:
         raise CallError("W2001", "there are no widgets here", path="names")
-    return wanted, named[LIMITS.sheet_widgets :]
+    return screenshots, tools[LIMITS.sheet_widgets :]
 
 
-async def _sample(context: ToolContext, name: str) -> bytes | None:
+async def _read_sample(context: ToolContext, name: str) -> bytes | None:
     from widgetd.browser.camera import Camera  # noqa: PLC0415
-    from widgetd.browser.picture import Shot  # noqa: PLC0415
+    from widgetd.browser.picture import Screenshot  # noqa: PLC0415
 
     widget = context.caller.snapshot.widgets.get(name)
     if widget is None:
         return None
     with context.rendering.journal.rendering(widget.key):
         tree = shown(widget, SAMPLE).tree(widget)
-    taken = await context.use(Camera).take(Shot(tree=tree, title=widget.definition.title))
-    return taken.content
+    screenshot = Screenshot(tree=tree, title=widget.definition.title)
+    return (await context.use(Camera).take(screenshot)).content
 
 
 RESOURCES = (
@@ -155,7 +154,7 @@ RESOURCES = (
         name="picture",
         description="What the sample of a widget looks like, of the tool of that name.",
         mime_type="image/png",
-        read=_sample,
+        read=_read_sample,
         scope=AUTHOR,
         toolset="pictures",
     ),

@@ -1,13 +1,13 @@
 """Sessions: stages that agents drive, one browser context each, one step at a time.
 
-A call that is cancelled lets its step end, and then the session is over: nobody could say in
-which state it was left. Whoever does not own a session is told that there is none.
+A cancelled call lets its step end and then ends the session, because its state is unknown by then.
+A caller who does not own a session gets the answer that there is none.
 
-A session stays with the version of its widget that it began with, unless it follows. A render that
-is replaced is redrawn in each, as in every host.
+A session keeps the version of its widget unless it follows the catalog. A render that is replaced
+is redrawn in every session that shows it, as in every host.
 
-Making a page takes longer than showing a widget on one. So once somebody has started a session,
-an empty page is kept ready for the next one.
+To open a page takes longer than to show a widget on it. So once a session has started, an empty
+page is open for the next one.
 """
 
 from __future__ import annotations
@@ -45,34 +45,39 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """One step: what it answered, or why it could not be done."""
+class StepResult:
+    """The result of one step, or the error that kept it from being done.
+
+    Attributes:
+        target: The candidate that led to an element, where the step had several.
+    """
 
     keyword: Keyword
     ms: float
     result: Any
     error: CallError | None
+    target: str = ""
 
 
 @dataclass(kw_only=True)
 class Session:
-    """One stage and whose it is.
+    """A stage and its owner.
 
     Attributes:
-        id: By which its owner names it; it cannot be guessed.
-        owner: The principal's name.
-        started: When, by the clock of its sessions.
-        used: When it was used last.
-        follow: Whether it goes on with each new version of what it shows.
-        turn: Whose turn it is: one call at a time, in the order in which they came.
-        stale: Whether it is yet to be told of a new version.
-        trace_withheld: Why a trace that was recorded cannot be read.
+        id: 128 random bits, so that it cannot be guessed.
+        owner: Name of the principal.
+        started_s: By the clock of the sessions.
+        used_s: Time of the last step, by the same clock.
+        follow: Redraw the widget with each of its new versions.
+        turn: Held by the call that does steps; others wait in the order in which they came.
+        stale: A new version of the widget has yet to be reported.
+        trace_withheld: Why a recorded trace cannot be read.
     """
 
     owner: str
     stage: Stage
-    started: float
-    used: float
+    started_s: float
+    used_s: float
     follow: bool = False
     id: str = field(default_factory=lambda: f"s_{token_hex(16)}")
     turn: anyio.Lock = field(default_factory=anyio.Lock)
@@ -81,7 +86,7 @@ class Session:
 
     @property
     def uri(self) -> str:
-        """Where what is seen of it is read."""
+        """The start of the addresses of its resources."""
         return f"widgetd://sessions/{self.id}"
 
 
@@ -99,11 +104,11 @@ class Sessions:
     clock: Callable[[], float] = time.monotonic
     _open: dict[str, Session] = field(default_factory=dict)
     _traces: Traces = field(init=False)
-    _ready: Stage | None = None
-    _unready: anyio.Event = field(default_factory=anyio.Event)
+    _spare: Stage | None = None
+    _spare_used: anyio.Event = field(default_factory=anyio.Event)
     _starting: Counter[str] = field(default_factory=Counter)
-    _eventful: dict[str, Audience] = field(default_factory=dict)
-    _happened: anyio.Event = field(default_factory=anyio.Event)
+    _unread: dict[str, Audience] = field(default_factory=dict)
+    _has_unread: anyio.Event = field(default_factory=anyio.Event)
 
     def __post_init__(self) -> None:
         """Make room for traces within the same limits."""
@@ -127,7 +132,8 @@ class Sessions:
     ) -> Session:
         """Start a session with the step `first`, which shows something.
 
-        With `follow` it goes on with each new version of that; with `trace` all is recorded.
+        With `follow` the widget is redrawn with each of its new versions; with `trace` all steps
+        are recorded.
 
         Raises:
             CallError: There are too many (W4002), or the step cannot be done.
@@ -136,43 +142,38 @@ class Sessions:
         owner = caller.principal.name
         await self.expire()
         await self.chromium.browser()  # the sessions of one that died take no place
-        await self._demand_place(owner)
+        await self._require_place(owner)
         self._starting[owner] += 1
         try:
-            stage = await self._opened(caller, first, theme, width, locale, trace=trace)
+            stage = await self._open_stage(caller, first, theme, width, locale, trace=trace)
         finally:
             self._starting[owner] -= 1
             self._starting = +self._starting
         now = self.clock()
-        session = Session(owner=owner, stage=stage, started=now, used=now, follow=follow)
-        stage.told = partial(self._tell, session.uri, caller.principal.audience)
+        session = Session(owner=owner, stage=stage, started_s=now, used_s=now, follow=follow)
+        stage.on_event = partial(self._note_event, session.uri, caller.principal.audience)
         self._open[session.id] = session
-        self._unready.set()
+        self._spare_used.set()
         await self._update(session)
         return session
 
-    async def _demand_place(self, owner: str) -> None:
-        """Return if `owner` may start another session.
-
-        Raises:
-            CallError: There are too many, of all owners or of this one (W4002).
-        """
-        own = self.of(owner)
-        # One whose browser ended stays for its owner to hear of it, but not many of them.
+    async def _require_place(self, owner: str) -> None:
+        own = self.owned_by(owner)
+        # A session whose browser ended stays to tell its owner, but not many of them.
         ended = [one for one in own if not self._is_usable(one.stage)]
         quota = self.limits.sessions_of(owner)
         for session in ended[:-quota]:
             await self.end(session)
         running = [one for one in self._open.values() if self._is_usable(one.stage)]
-        waiting = running
+        candidates = running
         if len(running) + self._starting.total() >= self.limits.sessions:
             problem = f"there are {self.limits.sessions} sessions already"
         elif len(own) - len(ended) + self._starting[owner] >= quota:
             problem = f"you have {quota} of {self.limits.sessions} sessions already"
-            waiting = [one for one in running if one.owner == owner]
+            candidates = [one for one in running if one.owner == owner]
         else:
             return
-        waits_s = [self.left_s(one) for one in waiting]
+        waits_s = [self.left_s(one) for one in candidates]
         problem = f"{problem}; end one with end_session"
         retry_after_s = round(min(waits_s, default=1), 1)
         raise CallError("W4002", problem, recoverable=True, retry_after_s=retry_after_s)
@@ -180,7 +181,7 @@ class Sessions:
     def _is_usable(self, stage: Stage) -> bool:
         return self.chromium.is_running(stage.context.browser) and not is_gone(stage)
 
-    async def _opened(
+    async def _open_stage(
         self,
         caller: Caller,
         first: tuple[Keyword, Mapping[str, Any]],
@@ -192,13 +193,13 @@ class Sessions:
     ) -> Stage:
         keyword, arguments = first
         browser = await self.chromium.browser()
-        stage = self._ready
+        stage = self._spare
         if stage is None or stage.locale != locale or not self._is_usable(stage):
             stage = await Stage.open(
                 browser, self.server, caller, locale=locale, limits=self.limits
             )
         else:
-            self._ready, stage.caller = None, caller
+            self._spare, stage.caller = None, caller
             self.chromium.spare.discard(stage.context)
 
         async def prepare() -> None:
@@ -217,10 +218,10 @@ class Sessions:
         return stage
 
     def get(self, session_id: str, owner: str) -> Session:
-        """The session of that id, if it is the owner's.
+        """Return a session of `owner`.
 
         Raises:
-            CallError: There is none (W4001), or the browser ended (W4003).
+            CallError: There is none of that id (W4001), or the browser ended (W4003).
         """
         session = self._open.get(session_id)
         if session is None or session.owner != owner:
@@ -237,8 +238,8 @@ class Sessions:
         """Ask the page of a session for something; end the session if it does not answer.
 
         Raises:
-            CallError: The page does not answer (W4004), its browser ended (W4003), or what was
-                asked for cannot be had.
+            CallError: The page does not answer (W4004), its browser ended (W4003), or the answer
+                cannot be had.
         """
         try:
             return await ask(session.stage, what, read(session.stage))
@@ -247,41 +248,48 @@ class Sessions:
                 await self.end(session)
             raise
 
-    def of(self, owner: str) -> tuple[Session, ...]:
-        """The owner's sessions."""
+    def owned_by(self, owner: str) -> tuple[Session, ...]:
+        """Return the sessions of `owner`."""
         return tuple(one for one in self._open.values() if one.owner == owner)
 
     async def do(
         self, session: Session, steps: Sequence[tuple[Keyword, dict[str, Any]]], timeout_s: float
-    ) -> tuple[Done, ...]:
-        """Do the steps in turn, until one cannot be done."""
-        rows: list[Done] = []
+    ) -> tuple[StepResult, ...]:
+        """Do steps in turn, up to the first that fails."""
+        results: list[StepResult] = []
         async with session.turn:
             try:
                 for keyword, arguments in steps:
-                    self.get(session.id, session.owner)  # somebody may have ended it meanwhile
-                    started, result, error = time.perf_counter(), None, None
-                    doing = perform(session.stage, keyword, arguments, timeout_s=timeout_s)
+                    self.get(session.id, session.owner)  # another call may have ended it meanwhile
                     with anyio.CancelScope(shield=True):
-                        try:
-                            result = await doing
-                        except CallError as raised:
-                            error = raised
-                    ms = round((time.perf_counter() - started) * 1000, 1)
-                    rows.append(Done(keyword=keyword, ms=ms, result=result, error=error))
-                    session.used = self.clock()
-                    if error is not None:
+                        step = await self._do_step(session.stage, keyword, arguments, timeout_s)
+                    results.append(step)
+                    session.used_s = self.clock()
+                    if step.error is not None:
                         break
                     await anyio.lowlevel.checkpoint_if_cancelled()
             except anyio.get_cancelled_exc_class():
                 await self.end(session)
                 raise
-        if rows and rows[-1].error is not None and rows[-1].error.code in ENDINGS:
+        error = results[-1].error if results else None
+        if error is not None and error.code in ENDINGS:
             await self.end(session)
-        return tuple(rows)
+        return tuple(results)
+
+    async def _do_step(
+        self, stage: Stage, keyword: Keyword, arguments: Mapping[str, Any], timeout_s: float
+    ) -> StepResult:
+        started_s, result, error = time.perf_counter(), None, None
+        stage.matched = ""
+        try:
+            result = await perform(stage, keyword, arguments, timeout_s=timeout_s)
+        except CallError as raised:
+            error = raised
+        ms = round((time.perf_counter() - started_s) * 1000, 1)
+        return StepResult(keyword=keyword, ms=ms, result=result, error=error, target=stage.matched)
 
     async def end(self, session: Session) -> bool:
-        """Close its page once the step that runs is done; no other one begins.
+        """Close the page of a session after the step that runs; no other step begins.
 
         Returns:
             Whether a trace of it can be read for a while.
@@ -301,7 +309,7 @@ class Sessions:
             return
         session.trace_withheld = "the page ended before it could be written"
         with (
-            suppress(Exception),  # of a browser that ended there is none
+            suppress(Exception),  # a browser that ended has none
             TemporaryDirectory() as folder,
             anyio.fail_after(self.limits.answer_s),
         ):
@@ -318,9 +326,10 @@ class Sessions:
         return self._traces.get(session_id, owner)
 
     def left_s(self, session: Session) -> float:
-        """Return how long the session stays if nothing more is done in it, in seconds."""
-        idle_until = session.used + self.limits.session_idle_s
-        return max(min(idle_until, session.started + self.limits.session_hard_s) - self.clock(), 0)
+        """Return how long the session stays if no further step is done, in seconds."""
+        idle_until_s = session.used_s + self.limits.session_idle_s
+        until_s = min(idle_until_s, session.started_s + self.limits.session_hard_s)
+        return max(until_s - self.clock(), 0)
 
     async def expire(self) -> None:
         """End the unused sessions and drop the traces that are due."""
@@ -330,83 +339,81 @@ class Sessions:
         self._traces.expire()
 
     async def run(self) -> None:
-        """Keep house and tell what happens until this is cancelled, and end the browser then."""
+        """Expire sessions and notify their readers until cancelled, and close the browser then."""
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._notify, tasks)
-                tasks.start_soon(self._follow, tasks)
-                tasks.start_soon(self._hear_of_renders, tasks)
-                tasks.start_soon(self._make_ready)
+                tasks.start_soon(self._watch_catalog, tasks)
+                tasks.start_soon(self._watch_renders, tasks)
+                tasks.start_soon(self._keep_spare)
                 while True:
                     await anyio.sleep(self.limits.expire_s)
                     await self.expire()
         finally:
-            with anyio.CancelScope(shield=True), suppress(Exception):
-                await self.chromium.close()
+            await self.chromium.close()
 
-    async def _make_ready(self) -> None:
-        """Keep a page for the next session after each that starts."""
+    async def _keep_spare(self) -> None:
+        """Open a page for the next session after each one that starts."""
         registry = self.server.registry
         while True:
-            await self._unready.wait()
-            self._unready = anyio.Event()
-            if self._ready is not None and self._is_usable(self._ready):
+            await self._spare_used.wait()
+            self._spare_used = anyio.Event()
+            if self._spare is not None and self._is_usable(self._spare):
                 continue
             caller = Caller(snapshot=registry.current, registry=registry)
-            # The next session says why a page cannot be made.
+            # The next session reports why a page cannot be opened.
             with suppress(Exception):
                 browser = await self.chromium.browser()
-                self._ready = await Stage.open(browser, self.server, caller, limits=self.limits)
-                self.chromium.spare.add(self._ready.context)
+                self._spare = await Stage.open(browser, self.server, caller, limits=self.limits)
+                self.chromium.spare.add(self._spare.context)
 
-    def _tell(self, uri: str, audience: Audience) -> None:
-        self._eventful[f"{uri}/events"] = audience
-        self._happened.set()
+    def _note_event(self, uri: str, audience: Audience) -> None:
+        self._unread[f"{uri}/events"] = audience
+        self._has_unread.set()
 
     async def _notify(self, tasks: TaskGroup) -> None:
-        """Tell whoever subscribed to the events of a session that there are new ones."""
+        """Notify the subscribers of each session's events."""
         while True:
-            await self._happened.wait()
-            self._happened = anyio.Event()
-            due, self._eventful = self._eventful, {}
+            await self._has_unread.wait()
+            self._has_unread = anyio.Event()
+            unread, self._unread = self._unread, {}
 
-            def notice_for(audience: Audience, due: Mapping[str, Audience] = due) -> Notice:
-                return Notice(updated=tuple(uri for uri, one in due.items() if one == audience))
+            def notice_for(audience: Audience, unread: Mapping[str, Audience] = unread) -> Notice:
+                return Notice(updated=tuple(uri for uri, one in unread.items() if one == audience))
 
             for root in tuple(self.server.roots):
                 await root.tell(notice_for, tasks)
             await anyio.sleep(INTERVAL_S)
 
-    async def _follow(self, tasks: TaskGroup) -> None:
-        """Tell each session of new versions of what it shows."""
+    async def _watch_catalog(self, tasks: TaskGroup) -> None:
+        """Report each new version of a widget to the sessions that show it."""
         registry = self.server.registry
-        served = registry.current
+        current = registry.current
         while True:
-            before, served = served, await registry.newer_than(served)
-            changed = difference(before, served).tools
+            before, current = current, await registry.newer_than(current)
+            changed = difference(before, current).tools
             for session in self._open.values():
                 if session.stage.subject in changed and not session.stale:
                     session.stale = True
-                    tasks.start_soon(self._take_over, session)
+                    tasks.start_soon(self._apply_version, session)
 
-    async def _hear_of_renders(self, tasks: TaskGroup) -> None:
-        """Redraw each render that is replaced where it is shown."""
+    async def _watch_renders(self, tasks: TaskGroup) -> None:
+        """Redraw each render that is replaced, in the sessions that show it."""
         replaced = Replaced()
         with self.server.store.renders.hearing(replaced):
             while True:
                 render_id = await replaced.next()
                 for session in self._open.values():
-                    scene = session.stage.scene
-                    if scene is not None and scene.render_id == render_id:
+                    display = session.stage.display
+                    if display is not None and display.render_id == render_id:
                         tasks.start_soon(self._update, session)
 
     async def _update(self, session: Session) -> None:
-        # A step that is under way goes on: it may wait for what this shows. The next one says if
-        # the page is gone.
+        # A step may run meanwhile and wait for this. The next step reports a page that is gone.
         with suppress(CallError):
             await self.read(session, "Redrawing", Stage.update)
 
-    async def _take_over(self, session: Session) -> None:
+    async def _apply_version(self, session: Session) -> None:
         stage = session.stage
         async with session.turn:
             session.stale = False
@@ -415,12 +422,12 @@ class Sessions:
             audience = stage.caller.principal.audience
             snapshot = self.server.views.of(self.server.registry.current, audience)
             facts = {"widget": stage.subject, "generation": snapshot.generation}
-            stage.happen("widget.changed", **facts)
+            stage.emit("widget.changed", **facts)
             if not session.follow:
                 return
             try:
                 await redraw(stage, snapshot)
             except CallError as error:
-                stage.happen("widget.refused", **facts, code=error.code, message=error.message)
+                stage.emit("widget.refused", **facts, code=error.code, message=error.message)
                 if error.code in ENDINGS:
                     await self.end(session)

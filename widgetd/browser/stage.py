@@ -1,10 +1,10 @@
-"""The page on which one widget is shown as a host shows it, for somebody to act in.
+"""A stage: one page that shows a widget as a host does, for agents and tests to act in.
 
     keyword -> view.html in its frame -> host.js -> here -> the server's own `widget_action`
 
-The frame is the one that MCP Apps hosts get, under the same policy and sandbox; the page around
-it plays the host. Nothing is fetched: each address is answered here, and an image that the widget
-may load is a grey one.
+The frame is the one that MCP Apps hosts get, under the same policy and sandbox; the page around it
+plays the host. Nothing is fetched: each request is answered here, and an image that the widget may
+load is a grey pixel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from widgetd.access.principal import Caller
 from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import FONTS, NOW, Theme, new_context
 from widgetd.browser.limits import LIMITS, BrowserLimits
-from widgetd.browser.targets import NOWHERE, Target, found, locators
+from widgetd.browser.targets import NOWHERE, Target, locate, locators
 from widgetd.errors import CallError
 from widgetd.render.result import Policy, text_block, tool_result, unknown_widget
 from widgetd.render.view import frame_headers, view_html
@@ -49,26 +49,26 @@ if TYPE_CHECKING:
     from widgetd.mcp.server import Server
     from widgetd.store.contract import StoredRender
 
-ORIGIN = "http://stage.invalid"
-"""Where the page says that it is."""
+_ORIGIN = "http://stage.invalid"
+"""Origin of the page, which leads nowhere outside of the browser."""
 
-HEIGHT = 800
-"""Of the room around the frame, in CSS pixels."""
+HEIGHT_PX = 800
+"""Height of the viewport, in CSS pixels."""
 
-GREY = b64decode(
+_GREY_PIXEL = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGM4AQAAywDKzODlIQAAAABJRU5ErkJggg=="
 )
-"""What every image from elsewhere is."""
+"""The image in place of every image from elsewhere."""
 
-_TELL_DRAWN = """
+_REPORT_READY = """
 if (window.top !== window) new MutationObserver(() => {
   if (document.documentElement.dataset.ready) parent.postMessage("drawn", "*");
 }).observe(document, { subtree: true, attributeFilter: ["data-ready"] });
 """
-"""Tells the page of each time that the view in its frame is ready, so that nobody has to ask."""
+"""Reports to the page whenever the view in its frame is ready, so that the page need not poll."""
 
 _SETTLE = """() => {
-  // What ends lets what inherits from it begin, as deep as the tree is.
+  // A transition that ends may start those of elements that inherit from it, level by level.
   for (let depth = 0; depth < 100; depth++) {
     const moving = document.getAnimations()
       .filter(one => one.effect?.getComputedTiming().endTime !== Infinity);
@@ -82,16 +82,16 @@ _POLICY = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'uns
 
 
 @dataclass(slots=True, kw_only=True)
-class Scene:
-    """What is shown.
+class Display:
+    """The content of a stage.
 
     Attributes:
-        widget: Whose it is; None of a tree that no widget made.
-        given: What the widget was called with.
+        widget: None for a tree that no widget rendered.
+        given: Arguments of the widget.
         root: The widget root, as JSON.
-        render_id: By which what is done in it is known; empty where nothing can be.
-        state: Of the gallery, which it was called with; empty where it was called otherwise.
-        version: Of the render.
+        render_id: Id of the render, for its actions; empty for a tree.
+        state: State of the gallery that gave the arguments; empty if they came from elsewhere.
+        version: Version of the render.
     """
 
     widget: Widget | None
@@ -102,8 +102,8 @@ class Scene:
     version: int = 1
 
 
-def widget_of(snapshot: Snapshot, name: str) -> Widget:
-    """The widget of `snapshot` whose tool is called `name`.
+def find_widget(snapshot: Snapshot, name: str) -> Widget:
+    """Return the widget of `snapshot` whose tool is called `name`.
 
     Raises:
         CallError: There is none (W2001).
@@ -113,8 +113,8 @@ def widget_of(snapshot: Snapshot, name: str) -> Widget:
     return snapshot.widgets[name]
 
 
-def shown_in(widget: Widget, state: str) -> Shown:
-    """What is to be seen of `widget` in one of the gallery's states; without one, its sample.
+def load_state(widget: Widget, state: str) -> Shown:
+    """Return the arguments of `widget` in a state of the gallery, by default its sample.
 
     Raises:
         CallError: It has no such state (W4402).
@@ -124,26 +124,27 @@ def shown_in(widget: Widget, state: str) -> Shown:
 
 @dataclass
 class Stage:
-    """One page, what is shown on it, and what has happened there.
+    """One page, the widget on it, and the events there.
 
     Attributes:
         context: Holds the page, and is closed with it.
-        server: Whose widgets are shown; actions go to it.
-        caller: Who shows them, and the snapshot that they are taken from.
-        page: The host.
-        subject: The widget that is meant where none is named.
-        baselines: What a test compares with; None outside of tests.
-        seen: The last picture that was not as expected.
-        deadline: When the step that runs gives up, by the loop's clock.
-        scene: What is shown; None before anything is.
-        events: What has happened, oldest first.
-        console: What the page complained of.
-        crashed: Whether the page ended by itself.
-        consumed: The numbers of the events that were expected already.
-        seq: The number of the last event.
-        secret: Whether anything was shown whose values are told to nobody.
-        told: Called at each event.
-        limits: What it may take.
+        server: Serves the widgets and takes their actions.
+        caller: Shows the widgets of its snapshot.
+        page: The host page.
+        subject: Tool of the widget that is meant where a step names none.
+        baselines: Files that a test compares with; None outside of tests.
+        matched: The candidate that the last list of targets was resolved to.
+        unexpected_picture: The last picture that differed from its baseline.
+        deadline: End of the running step, by the clock of the event loop.
+        display: The content; None before anything is shown.
+        events: Events, oldest first.
+        console: Errors in the console of the page.
+        crashed: The page has crashed.
+        consumed: Numbers of the events that a step expected already.
+        seq: Number of the last event.
+        traced: Steps are recorded.
+        secret: Something with sensitive fields was shown, so that no trace may be stored.
+        on_event: Called at each event.
     """
 
     context: BrowserContext
@@ -154,9 +155,10 @@ class Stage:
     locale: str = "en-US"
     subject: str = ""
     baselines: Baselines | None = None
-    seen: bytes = b""
+    matched: str = ""
+    unexpected_picture: bytes = b""
     deadline: float = inf
-    scene: Scene | None = None
+    display: Display | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     crashed: bool = False
@@ -164,9 +166,9 @@ class Stage:
     seq: int = 0
     traced: bool = False
     secret: bool = False
-    told: Callable[[], None] = field(default=lambda: None)
+    on_event: Callable[[], None] = field(default=lambda: None)
     limits: BrowserLimits = LIMITS
-    _happened: anyio.Event = field(default_factory=anyio.Event)
+    _emitted: anyio.Event = field(default_factory=anyio.Event)
     _event_sizes: list[int] = field(default_factory=list)
 
     @classmethod
@@ -186,7 +188,7 @@ class Stage:
         """
         try:
             with anyio.fail_after(limits.draw_s):
-                context = await new_context(browser, height=HEIGHT, locale=locale, framed=True)
+                context = await new_context(browser, height=HEIGHT_PX, locale=locale, framed=True)
                 stage = cls(
                     context=context, server=server, caller=caller, locale=locale, limits=limits
                 )
@@ -201,15 +203,15 @@ class Stage:
         try:
             # All this takes no time in a context that has no page yet.
             await context.clock.set_fixed_time(NOW)
-            await context.add_init_script(_TELL_DRAWN)
-            await context.route("**/*", self._answer)
+            await context.add_init_script(_REPORT_READY)
+            await context.route("**/*", self._fulfil)
             await context.expose_binding("stageAct", self._act)
-            await context.expose_binding("stageSent", self._sent)
+            await context.expose_binding("stageSent", self._receive)
             self.page = await context.new_page()
-            self.page.on("console", self._heard)
-            self.page.on("crash", self._crashed)
-            self.page.on("pageerror", lambda error: self._log(str(error)))
-            await self.page.goto(f"{ORIGIN}/")
+            self.page.on("console", self._note_error)
+            self.page.on("crash", self._note_crash)
+            self.page.on("pageerror", lambda error: self._append_line(str(error)))
+            await self.page.goto(f"{_ORIGIN}/")
         except BaseException:
             await self.close()
             raise
@@ -221,25 +223,28 @@ class Stage:
 
     @property
     def left_s(self) -> float:
-        """How long the step that runs may still wait."""
+        """Seconds that the running step may still wait."""
         return min(max(self.deadline - anyio.current_time(), 0.001), self.limits.draw_s)
 
     @property
     def left_ms(self) -> float:
-        """The same, as Playwright counts."""
+        """The same in milliseconds, the unit of Playwright."""
         return self.left_s * 1000
 
     async def locators(self, target: Target) -> tuple[Locator, ...]:
-        """Return where each rung of `target` leads."""
+        """Return a locator for each candidate of `target`."""
         return await locators(target, self.page, self.frame)
 
     async def find(self, target: Target) -> Locator:
-        """The one element that `target` leads to: see `found`."""
-        _ = self.shown
-        return await found(target, self.page, self.frame, self.left_s)
+        """Wait for the one element that `target` leads to: see `targets.locate`."""
+        self.require_display()
+        located, candidate = await locate(target, self.page, self.frame, self.left_s)
+        if len(target.texts) > 1:
+            self.matched = candidate
+        return located
 
     async def screen(self) -> str:
-        """What is on the page, with the ref of each element."""
+        """Return role, name and ref of each element on the page."""
         return await self.page.aria_snapshot(mode="ai")
 
     async def page_picture(self) -> bytes:
@@ -247,27 +252,27 @@ class Stage:
         return await self.page.screenshot(full_page=True)
 
     async def picture(self, target: Target = NOWHERE) -> bytes:
-        """What the widget, or a part of it, looks like, as a PNG."""
+        """Return a picture of the widget, or of a part of it, as a PNG."""
         located = await self.find(target) if target else self.page.locator("iframe")
         timeout = self.left_ms
         return await located.screenshot(animations="disabled", caret="hide", timeout=timeout)
 
     async def value_of(self, located: Locator) -> str:
-        """What is filled in or chosen in a field; of a box, whether it is ticked."""
+        """Return the value of a field; of a box, `true` or `false`."""
         value: str = await located.evaluate(
             """element => {
               if (element.type === "checkbox") return String(element.checked);
               if (element.value !== undefined && element.localName !== "button")
                 return element.value;
               const around = element.closest(".field") ?? element;
-              const held = around.querySelector("input[type=radio]:checked, input[type=hidden]");
-              return held?.value ?? "";
+              const input = around.querySelector("input[type=radio]:checked, input[type=hidden]");
+              return input?.value ?? "";
             }"""
         )
         return value
 
-    def demand_baselines(self) -> Baselines:
-        """Return what the running test compares with.
+    def require_baselines(self) -> Baselines:
+        """Return the files that the running test compares with.
 
         Raises:
             CallError: No test is running (W4302).
@@ -279,33 +284,35 @@ class Stage:
 
     @property
     def frame(self) -> FrameLocator:
-        """Where the widget is."""
+        """The frame that has the widget, to find elements in."""
         return self.page.frame_locator("iframe")
 
     @property
-    def inner(self) -> Frame:
-        """The frame itself, to run scripts in."""
-        _ = self.shown
+    def inner_frame(self) -> Frame:
+        """The same frame, to run scripts in."""
+        self.require_display()
         return self.page.main_frame.child_frames[0]
 
-    @property
-    def shown(self) -> Scene:
-        """What is shown.
+    def require_display(self) -> Display:
+        """Return the content of the stage.
 
         Raises:
-            CallError: Nothing is (W4201).
+            CallError: It is empty (W4201).
         """
-        if self.scene is None:
+        if self.display is None:
             raise CallError("W4201", "no widget is shown; start with Show Widget")
-        return self.scene
+        return self.display
 
     async def show(
-        self, widget: Widget, given: Shown, *, state: str = "", inside: bool = False
+        self, widget: Widget, given: Shown, *, state: str = "", in_place: bool = False
     ) -> None:
-        """Render `widget` and show it; `inside` what is shown, so that what was typed stays.
+        """Render `widget` and show it.
 
-        What it is called with, or what was made already, is that of a `state` of the gallery, if
-        one is named.
+        Args:
+            widget: To show.
+            given: Its arguments, or a render that a state of the gallery has already.
+            state: That state, if it is one.
+            in_place: Redraw in the page that is shown, so that fields keep what was typed.
 
         Raises:
             CallError: The arguments do not fit, or the template fails on them.
@@ -314,21 +321,21 @@ class Stage:
         generation = self.caller.snapshot.generation
         render = rendering.make(widget, given.arguments, generation, owner=owner, made=given.render)
         await self.server.store.renders.put(render)
-        await self.show_render(widget, given, render, state=state, inside=inside)
+        await self.show_render(widget, given, render, state=state, in_place=in_place)
 
     async def follow(self, snapshot: Snapshot) -> None:
-        """Redraw what is shown as `snapshot` has it; what was typed stays.
+        """Redraw the widget as `snapshot` has it; fields keep what was typed.
 
         Raises:
-            CallError: It is served no more (W2001), or what it was called with does not fit.
+            CallError: It is not served any more (W2001), or its arguments do not fit.
         """
-        scene = self.shown
-        if scene.widget is None or not (scene.state or scene.given.arguments):
-            return  # a tree, or somebody's render: there is nothing to make anew
+        display = self.require_display()
+        if display.widget is None or not (display.state or display.given.arguments):
+            return  # a tree or a stored render has no arguments to render again
         self.caller = replace(self.caller, snapshot=snapshot)
-        widget = widget_of(snapshot, scene.widget.tool)
-        given = shown_in(widget, scene.state) if scene.state else scene.given
-        await self.show(widget, given, state=scene.state, inside=True)
+        widget = find_widget(snapshot, display.widget.tool)
+        given = load_state(widget, display.state) if display.state else display.given
+        await self.show(widget, given, state=display.state, in_place=True)
 
     async def show_render(
         self,
@@ -337,15 +344,15 @@ class Stage:
         render: StoredRender,
         *,
         state: str = "",
-        inside: bool = False,
+        in_place: bool = False,
     ) -> None:
-        """Show a render that is kept."""
-        # A field whose input is hidden from people is hidden from records, too.
+        """Show a stored render."""
+        # A password is hidden on the screen, so it stays out of records as well.
         self.secret = self.secret or render.secret or b'"password"' in render.tree
         policy = Policy(inline_max_bytes=len(render.tree))
         result = tool_result(render, "chatkit", policy=policy, protocol="").values()
         root = result["structuredContent"]
-        self.scene = Scene(
+        self.display = Display(
             widget=widget,
             given=given,
             root=root,
@@ -354,46 +361,46 @@ class Stage:
             version=render.version,
         )
         self.subject = render.tool
-        await self._draw(result, inside=inside)
-        self.happen("shown", widget=render.tool, renderId=render.id)
+        await self._draw(result, in_place=in_place)
+        self.emit("shown", widget=render.tool, renderId=render.id)
 
     async def update(self) -> None:
-        """Redraw what is shown if somebody replaced its render; what was typed stays.
+        """Redraw the widget if its render was replaced; fields keep what was typed.
 
-        It may be called while a step is done, which may wait for this.
+        It may be called during a step, because the step may wait for this.
         """
-        scene = self.scene
-        if scene is None or not scene.render_id:
+        display = self.display
+        if display is None or not display.render_id:
             return
-        render = await self.server.store.renders.get(scene.render_id)
-        if render is None or self.scene is not scene or render.version <= scene.version:
+        render = await self.server.store.renders.get(display.render_id)
+        if render is None or self.display is not display or render.version <= display.version:
             return
         if self.caller.principal.audience.could_see(
             elevated=render.elevated, marks=set(render.marks)
         ):
             await self.show_render(
-                scene.widget, scene.given, render, state=scene.state, inside=True
+                display.widget, display.given, render, state=display.state, in_place=True
             )
 
     async def show_tree(self, root: Mapping[str, Any]) -> None:
-        """Show a tree that no widget made.
+        """Show a tree that no widget rendered.
 
         Raises:
-            WidgetError: It is none.
+            WidgetError: It is no tree of components.
         """
         made = tree(to_json(root))
-        self.scene = Scene(widget=None, given=Shown(arguments={}), root=made)
+        self.display = Display(widget=None, given=Shown(arguments={}), root=made)
         result: dict[str, Any] = {"content": [text_block("")], "structuredContent": made}
         icons = icons_in(made)
         await self._draw({**result, "_meta": {"widgetd/icons": icons}} if icons else result)
-        self.happen("shown", widget="", renderId="")
+        self.emit("shown", widget="", renderId="")
 
-    async def change(self, **context: str) -> None:
-        """Tell the view what the host looks like now."""
+    async def change_host(self, **context: str) -> None:
+        """Change the theme or the locale of the host."""
         await self.page.evaluate("context => window.stage.change(context)", context)
 
-    async def _draw(self, result: Mapping[str, Any], *, inside: bool = False) -> None:
-        widget = self.shown.widget
+    async def _draw(self, result: Mapping[str, Any], *, in_place: bool = False) -> None:
+        widget = self.require_display().widget
         options = {
             "tool": widget.tool if widget else "tree",
             "title": widget.definition.title if widget else "Tree",
@@ -404,16 +411,16 @@ class Stage:
         with anyio.fail_after(self.limits.draw_s):
             await self.page.evaluate(
                 "([options, result]) => window.stage.show(options, result)",
-                [None if inside else options, result],
+                [None if in_place else options, result],
             )
         await self.settle()
 
     async def settle(self) -> None:
-        """Bring to its end what still moves: a page without a screen may never be told to paint."""
-        await self.inner.evaluate(_SETTLE)
+        """Finish all animations, because a page without a screen may never paint their end."""
+        await self.inner_frame.evaluate(_SETTLE)
 
-    def happen(self, kind: str, **facts: Any) -> None:
-        """Note an event, and wake whoever waits for one."""
+    def emit(self, kind: str, **facts: Any) -> None:
+        """Append an event, and wake the step that waits for one."""
         self.seq += 1
         self.events.append({"seq": self.seq, "kind": kind, **facts})
         self._event_sizes.append(len(to_json(facts)))
@@ -422,55 +429,55 @@ class Stage:
             or sum(self._event_sizes) > self.limits.event_bytes
         ):
             del self.events[0], self._event_sizes[0]
-        happened, self._happened = self._happened, anyio.Event()
-        happened.set()
-        self.told()
+        emitted, self._emitted = self._emitted, anyio.Event()
+        emitted.set()
+        self.on_event()
 
     async def event_within(self, timeout_s: float) -> bool:
-        """Wait for the next event, and say whether there was one."""
+        """Wait for the next event, and return whether there was one."""
         with anyio.move_on_after(timeout_s) as scope:
-            await self._happened.wait()
+            await self._emitted.wait()
         return not scope.cancelled_caught
 
-    async def _answer(self, route: Route) -> None:
-        url, widget = route.request.url, self.scene.widget if self.scene else None
-        if url == f"{ORIGIN}/":
+    async def _fulfil(self, route: Route) -> None:
+        url, widget = route.request.url, self.display.widget if self.display else None
+        if url == f"{_ORIGIN}/":
             page = (files("widgetd.browser") / "stage.html").read_text(encoding="utf-8")
             await route.fulfill(body=page, headers={**_HTML, "content-security-policy": _POLICY})
-        elif url == f"{ORIGIN}/host.js":
+        elif url == f"{_ORIGIN}/host.js":
             script = (files("widgetd.view") / "host.js").read_text(encoding="utf-8")
             await route.fulfill(body=script, content_type="text/javascript")
-        elif url.startswith(f"{ORIGIN}/gallery/frame/"):
+        elif url.startswith(f"{_ORIGIN}/gallery/frame/"):
             own = widget.definition.image_origins if widget else ()
             headers = frame_headers((*own, *self.server.resources.image_origins))
             await route.fulfill(body=view_html(), headers={**_HTML, **headers})
         elif route.request.resource_type == "image":
-            await route.fulfill(body=GREY, content_type="image/png")
+            await route.fulfill(body=_GREY_PIXEL, content_type="image/png")
         else:
             await route.abort()
 
     async def _act(self, _source: object, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Take an action as every host does; whoever waits for one in this render hears of it."""
-        # With FastMCP behind it, which commands that serve nobody do without.
+        """Take an action as every host does, so that `await_widget_action` receives it."""
+        # It imports FastMCP, which commands without a server do not need.
         from widgetd.mcp.http_calls import take_action  # noqa: PLC0415
 
         answer = await take_action(self.server, arguments, self.caller)
-        refused = answer.get("_meta", {}).get("widgetd/error", {})
-        said = {"code": refused["code"]} if refused else {}
+        error = answer.get("_meta", {}).get("widgetd/error", {})
+        refusal = {"code": error["code"]} if error else {}
         payload = arguments.get("payload", {})
-        self.happen("action", type=arguments.get("action", ""), payload=payload, **said)
+        self.emit("action", type=arguments.get("action", ""), payload=payload, **refusal)
         return answer
 
-    def _sent(self, _source: object, what: dict[str, Any]) -> None:
-        self.happen(what.pop("kind"), **what)
+    def _receive(self, _source: object, message: dict[str, Any]) -> None:
+        self.emit(message.pop("kind"), **message)
 
-    def _crashed(self, _page: object) -> None:
+    def _note_crash(self, _page: object) -> None:
         self.crashed = True
 
-    def _heard(self, message: ConsoleMessage) -> None:
+    def _note_error(self, message: ConsoleMessage) -> None:
         if message.type == "error":
-            self._log(message.text)
+            self._append_line(message.text)
 
-    def _log(self, text: str) -> None:
+    def _append_line(self, text: str) -> None:
         self.console.append(text[: self.limits.console_chars])
         del self.console[: -self.limits.events]

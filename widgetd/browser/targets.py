@@ -1,17 +1,18 @@
-"""Targets: which element of a shown widget is meant, in Playwright's words and three of ours.
+"""Targets: descriptions of an element on a stage, in Playwright's words and three of ours.
 
     role=button[name="Track"]   text=   label=   placeholder=   alt=   css=   ref=e12
     field=customer.email   action=flight.track   component=Badge
 
 `>>` goes within, `[2]` takes the second. Names are whole names unless written as a pattern,
-`/track/i`. Several targets are a ladder: the first rung that leads to one element holds. None is
-an error, and so are several elements: nothing is guessed.
+`/track/i`. A list of targets is a list of candidates: the first that leads to one element counts.
+No element is an error, and so are several: nothing is guessed.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame, FrameLocator, Locator, Page
 
 _TEXTS = ("text", "label", "placeholder", "alt")
-_OURS = {
-    # A field is its control, whichever the view draws it with; what carries its value is hidden.
+_OWN_ENGINES = {
+    # A field is its control, however the view draws it; the input that has its value is hidden.
     "field": '.field:has([name="{}"]) :is(input:not([type=hidden], [type=radio], .options *), '
     "select, textarea, button[aria-expanded], [role=radiogroup])",
     "action": '[data-action="{}"]',
@@ -55,7 +56,7 @@ _ROLES = """
 """
 """Source: WAI-ARIA 1.2, "Definition of Roles"."""
 
-ENGINES = ("role", *_TEXTS, "css", "ref", *_OURS)
+ENGINES = ("role", *_TEXTS, "css", "ref", *_OWN_ENGINES)
 
 _ATTRIBUTE = compile_pattern(
     r"""(?s)\[\s*(?P<key>[a-z]+)\s*=\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|/(?P<pattern>(?:[^/\\]|\\.)+)/(?P<flags>[a-z]*)|(?P<word>\w+))\s*\]\s*"""
@@ -73,9 +74,9 @@ class Part(NamedTuple):
 
     Attributes:
         engine: One of `ENGINES`.
-        value: What it looks for.
-        attributes: Of a role: its name, states and level.
-        nth: Which of several, from 1; 0 for the only one.
+        value: Text or pattern to look for.
+        attributes: Name, states and level of a role.
+        nth: Position among several, from 1; 0 for the only one.
     """
 
     engine: str
@@ -85,41 +86,48 @@ class Part(NamedTuple):
 
 
 class Target(str):
-    """A target, or a ladder of them, as it was written.
+    """One target or a list of candidates, as it was written.
 
     Attributes:
-        rungs: The ways to lead to an element, the best first.
+        texts: The candidates, the best first.
+        candidates: The same, parsed.
     """
 
-    __slots__ = ("rungs",)
+    __slots__ = ("candidates", "texts")
 
-    rungs: tuple[tuple[Part, ...], ...]
+    texts: tuple[str, ...]
+    candidates: tuple[tuple[Part, ...], ...]
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> CoreSchema:
-        """A text or a list of texts is read as a target."""
+        """Parse a text or a list of texts as a target."""
         written = core_schema.to_string_ser_schema()
         return core_schema.no_info_plain_validator_function(read_target, serialization=written)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, _schema: object, _handler: object) -> dict[str, Any]:
-        """A text: some hosts refuse what may be of several types."""
+        """Return the schema of a text, since some hosts refuse a union of types."""
         return {
             "type": "string",
-            "description": 'Which element: role=button[name="Track"], text=, label=, '
-            "placeholder=, css=, field=, action=, component=, or ref= as a screen has it.",
+            "description": 'An element: role=button[name="Track"], text=, label=, placeholder=, '
+            "css=, field=, action=, component=, or ref= as a screen has it; or a JSON list of them",
         }
 
 
 def read_target(value: object) -> Target:
-    """The ladder that a text or a list of texts means.
+    """Parse a text, a list of texts, or the JSON of such a list.
 
     Raises:
         ValueError: It is no target.
     """
     if isinstance(value, Target):
         return value
-    texts = [value] if isinstance(value, str) else value
+    texts = value
+    if isinstance(value, str):
+        texts = [value]
+        if value.lstrip().startswith("["):
+            with suppress(orjson.JSONDecodeError):
+                texts = orjson.loads(value)
     if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
         raise ValueError('a target is a text, as role=button[name="Track"], or a list of such')
     if len(texts) > LIMITS.candidates:
@@ -127,12 +135,13 @@ def read_target(value: object) -> Target:
     if any(len(one) > LIMITS.target_chars for one in texts):
         raise ValueError(f"a target is longer than {LIMITS.target_chars:,} characters; shorten it")
     target = Target(" | ".join(texts))
-    target.rungs = tuple(tuple(_part(one) for one in _within(text)) for text in texts)
+    target.texts = tuple(texts)
+    target.candidates = tuple(tuple(_part(one) for one in _split(text)) for text in texts)
     return target
 
 
-def _within(text: str) -> Iterator[str]:
-    """The parts between `>>`, which may also stand in quotes."""
+def _split(text: str) -> Iterator[str]:
+    """Split a target at each `>>` that is not in quotes."""
     start, quoted = 0, False
     for at, sign in enumerate(text):
         if sign == '"' and (at == 0 or text[at - 1] != "\\"):
@@ -157,19 +166,19 @@ def _part(text: str) -> Part:
     if not value.strip():
         raise ValueError(f"'{text}' names nothing after {engine}=")
     if engine == "component":
-        _demand_known("component", value.strip(), tuple(vocabulary().components))
+        _require_known("component", value.strip(), tuple(vocabulary().components))
     if engine == "role":
         return Part("role", *_role(value.strip()), nth)
     if engine == "ref" and not _REF.match(value.strip()):
         raise ValueError(f"'{text}' is no ref; write it as a screen has it, as ref=e12")
     if engine == "css":
-        _demand_no_pattern(value)
-    found = _ATTRIBUTE.fullmatch(f"[value={value.strip()}]") if engine in _TEXTS else None
-    sought = value.strip() if found is None or found["word"] else _written(found)
-    return Part(engine, sought, {}, nth)
+        _require_plain_css(value)
+    match = _ATTRIBUTE.fullmatch(f"[value={value.strip()}]") if engine in _TEXTS else None
+    wanted = value.strip() if match is None or match["word"] else _unescape(match)
+    return Part(engine, wanted, {}, nth)
 
 
-def _demand_no_pattern(selector: str) -> None:
+def _require_plain_css(selector: str) -> None:
     """Refuse the parts of Playwright's CSS that would have the page match a pattern.
 
     The page's own engine backtracks, and a page that it keeps busy answers nothing any more.
@@ -188,7 +197,7 @@ def _css_character(escape: Match[str]) -> str:
     return chr(point) if 0 < point <= sys.maxunicode else "\ufffd"
 
 
-def _demand_known(what: str, name: str, known: tuple[str, ...]) -> None:
+def _require_known(what: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known:
         hint = did_you_mean(name, known, f"there are {', '.join(known)}")
         raise ValueError(f"there is no {what} '{name:.60}'; {hint}")
@@ -196,16 +205,16 @@ def _demand_known(what: str, name: str, known: tuple[str, ...]) -> None:
 
 def _role(text: str) -> tuple[str, dict[str, Any]]:
     role, bracket, _ = text.partition("[")
-    _demand_known("role", role.strip(), tuple(_ROLES.split()))
+    _require_known("role", role.strip(), tuple(_ROLES.split()))
     attributes = dict[str, Any]()
     at = len(role) if bracket else len(text)
     while at < len(text):
-        found = _ATTRIBUTE.match(text, at)
-        if found is None:
+        match = _ATTRIBUTE.match(text, at)
+        if match is None:
             raise ValueError(f'{text[at:]!r} is no attribute of a role; write [name="Track"]')
-        key, word = found["key"], found["word"]
+        key, word = match["key"], match["word"]
         if key == "name":
-            attributes["name"] = word or _written(found)
+            attributes["name"] = word or _unescape(match)
             attributes["exact"] = True
         elif key == "level" and word and word.isdigit():
             attributes["level"] = int(word)
@@ -213,55 +222,55 @@ def _role(text: str) -> tuple[str, dict[str, Any]]:
             attributes[key] = word == "true"
         else:
             known = ", ".join(("name", "level", *_STATES))
-            raise ValueError(f"{found[0].strip()!r} is no attribute of a role; there are {known}")
-        at = found.end()
+            raise ValueError(f"{match[0].strip()!r} is no attribute of a role; there are {known}")
+        at = match.end()
     return role.strip(), attributes
 
 
-def _written(found: Match[str]) -> str | LinearPattern:
+def _unescape(match: Match[str]) -> str | LinearPattern:
     """Return the text in quotes, or the pattern between slashes, without its escapes."""
-    if found["pattern"]:
-        return LinearPattern(found["pattern"], "".join(sorted({*found["flags"]} & _FLAGS)))
-    return _ESCAPED.sub(r"\1", found["text"])
+    if match["pattern"]:
+        return LinearPattern(match["pattern"], "".join(sorted({*match["flags"]} & _FLAGS)))
+    return _ESCAPED.sub(r"\1", match["text"])
 
 
-def _words(value: object) -> object:
+def _to_text(value: object) -> object:
     return orjson.dumps(value).decode() if isinstance(value, bool | int | float) else value
 
 
-Text = Annotated[str, BeforeValidator(_words)]
-"""A text, or a number or a truth value as people write it."""
+Text = Annotated[str, BeforeValidator(_to_text)]
+"""A text, or a number or boolean as people write it."""
 
 NOWHERE = Target()
 """No element in particular."""
-NOWHERE.rungs = ()
+NOWHERE.texts = NOWHERE.candidates = ()
 
 
 async def locators(target: Target, page: Page, frame: FrameLocator | Frame) -> tuple[Locator, ...]:
-    """Return where each rung leads."""
-    found = []
-    for parts in target.rungs:
+    """Return a locator for each candidate of `target`."""
+    located = []
+    for parts in target.candidates:
         at: Any = frame
         for engine, value, attributes, nth in parts:
             if isinstance(value, LinearPattern) or isinstance(
                 attributes.get("name"), LinearPattern
             ):
-                at = await _matching(at, page, Part(engine, value, attributes, nth))
+                at = await _match_pattern(at, page, Part(engine, value, attributes, nth))
             elif engine == "ref":
                 at = page.get_by_ref(str(value))
             elif engine == "role":
                 at = at.get_by_role(value, **attributes)
             elif engine == "css":
                 at = at.locator(f"css={value}")
-            elif engine in _OURS:
+            elif engine in _OWN_ENGINES:
                 quoted = str(value).replace("\\", "\\\\").replace('"', '\\"')
-                at = at.locator("css=" + _OURS[engine].replace("{}", quoted))
+                at = at.locator("css=" + _OWN_ENGINES[engine].replace("{}", quoted))
             else:
                 at = getattr(at, _GETTERS[engine])(value, exact=True)
             if nth:
                 at = at.nth(nth - 1)
-        found.append(at)
-    return tuple(found)
+        located.append(at)
+    return tuple(located)
 
 
 _GETTERS = {name: f"get_by_{name}" for name in _TEXTS} | {"alt": "get_by_alt_text"}
@@ -289,11 +298,11 @@ _COLLECT = """(elements, [longest]) => {
 }"""
 
 
-async def _matching(at: Any, page: Page, part: Part) -> Locator:
-    """Return what `part`, which has a pattern, leads to from `at`.
+async def _match_pattern(at: Any, page: Page, part: Part) -> Locator:
+    """Return a locator, below `at`, of a part that has a pattern.
 
-    The page is never sent a pattern, which could keep it busy for ever: it names its texts, they
-    are matched here in linear time, and it is asked for those that match, word for word.
+    The page is never sent a pattern, which could keep it busy for ever: it returns its texts, they
+    are matched here in linear time, and the locator asks for those that match, word for word.
     """
     engine, value, attributes, _ = part
     if isinstance(value, LinearPattern):
@@ -307,7 +316,7 @@ async def _matching(at: Any, page: Page, part: Part) -> Locator:
             for text in texts
             if value.matches(text)
         ]
-        # As Playwright does: of an element and those in it, the innermost.
+        # As Playwright does: the innermost of elements that contain each other.
         around = {parent for parent, _, _ in matching} if engine == "text" else ()
         texts = dict.fromkeys(text for _, number, text in matching if number not in around)
         exact = [getattr(at, _GETTERS[engine])(text, exact=True) for text in texts]
@@ -323,43 +332,47 @@ async def _matching(at: Any, page: Page, part: Part) -> Locator:
     return either
 
 
-async def found(
+async def locate(
     target: Target, page: Page, frame: FrameLocator | Frame, timeout_s: float
-) -> Locator:
-    """The one element that the first rung that holds leads to, waited for.
+) -> tuple[Locator, str]:
+    """Wait for the one element that `target` leads to.
+
+    Returns:
+        The element, and the candidate that led to it.
 
     Raises:
         CallError: There is none in time (W4201), or there are several (W4202).
     """
     until = anyio.current_time() + timeout_s
     while True:
-        rungs = await locators(target, page, frame)
-        counts = [await rung.count() for rung in rungs]
+        candidates = await locators(target, page, frame)
+        counts = [await one.count() for one in candidates]
         if 1 in counts:
-            return rungs[counts.index(1)]
+            at = counts.index(1)
+            return candidates[at], target.texts[at]
         if any(counts):
             several = next(at for at, count in enumerate(counts) if count)
-            raise await _several(target, rungs[several], counts[several])
+            raise await _several_error(target, candidates[several], counts[several])
         if anyio.current_time() >= until:
-            raise await _nothing(target, page)
+            raise await _missing_error(target, page)
         await anyio.sleep(LIMITS.poll_s)  # the widget may still be drawing
 
 
-async def _several(target: Target, located: Locator, count: int) -> CallError:
-    named = []
+async def _several_error(target: Target, located: Locator, count: int) -> CallError:
+    names = []
     for at in range(min(count, LIMITS.named_elements)):
         lines = (await located.nth(at).aria_snapshot(mode="ai")).splitlines()
-        named.append(lines[0].removeprefix("- ").rstrip(":") if lines else "an element of no role")
-    said = ", ".join(named)
-    problem = f"{target} leads to {count} elements: {said}; name one, or take one by [2] or its ref"
-    return CallError("W4202", problem, path="target", suggestions=tuple(named))
+        names.append(lines[0].removeprefix("- ").rstrip(":") if lines else "an element of no role")
+    problem = f"{target} leads to {count} elements: {', '.join(names)}"
+    advice = "name one, or take one by [2] or its ref"
+    return CallError("W4202", f"{problem}; {advice}", path="target", suggestions=tuple(names))
 
 
 _NAMED = compile_pattern(r"""(?m)^ *+- '?(?P<role>[a-z]++) "(?P<name>(?:[^"\\\n]|\\.)*+)\"""")
 
 
-async def _nothing(target: Target, page: Page) -> CallError:
-    """Return an error that names what on the screen is most like what was looked for."""
+async def _missing_error(target: Target, page: Page) -> CallError:
+    """Return the error of a target without an element, which names what is most similar to it."""
     screen = await page.aria_snapshot(mode="ai")
     shown = (f'role={one["role"]}[name="{one["name"]}"]' for one in _NAMED.finditer(screen))
     near = most_similar(str(target), shown, 3)

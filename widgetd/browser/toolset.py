@@ -1,4 +1,4 @@
-"""The toolset `sessions`: agents show a widget, act in it, and read what comes of it."""
+"""The toolset `sessions`: agents show a widget, act in it, and read the outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from widgetd.access.principal import AUTHOR
-from widgetd.browser.keywords import KEYWORDS, Keyword, keyword
+from widgetd.browser.keywords import KEYWORDS, Keyword, find_keyword
 from widgetd.browser.keywords.show import LOCALE
 from widgetd.browser.limits import LIMITS
 from widgetd.browser.pictures import THEME, WIDTH, image_block
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from widgetd.browser.sessions import Session, Sessions
 
 KEYWORD_PREFIX = "kw_"
-"""Before the slug of a keyword that is a tool of its own."""
+"""Start of the name of a keyword's own tool."""
 
 NAMES = frozenset(KEYWORD_PREFIX + slug for slug in KEYWORDS)
-"""Of the tools that keywords may be."""
+"""Names of all tools that keywords may be."""
 
 
 def _sessions(context: ToolContext) -> Sessions:
-    # It holds the server, which commands that serve nobody do without.
+    # It imports the server, which commands without one do not need.
     from widgetd.browser.sessions import Sessions  # noqa: PLC0415
 
     return context.use(Sessions)
@@ -42,26 +42,26 @@ def _session(context: ToolContext, session_id: str) -> Session:
 
 
 async def start_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"sessionId", "widget", "generation", "screen", "expiresInS", "uris"}`."""
+    """Return `{"sessionId", "widget", "generation", "screen", "expiresInS", "uris"}`."""
     sessions = _sessions(context)
-    show = keyword("show_widget")
-    named = ("widget", "render_id", "arguments", "state")
-    given = {name: arguments[name] for name in named if arguments.get(name)}
+    show = KEYWORDS["show_widget"]
+    names = ("widget", "render_id", "arguments", "state")
+    given = {name: arguments[name] for name in names if arguments.get(name)}
     session = await sessions.start(
         context.caller,
-        (show, show.arguments(given)),
+        (show, show.parse(given)),
         theme=arguments["theme"],
         width=arguments["width"],
         locale=arguments["locale"],
         follow=arguments["follow"],
         trace=arguments["trace"],
     )
-    shown = {"screen": await sessions.read(session, "The screen", Stage.screen)}
-    uris = [f"{session.uri}/{part}" for part in _PARTS]
-    return structured_result({**_described(session, sessions), **shown, "uris": uris})
+    screen = await sessions.read(session, "The screen", Stage.screen)
+    uris = [f"{session.uri}/{part}" for part in _PARTS if part != _TRACE]
+    return structured_result({**_summary(session, sessions), "screen": screen, "uris": uris})
 
 
-def _described(session: Session, sessions: Sessions) -> dict[str, Any]:
+def _summary(session: Session, sessions: Sessions) -> dict[str, Any]:
     return {
         "sessionId": session.id,
         "widget": session.stage.subject,
@@ -71,14 +71,18 @@ def _described(session: Session, sessions: Sessions) -> dict[str, Any]:
 
 
 async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-    """`{"status", "steps", "failed"?, "screen", "events"}`, and a picture of a failure."""
+    """Return `{"status", "steps", "failed"?, "ended"?, "screen", "events"}`.
+
+    Each step has `{"keyword", "ms", "status", "target"?, "result"?}`: the target is the one of
+    several that led to an element. A failure adds a picture. `ended` says why the session is over.
+    """
     session = _session(context, arguments["session_id"])
-    ready = []
+    steps = []
     for at, step in enumerate(arguments["steps"]):
-        given = dict(step)
+        written = dict(step)
         try:
-            row = keyword(str(given.pop("keyword", "")))
-            ready.append((row, row.arguments(given)))
+            keyword = find_keyword(str(written.pop("keyword", "")))
+            steps.append((keyword, keyword.parse(written)))
         except CallError as error:
             raise CallError(
                 error.code,
@@ -87,10 +91,10 @@ async def do_in_session(context: ToolContext, arguments: Mapping[str, Any]) -> R
                 suggestions=error.suggestions,
                 invalid_arguments=error.invalid_arguments,
             ) from None
-    return await _done(context, session, ready, arguments["timeout_s"])
+    return await _do(context, session, steps, arguments["timeout_s"])
 
 
-async def _done(
+async def _do(
     context: ToolContext,
     session: Session,
     steps: Sequence[tuple[Keyword, dict[str, Any]]],
@@ -99,14 +103,14 @@ async def _done(
     screen: bool = True,
 ) -> Result:
     sessions, stage, before = _sessions(context), session.stage, session.stage.seq
-    done = await sessions.do(session, steps, timeout_s)
-    error = ended = done[-1].error
-    pictures = [one.result for one in done if isinstance(one.result, bytes)]
-    seen: dict[str, Any] = {}
+    results = await sessions.do(session, steps, timeout_s)
+    error = ended = results[-1].error
+    pictures = [one.result for one in results if isinstance(one.result, bytes)]
+    view: dict[str, Any] = {}
     if error is None or error.code not in ENDINGS:
         try:
             if screen or error:
-                seen["screen"] = await sessions.read(session, "The screen", Stage.screen)
+                view["screen"] = await sessions.read(session, "The screen", Stage.screen)
             if error:
                 pictures.append(await sessions.read(session, "A picture", Stage.page_picture))
         except CallError as unanswered:
@@ -121,14 +125,15 @@ async def _done(
                 "keyword": one.keyword.name,
                 "ms": one.ms,
                 "status": "done" if one.error is None else "failed",
+                **({"target": one.target} if one.target else {}),
                 **({} if isinstance(one.result, bytes | None) else {"result": one.result}),
             }
-            for one in done
+            for one in results
         ],
     }
     if error is not None:
         answer["failed"] = {
-            "index": len(done) - 1,
+            "index": len(results) - 1,
             "code": error.code,
             "message": error.message,
             "expected": getattr(error, "expected", None),
@@ -136,7 +141,7 @@ async def _done(
         }
     if ended is not None and ended.code in ENDINGS:
         answer["ended"] = {"code": ended.code, "message": ended.message}
-    answer |= seen
+    answer |= view
     answer["events"] = [one for one in stage.events if one["seq"] > before]
     structured = to_json(answer)
     blocks = orjson.loads(error_result(error, answer).content) if error else []
@@ -157,18 +162,26 @@ async def end_session(context: ToolContext, arguments: Mapping[str, Any]) -> Res
 
 
 async def list_sessions(context: ToolContext, _arguments: Mapping[str, Any]) -> Result:
-    """`{"items": [{"sessionId", "widget", "generation", "expiresInS"}]}`, the caller's own."""
+    """Return `{"items": [{"sessionId", "widget", "generation", "expiresInS"}]}` of the caller."""
     sessions = _sessions(context)
-    own = sessions.of(context.caller.principal.name)
-    return structured_result({"items": [_described(one, sessions) for one in own]})
+    own = sessions.owned_by(context.caller.principal.name)
+    return structured_result({"items": [_summary(one, sessions) for one in own]})
 
 
-_PARTS = ("screen", "picture.png", "events", "console")
+_TRACE = "trace.zip"
+_PARTS = {
+    "screen": "text/plain",
+    "picture.png": "image/png",
+    "events": "application/json",
+    "console": "application/json",
+    _TRACE: "application/zip",
+}
+"""Media types of the resources of a session."""
 
 
 async def _read(context: ToolContext, value: str) -> str | bytes | None:
     session_id, _, part = value.partition("/")
-    if part == "trace.zip":
+    if part == _TRACE:
         return _sessions(context).trace(session_id, context.caller.principal.name)
     try:
         session = _session(context, session_id)
@@ -178,13 +191,13 @@ async def _read(context: ToolContext, value: str) -> str | bytes | None:
             return await _sessions(context).read(session, "A picture", Stage.page_picture)
     except CallError:
         return None
-    told = {"events": session.stage.events, "console": session.stage.console}.get(part)
-    return None if told is None else orjson.dumps(told).decode()
+    entries = {"events": session.stage.events, "console": session.stage.console}.get(part)
+    return None if entries is None else orjson.dumps(entries).decode()
 
 
-async def _keywords(_context: ToolContext, _value: str) -> str:
+async def _read_keywords(_context: ToolContext, _value: str) -> str:
     rows = [
-        {"name": one.name, "kind": one.kind, "says": one.says, "schema": one.schema}
+        {"name": one.name, "kind": one.kind, "says": one.summary, "schema": one.schema}
         for one in KEYWORDS.values()
     ]
     return orjson.dumps(rows).decode()
@@ -197,9 +210,9 @@ RESOURCES = (
     _resource(
         uri="widgetd://keywords",
         name="keywords",
-        description="What may be done in a session, and what each keyword takes.",
+        description="The keywords of sessions, with their arguments.",
         mime_type="application/json",
-        read=_keywords,
+        read=_read_keywords,
     ),
     _resource(
         uri="widgetd://sessions/{id}",
@@ -207,6 +220,7 @@ RESOURCES = (
         description="ID/screen, ID/picture.png, ID/events or ID/console of a session of yours; "
         "ID/trace.zip of one that is over and was traced.",
         mime_type="text/plain",
+        mime_types=_PARTS,
         read=_read,
     ),
 )
@@ -215,43 +229,59 @@ _ID = {"type": "string", "description": "From start_session."}
 
 
 def keyword_tools(chosen: Sequence[str]) -> tuple[BuiltinTool, ...]:
-    """A tool for each keyword that is chosen: `all`, or by name; all but those with a `-`.
+    """Return a tool for each chosen keyword.
+
+    Args:
+        chosen: Names of keywords, or `all`; a `-` before a name excludes it, alone from all.
 
     Raises:
         ConfigError: There is no such keyword (W0002).
     """
-    named = {name.removeprefix("-"): name.startswith("-") for name in chosen if name != "all"}
+    names = {name.removeprefix("-"): name.startswith("-") for name in chosen if name != "all"}
     try:
-        left_out = {keyword(name).slug for name, is_out in named.items() if is_out}
-        taken = {keyword(name).slug for name, is_out in named.items() if not is_out}
+        excluded = {find_keyword(name).slug for name, is_out in names.items() if is_out}
+        included = {find_keyword(name).slug for name, is_out in names.items() if not is_out}
     except CallError as error:
         problem, _, advice = error.message.partition("; ")
         raise ConfigError("W0002", f"keyword_tools: {problem}", advice) from None
-    if "all" in chosen or not taken:
-        taken = {*KEYWORDS} if chosen else set()
-    return tuple(_keyword_tool(row) for row in KEYWORDS.values() if row.slug in taken - left_out)
+    if "all" in chosen or not included:
+        included = {*KEYWORDS} if chosen else set()
+    chosen_slugs = included - excluded
+    return tuple(_keyword_tool(one) for one in KEYWORDS.values() if one.slug in chosen_slugs)
 
 
-def _keyword_tool(row: Keyword) -> BuiltinTool:
+def _keyword_tool(keyword: Keyword) -> BuiltinTool:
     async def answer(context: ToolContext, arguments: Mapping[str, Any]) -> Result:
-        given = dict(arguments)
-        session = _session(context, given.pop("session_id"))
-        steps = [(row, row.arguments(given))]
-        # Reading changes nothing, and whoever reads one thing has seen the others.
-        return await _done(context, session, steps, LIMITS.step_s, screen=row.kind != "read")
+        written = dict(arguments)
+        session = _session(context, written.pop("session_id"))
+        steps = [(keyword, keyword.parse(written))]
+        # Reading changes nothing, so the screen is the one that the caller has.
+        return await _do(context, session, steps, LIMITS.step_s, screen=keyword.kind != "read")
 
-    schema = row.schema
+    schema = keyword.schema
     return _tool(
-        name=KEYWORD_PREFIX + row.slug,
-        description=row.says,
+        name=KEYWORD_PREFIX + keyword.slug,
+        description=keyword.summary,
         input_schema={
             **schema,
             "properties": {"session_id": _ID, **schema["properties"]},
             "required": ["session_id", *schema.get("required", ())],
         },
         handler=answer,
+        reads=_join_candidates,
         cost=2,
-        read_only=row.kind in ("expect", "read"),
+        read_only=keyword.kind in ("expect", "read"),
+    )
+
+
+def _join_candidates(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Accept a list of targets where the schema advertises a text.
+
+    Some hosts refuse a schema of several types, so the list becomes the text that means the same.
+    """
+    target = arguments.get("target")
+    return (
+        {**arguments, "target": to_json(target).decode()} if isinstance(target, list) else arguments
     )
 
 
@@ -287,7 +317,7 @@ TOOLS = (
     _tool(
         name="do_in_session",
         description="Do steps in a session, as {keyword: Press, target: ref=f1e5}; the resource "
-        "widgetd://keywords names all. Stops at the first that fails.",
+        "widgetd://keywords lists all. Stops at the first that fails.",
         input_schema=closed_object(
             {
                 "session_id": _ID,
@@ -316,14 +346,14 @@ TOOLS = (
     ),
     _tool(
         name="end_session",
-        description="End a session, and read all that happened in it.",
+        description="End a session and read its events.",
         input_schema=closed_object({"session_id": _ID}, required=("session_id",)),
         handler=end_session,
         read_only=False,
     ),
     _tool(
         name="list_sessions",
-        description="Which sessions of yours are open.",
+        description="List your open sessions.",
         input_schema=closed_object({}),
         handler=list_sessions,
     ),

@@ -130,7 +130,7 @@ def shot(
         scale: Pixels of the picture for each CSS pixel.
     """
     from widgetd.browser import camera
-    from widgetd.browser.picture import Shot
+    from widgetd.browser.picture import Screenshot
     from widgetd.widget.states import Shown, shown, state_of
 
     widget = widget_of(snapshot_of(dir), name)
@@ -138,7 +138,7 @@ def shot(
         given = Shown(arguments=arguments_from(arguments))
     else:
         given = shown(widget, state_of(widget, state).key)
-    taken = Shot(
+    taken = Screenshot(
         tree=given.tree(widget),
         title=widget.definition.title,
         theme=theme,
@@ -169,7 +169,7 @@ def shots_(
     """
     from widgetd.browser import camera
 
-    wanted = camera.sample_shots(snapshot_of(dir), width=width, scale=scale)
+    wanted = camera.sample_screenshots(snapshot_of(dir), width=width, scale=scale)
     for file in camera.take_pictures(wanted, output):
         print(file)
     return 0

@@ -70,11 +70,11 @@ def suite_schema() -> dict[str, Any]:
     rows = {"type": "array", "items": {"type": "object"}}
     module = {"params": texts, "steps": steps}
     use = {"anyOf": [{"$ref": "#/$defs/text"}, {"type": "object", "required": ["module"]}]}
-    test = {
+    test: dict[str, Any] = {
         "name": {"$ref": "#/$defs/text"},
         "tags": texts,
         "for": {"anyOf": [rows, {"$ref": "#/$defs/text"}], "description": "Rows, or a CSV file."},
-        "steps": steps,
+        "steps": {**steps, "minItems": 1},
     }
     return {
         "$schema": DRAFT,
@@ -131,7 +131,7 @@ def _arguments(row: Keyword) -> dict[str, Any]:
     forms = [{**schema, "properties": parts}, *list(parts.values())[:1]]
     if not schema.get("required"):
         forms.append({"type": "null"})
-    return {"description": row.says, "anyOf": forms}
+    return {"description": row.summary, "anyOf": forms}
 
 
 SCHEMA_OF: Mapping[str, Callable[[], dict[str, Any]]] = {

@@ -1,4 +1,4 @@
-"""`widgetd test`: widgets are tested in a browser, by pytest with our plugin."""
+"""`widgetd test`: test widgets in a browser, by pytest with our plugin."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def test(
     update: Annotated[bool, Parameter(negative="")] = False,  # noqa: PT028 - a command
     watch: Annotated[bool, Parameter(negative="")] = False,  # noqa: PT028 - a command
 ) -> int:
-    """Test widgets in a browser: each as it stands, and what `*.test.yaml` beside them say.
+    """Test widgets in a browser: each by default, and by the `*.test.yaml` files beside them.
 
-    Whatever stands after `--` is pytest's own: -k, -x, --lf, -n 2, --junitxml FILE, --collect-only.
+    Arguments after `--` are pytest's: -k, -x, --lf, -n 2, --junitxml FILE, --collect-only.
 
     Args:
         paths: Folders, widgets and test files. Default: ./widgets, else the current folder.
-        update: What is seen now is right: write the pictures and aria snapshots.
-        watch: Go on, and test again what a save touches.
+        update: Write the pictures and aria snapshots instead of comparing with them.
+        watch: Keep running, and test again what a save affects.
     """
     at = next((at for at, one in enumerate(paths) if one.startswith("-")), len(paths))
     chosen, own = list(paths[:at]), [one for one in paths[at:] if one != "--"]
@@ -35,8 +35,8 @@ def test(
         problem = "tests need pytest and PyYAML, and not both are installed"
         raise ConfigError("W0011", problem, 'run `pip install "widgetd[test]"`', exit_code=3)
     from widgetd.browser.chromium import demand_browser
-    from widgetd.testing.command import run, run_on
+    from widgetd.testing.command import run, run_on_saves
 
     if "--collect-only" not in own and "--co" not in own:
         demand_browser("tests")
-    return run_on(chosen, own) if watch else run(chosen, own, update=update)
+    return run_on_saves(chosen, own) if watch else run(chosen, own, update=update)

@@ -12,9 +12,9 @@ from anyio import CapacityLimiter, to_thread
 
 from widgetd.access.principal import Caller, PerAudience
 from widgetd.browser.pictures import (
-    LEAST_WIDTH,
-    MOST_WIDTH,
-    USUAL_WIDTH,
+    DEFAULT_WIDTH_PX,
+    MAX_WIDTH_PX,
+    MIN_WIDTH_PX,
     demand_few,
     image_block,
 )
@@ -240,9 +240,9 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
     none can be taken, that says so, and the rest is answered all the same.
     """
     authoring, snapshot = context.use(Authoring), context.caller.snapshot
-    width = arguments.get("width", USUAL_WIDTH)
-    if not LEAST_WIDTH <= width <= MOST_WIDTH:
-        problem = f"expected pixels from {LEAST_WIDTH} to {MOST_WIDTH}, got {width}"
+    width = arguments.get("width", DEFAULT_WIDTH_PX)
+    if not MIN_WIDTH_PX <= width <= MAX_WIDTH_PX:
+        problem = f"expected pixels from {MIN_WIDTH_PX} to {MAX_WIDTH_PX}, got {width}"
         raise CallError("W2002", problem, path="width")
     draft = arguments["widget"], arguments["sidecar"], arguments.get("arguments")
     tried = partial(authoring.drafts.tried, *draft, snapshot, trace=arguments.get("trace", False))
@@ -251,10 +251,10 @@ async def try_widget(context: ToolContext, arguments: Mapping[str, Any]) -> Resu
         return structured_result(said)
     # Most drafts are tried without a picture.
     from widgetd.browser.camera import Camera  # noqa: PLC0415
-    from widgetd.browser.picture import Shot  # noqa: PLC0415
+    from widgetd.browser.picture import Screenshot  # noqa: PLC0415
 
     theme = arguments.get("theme", "light")
-    shot = Shot(tree=said["tree"], title=said["tool"], theme=theme, width=width, scale=1)
+    shot = Screenshot(tree=said["tree"], title=said["tool"], theme=theme, width=width, scale=1)
     try:
         picture = await context.use(Camera).take(shot)
     except CallError as error:

@@ -256,7 +256,7 @@ def _entries(settings: Mapping[str, str]) -> Iterator[Entry]:
             kind="test",
             name=row.name,
             title=f"{row.name}, in a test",
-            text=f"{row.says} Takes {takes}.",
+            text=f"{row.summary} Takes {takes}.",
             keywords=row.name,
         )
     for name, description in settings.items():

@@ -91,7 +91,8 @@ async def read_of_toolset(
         value = one.value_of(uri)
         content = None if value is None else await one.read(context, value)
         if content is not None:
-            return ServedResource(uri, name=one.name, mime_type=one.mime_type, content=content)
+            mime_type = one.mime_type_of(value or "")
+            return ServedResource(uri, name=one.name, mime_type=mime_type, content=content)
     return None
 
 

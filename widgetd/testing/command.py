@@ -1,4 +1,4 @@
-"""Run pytest with the plugin, once or after each save that touches a test."""
+"""Run pytest with the plugin: once, or again after each save that a test depends on."""
 
 from __future__ import annotations
 
@@ -14,103 +14,103 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from widgetd.errors import WidgetError
 from widgetd.files.hints import Hints
 from widgetd.files.stamp import Stamp
 from widgetd.files.watch import Mode, watch
 from widgetd.testing.csv_folder import CASES
-from widgetd.testing.plugin import YAML
 from widgetd.testing.yaml_file import read_suite
-from widgetd.widget.naming import JSX_SUFFIX, WIDGET_SUFFIX, slug, stem
+from widgetd.widget.naming import JSX_SUFFIX, TESTS_SUFFIX, WIDGET_SUFFIX, slug, stem
 from widgetd.widget.sidecar import SUFFIX
 
 _FLAGS = (
     "--every-widget",
-    # What a suite beside the widgets is set to is not for these.
+    # The configuration of a suite beside the widgets is not meant for them.
     *("-c", os.devnull, "--rootdir", ".", "-p", "widgetd.testing.plugin"),
     *("-o", "python_files=", "-q", "--no-header", "--tb=short"),
-    # The plugin is imported by then, and has nothing that pytest would rewrite.
+    # The plugin is imported by then, and has no assertions for pytest to rewrite.
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 )
-_SAID = {2: "some tests could not be collected", 5: "there is nothing to test"}
+_EXPLANATIONS = {2: "some tests could not be collected", 5: "there is nothing to test"}
+_WATCHED = (
+    *(TESTS_SUFFIX, ".csv", WIDGET_SUFFIX, JSX_SUFFIX),
+    *(WIDGET_SUFFIX + SUFFIX, JSX_SUFFIX + SUFFIX),
+)
 
 
-def run(paths: Sequence[str], own: Sequence[str], *, update: bool) -> int:
-    """Run the tests of folders, widgets and test files, and answer pytest's exit code.
+def run(paths: Sequence[str], pytest_arguments: Sequence[str], *, update: bool) -> int:
+    """Run the tests of folders, widgets and test files, and return pytest's exit code.
 
-    pytest gets its `own` arguments, too; with `update`, what is seen now is right.
+    Args:
+        paths: Folders, widgets and test files.
+        pytest_arguments: Passed on.
+        update: Write the baselines instead of comparing with them.
     """
-    code = int(pytest.main([*paths, *_FLAGS, *(["--update-widgets"] if update else []), *own]))
-    if code in _SAID:
-        print(f"widgetd: {_SAID[code]}", file=sys.stderr)  # noqa: T201 - a command's last word
+    flags = [*_FLAGS, *(["--update-widgets"] if update else [])]
+    code = int(pytest.main([*paths, *flags, *pytest_arguments]))
+    if code in _EXPLANATIONS:
+        print(f"widgetd: {_EXPLANATIONS[code]}", file=sys.stderr)  # noqa: T201 - the command's last line
     return code
 
 
-def run_on(paths: Sequence[str], own: Sequence[str]) -> int:
-    """Run the tests of `paths`, and again what each save touches, until somebody ends it."""
-    anyio.run(partial(_follow, [Path(one) for one in paths], own))
+def run_on_saves(paths: Sequence[str], pytest_arguments: Sequence[str]) -> int:
+    """Run the tests of `paths`, and after each save those that it affects, until interrupted."""
+    anyio.run(partial(_watch, [Path(one) for one in paths], pytest_arguments))
     return 0
 
 
-async def _follow(paths: Sequence[Path], own: Sequence[str]) -> None:
+async def _watch(paths: Sequence[Path], pytest_arguments: Sequence[str]) -> None:
     root = paths[0] if await to_thread.run_sync(paths[0].is_dir) else paths[0].parent
     hints = Hints()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(watch, root, hints, observer=_Quiet(), stop=anyio.Event()))
-        known = await to_thread.run_sync(_stamps, root)
-        await _again(list(map(str, paths)), own)
+        before = await to_thread.run_sync(_stamps, root)
+        await _run_in_process(list(map(str, paths)), pytest_arguments)
         while True:
             await hints.wait()
-            # What was saved during a run is told of as "somewhere", so the files say it themselves.
+            # A hint about a save during a run names no file, so their stamps are compared.
             stamps = await to_thread.run_sync(_stamps, root)
-            saved = [one for one, stamp in stamps.items() if known.get(one) != stamp]
-            known = stamps
-            if again := await to_thread.run_sync(touched, root, saved):
-                await _again(again, own)
+            saved = [one for one, stamp in stamps.items() if before.get(one) != stamp]
+            before = stamps
+            if affected := await to_thread.run_sync(affected_files, root, saved):
+                await _run_in_process(affected, pytest_arguments)
 
 
 def _stamps(root: Path) -> dict[str, Stamp]:
-    """What tells a save of each file that a test may depend on."""
     stamps: dict[str, Stamp] = {}
     for file in sorted(root.rglob("*")):
         with suppress(OSError):
-            if file.name.endswith(_SAVED):
+            if file.name.endswith(_WATCHED):
                 stamps[str(file.relative_to(root))] = Stamp.of(file.stat())
     return stamps
 
 
-_SAVED = (YAML, ".csv", WIDGET_SUFFIX, JSX_SUFFIX, WIDGET_SUFFIX + SUFFIX, JSX_SUFFIX + SUFFIX)
-
-
-async def _again(paths: Sequence[str], own: Sequence[str]) -> None:
-    # A process of its own, which begins with what is on the disk.
-    command = [sys.executable, "-m", "pytest", *paths, *_FLAGS, *own]
+async def _run_in_process(paths: Sequence[str], pytest_arguments: Sequence[str]) -> None:
+    # A process of its own, because this one has imported and read what was on the disk before.
+    command = [sys.executable, "-m", "pytest", *paths, *_FLAGS, *pytest_arguments]
     await to_thread.run_sync(partial(subprocess.run, command, check=False))
 
 
-def touched(root: Path, saved: Iterable[str]) -> list[str]:
-    """The widgets and test files in `root` that a save of these touches."""
-    again: dict[str, None] = {}
+def affected_files(root: Path, saved: Iterable[str]) -> list[str]:
+    """Return the widgets and test files in `root` that a save of these files affects."""
+    affected: dict[str, None] = {}
     for one in saved:
         file = root / one.removesuffix(SUFFIX)
-        if file.name.endswith(YAML):
-            again[str(file)] = None
+        if file.name.endswith(TESTS_SUFFIX):
+            affected[str(file)] = None
         elif file.suffix == ".csv" and (file.parent / CASES).is_file():
-            again[str(file.parent / CASES)] = None
+            affected[str(file.parent / CASES)] = None
         elif file.name.endswith((WIDGET_SUFFIX, JSX_SUFFIX)):
-            again[str(file)] = None
-            for suite in sorted(root.rglob(f"*{YAML}")):
-                try:
-                    is_about = read_suite(suite).widget == slug(stem(file.name))
-                except WidgetError:  # it says what is wrong with it when it is run
-                    is_about = True
-                if is_about:
-                    again[str(suite)] = None
-    return [one for one in again if Path(one).is_file()]
+            affected[str(file)] = None
+            for path in sorted(root.rglob(f"*{TESTS_SUFFIX}")):
+                suite = read_suite(path)
+                # A file with faults is run as well, to report them.
+                if suite.faults or suite.widget == slug(stem(file.name)):
+                    affected[str(path)] = None
+    return [one for one in affected if Path(one).is_file()]
 
 
 class _Quiet:
-    """Nobody is told how the watching goes."""
+    """Ignores how the watching goes."""
 
     def watching(self, mode: Mode) -> None:
         """See `Observer`."""

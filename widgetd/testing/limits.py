@@ -17,6 +17,7 @@ class FileLimits:
         steps: Steps of one case, those of the modules it uses included.
         file_steps: Steps of all cases of one file.
         module_depth: Modules that use modules.
+        faults: Faults that are reported of one file.
     """
 
     bytes: int = 1024 * 1024
@@ -25,6 +26,7 @@ class FileLimits:
     steps: int = 1_000
     file_steps: int = 100_000
     module_depth: int = 16
+    faults: int = 100
 
 
 LIMITS: Final = FileLimits()

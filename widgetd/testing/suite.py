@@ -1,7 +1,8 @@
-"""What a file of tests says, and the cases that come of it.
+"""A suite of tests as it is written, and the cases that come of it.
 
-Everything that names something is looked up here, before anything runs: keywords, their
-arguments, variables, targets, modules. A file that gets through fails only for what a widget does.
+Everything that has a name is looked up here, before anything runs: keywords, their arguments,
+variables, targets, modules, widgets and their states. A file that gets through fails only because
+of what a widget does. All faults of a file are collected, so that one run shows them all.
 """
 
 from __future__ import annotations
@@ -11,272 +12,317 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from widgetd.browser.keywords import Keyword, keyword
-from widgetd.browser.stage import shown_in, widget_of
+from widgetd.browser.keywords import Keyword, find_keyword
+from widgetd.browser.stage import find_widget, load_state
 from widgetd.catalog.snapshot import Snapshot
 from widgetd.errors import CallError, Finding, WidgetError
 from widgetd.testing.limits import LIMITS
 from widgetd.text_search import compile_pattern, did_you_mean
 
-_NOT_OF_A_NAME = compile_pattern(r"[^\w.-]+")
+_NON_FILE_NAME = compile_pattern(r"[^\w.-]+")
 _VARIABLE = compile_pattern(r"\$(\$)?\{([^{}]*+)\}")
 
 
-class Place(NamedTuple):
-    """Where something stands in a file, from 1."""
+class Location(NamedTuple):
+    """A place in a file; lines and columns count from 1."""
 
     file: str
     line: int
     column: int
 
 
-def wrong(place: Place, code: str, problem: str, advice: str) -> WidgetError:
-    """A file cannot be run, and where, why and what would be right."""
-    file, line, column = place
+def suite_error(location: Location, code: str, problem: str, advice: str) -> WidgetError:
+    """Return the error of a file that cannot be run."""
+    file, line, column = location
     return WidgetError(
         Finding(code=code, problem=problem, advice=advice, path=file, line=line, column=column)
     )
 
 
-def sentence(error: WidgetError) -> str:
-    """`error` as compilers say it: file:line:column, so that editors lead there."""
-    one = error.finding
+def format_fault(one: Finding) -> str:
+    """Return a fault as compilers print one, `file:line:column: …`, because editors follow that."""
     return f"{one.path}:{one.line}:{one.column}: {one.problem}; {one.advice} [{one.code}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenStep:
     """A step as it is written.
 
     Attributes:
-        does: A keyword, or a module with `use`.
-        given: Its arguments, with variables in them.
-        when: Variables and the value, or values, with which the step is done.
+        name: A keyword, or with `is_use` a module.
+        arguments: With variables in them.
+        when: The values of variables, or lists of values, with which the step is done.
     """
 
-    does: str
-    given: Any = None
+    name: str
+    arguments: Any = None
     is_use: bool = False
     when: Mapping[str, Any] = field(default_factory=dict)
-    place: Place = field(compare=False)
+    location: Location = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """Steps with a name, for several tests; whoever uses it gives its parameters values."""
+    """Steps with a name, which tests use and give parameters."""
 
     parameters: tuple[str, ...] = ()
-    steps: tuple[Written, ...]
+    steps: tuple[WrittenStep, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
-    """One test as it is written; `rows` are the variables of each time that it runs."""
+    """A test as it is written; it runs once for each of `rows`, which are its variables."""
 
     name: str
     tags: tuple[str, ...] = ()
     rows: tuple[Mapping[str, Any], ...] = ({},)
-    steps: tuple[Written, ...]
-    place: Place = field(compare=False)
+    steps: tuple[WrittenStep, ...]
+    location: Location = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """All that one file, or one folder of CSV files, says."""
+    """One test file, or one folder of CSV files.
+
+    Attributes:
+        widget: Tool of the widget that is meant where a step names none.
+        widget_location: Its place in the file.
+        faults: What could not be read.
+    """
 
     widget: str = ""
+    widget_location: Location | None = field(default=None, compare=False)
     variables: Mapping[str, Any] = field(default_factory=dict)
     targets: Mapping[str, Any] = field(default_factory=dict)
     modules: Mapping[str, Module] = field(default_factory=dict)
-    tests: tuple[Test, ...]
+    tests: tuple[Test, ...] = ()
+    faults: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A step that is ready to be done."""
+    """A step that can be done."""
 
     keyword: Keyword
     arguments: Mapping[str, Any]
-    place: Place
+    location: Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One test with one row of variables.
+    """A test with one row of variables.
 
     Attributes:
         name: Of the test, with the row in brackets where there are several.
-        picture: Begins the names of its pictures.
-        widget: The one that is meant where a step names none.
+        baseline: Prefix of the names of its baselines.
+        widget: Tool of the widget that is meant where a step names none.
     """
 
     name: str
-    picture: str
+    baseline: str
     tags: tuple[str, ...]
     widget: str
     steps: tuple[Step, ...]
-    place: Place
+    location: Location
 
 
-def cases(suite: Suite) -> Iterator[Case]:
-    """The cases of `suite`, each ready to be run.
+def resolve_cases(suite: Suite, snapshot: Snapshot) -> tuple[list[Case], list[Finding]]:
+    """Return the cases of `suite`, each ready to run, and everything that keeps it from running.
 
-    Raises:
-        WidgetError: A name is unknown (W4101, W4402), arguments do not fit (W4102), or two cases
-            would have the same name, and so the same pictures (W4401).
+    Args:
+        suite: As it was read.
+        snapshot: The widgets under test.
+
+    Returns:
+        The cases, and the faults: what could not be read (W4401), a name that is unknown (W2001,
+        W4101, W4402), arguments that do not fit (W4102), a test without steps or with the name of
+        another (W4401). Where there are faults the cases are incomplete.
     """
-    had, left = dict[str, Place](), LIMITS.file_steps
-    for test in suite.tests:
-        for row in test.rows:
-            known = {**suite.targets, **suite.variables, **row}
-            name = test.name
-            if len(test.rows) > 1:
-                name += f"[{'-'.join(f'{value!s:.60}' for value in row.values())}]"
-            picture = _NOT_OF_A_NAME.sub("-", name).strip("-").lower()
-            if picture in had:
-                problem = f"'{name:.60}' has the name of the test in line {had[picture].line}"
-                raise wrong(test.place, "W4401", problem, "call it otherwise, for its pictures")
-            had[picture] = test.place
-            if len(had) > LIMITS.cases:
-                problem = f"the file has more than {LIMITS.cases:,} tests, rows counted"
-                raise wrong(test.place, "W4401", problem, "make several files of it")
-            granted = min(LIMITS.steps, left)
-            budget = _Budget(granted)
-            steps = tuple(_steps(suite, test.steps, known, budget))
-            left -= granted - budget.left
-            yield Case(
-                name=name,
-                picture=picture,
-                tags=test.tags,
-                widget=str(filled(suite.widget, known, test.place)),
-                steps=steps,
-                place=test.place,
+    resolver = _Resolver(suite, snapshot)
+    if suite.widget and "${" not in suite.widget:
+        resolver.require_widget(suite.widget, suite.widget_location)
+    return list(resolver.cases()), list(dict.fromkeys(resolver.faults))
+
+
+class _Resolver:
+    def __init__(self, suite: Suite, snapshot: Snapshot) -> None:
+        self.faults = list(suite.faults)
+        self._suite = suite
+        self._snapshot = snapshot
+        self._file_steps = LIMITS.file_steps
+        self._case_steps = 0
+
+    def cases(self) -> Iterator[Case]:
+        names = dict[str, Location]()
+        for test in self._suite.tests:
+            for row in test.rows:
+                try:
+                    yield self._case(test, row, names)
+                except WidgetError as error:
+                    self.faults.append(error.finding)
+                if len(names) > LIMITS.cases or len(self.faults) >= LIMITS.faults:
+                    return
+
+    def _case(self, test: Test, row: Mapping[str, Any], names: dict[str, Location]) -> Case:
+        variables = {**self._suite.targets, **self._suite.variables, **row}
+        name = test.name
+        if len(test.rows) > 1:
+            name += f"[{'-'.join(f'{value!s:.60}' for value in row.values())}]"
+        baseline = _NON_FILE_NAME.sub("-", name).strip("-").lower()
+        if baseline in names:
+            problem = f"'{name:.60}' has the name of the test in line {names[baseline].line}"
+            advice = "give it another, for its pictures are named after it"
+            raise suite_error(test.location, "W4401", problem, advice)
+        names[baseline] = test.location
+        if len(names) > LIMITS.cases:
+            problem = f"the file has more than {LIMITS.cases:,} tests, rows counted"
+            raise suite_error(test.location, "W4401", problem, "split it into several files")
+        self._case_steps, known_faults = LIMITS.steps, len(self.faults)
+        widget = str(fill_in(self._suite.widget, variables, test.location))
+        if widget != self._suite.widget:
+            self.require_widget(widget, self._suite.widget_location)
+        steps = tuple(self._steps(test.steps, variables))
+        if not steps and len(self.faults) == known_faults and not self._suite.faults:
+            problem = "no step of the test is done" if test.steps else "the test has no steps"
+            raise suite_error(test.location, "W4401", problem, "write what it does and expects")
+        self._check_shown(widget, steps)
+        return Case(
+            name=name,
+            baseline=baseline,
+            tags=test.tags,
+            widget=widget,
+            steps=steps,
+            location=test.location,
+        )
+
+    def _steps(
+        self, steps: tuple[WrittenStep, ...], variables: Mapping[str, Any], depth: int = 0
+    ) -> Iterator[Step]:
+        for step in steps:
+            # Also of a step that comes to nothing: modules that use modules multiply.
+            self._spend_step(step.location)
+            try:
+                if not _is_due(step, variables):
+                    continue
+                if not step.is_use:
+                    yield _step(step, variables)
+                    continue
+                module = self._suite.modules.get(step.name)
+                if module is None:
+                    raise _unknown(step.location, "module", step.name, self._suite.modules)
+                if depth == LIMITS.module_depth:
+                    problem = f"modules use each other more than {LIMITS.module_depth} deep"
+                    raise suite_error(step.location, "W4402", problem, "let none use itself")
+                given = fill_in(step.arguments or {}, variables, step.location)
+                inner = {**variables, **_parameters(step, module, given)}
+            except WidgetError as error:
+                self.faults.append(error.finding)
+                continue
+            yield from self._steps(module.steps, inner, depth + 1)
+
+    def _spend_step(self, location: Location) -> None:
+        self._case_steps -= 1
+        self._file_steps -= 1
+        if min(self._case_steps, self._file_steps) < 0:
+            problem = (
+                f"a test may have {LIMITS.steps:,} steps, and all of a file "
+                f"{LIMITS.file_steps:,}, those of modules included"
             )
+            advice = "use fewer modules, or split the file into several"
+            raise suite_error(location, "W4401", problem, advice)
 
+    def _check_shown(self, widget: str, steps: tuple[Step, ...]) -> None:
+        """Note each widget that is to be shown and does not exist, or lacks the state."""
+        subject = widget
+        for step in steps:
+            given = step.arguments
+            if step.keyword.slug != "show_widget" or given.get("render_id"):
+                continue
+            subject = given.get("widget") or subject
+            state = None if given.get("arguments") else given.get("state", "")
+            self.require_widget(subject, step.location, state)
 
-@dataclass(slots=True)
-class _Budget:
-    """The steps that one case may still have."""
-
-    left: int
-
-    def spend(self, place: Place) -> None:
-        self.left -= 1
-        if self.left < 0:
-            problem = f"a test may have {LIMITS.steps:,} steps, and all of a file"
-            problem = f"{problem} {LIMITS.file_steps:,}, those of modules included"
-            raise wrong(place, "W4401", problem, "use fewer modules, or make several files of it")
-
-
-def _steps(
-    suite: Suite,
-    steps: tuple[Written, ...],
-    known: Mapping[str, Any],
-    budget: _Budget,
-    depth: int = 0,
-) -> Iterator[Step]:
-    for step in steps:
-        # Also of a step that comes to nothing: modules that use modules multiply.
-        budget.spend(step.place)
-        if not _is_due(step, known):
-            continue
-        if step.is_use:
-            module = suite.modules.get(step.does)
-            if module is None:
-                raise _unknown(step.place, "module", step.does, suite.modules)
-            if depth == LIMITS.module_depth:
-                problem = f"modules use each other more than {LIMITS.module_depth} deep"
-                raise wrong(step.place, "W4402", problem, "let none use itself")
-            given = filled(step.given or {}, known, step.place)
-            inner = {**known, **_bound(step, module, given)}
-            yield from _steps(suite, module.steps, inner, budget, depth + 1)
-            continue
+    def require_widget(
+        self, name: str, location: Location | None, state: str | None = None
+    ) -> None:
         try:
-            row = keyword(step.does)
-            arguments = row.arguments(filled(step.given, known, step.place))
+            widget = find_widget(self._snapshot, name)
+            if state is not None:
+                load_state(widget, state)
         except CallError as error:
             problem, _, advice = error.message.partition("; ")
-            advice = advice or "`widgetd guide testing` says what each takes"
-            raise wrong(step.place, error.code, problem, advice) from None
-        yield Step(keyword=row, arguments=arguments, place=step.place)
-
-
-def demand_shown(case: Case, snapshot: Snapshot) -> None:
-    """Return if each widget that `case` shows is there, and has the state that it is shown in.
-
-    Raises:
-        WidgetError: One is not (W2001), or has not (W4402).
-    """
-    subject = case.widget
-    for step in case.steps:
-        given = step.arguments
-        if step.keyword.slug != "show_widget" or given.get("render_id"):
-            continue
-        subject = given.get("widget") or subject
-        try:
-            widget = widget_of(snapshot, subject)
-            if not given.get("arguments"):
-                shown_in(widget, given.get("state", ""))
-        except CallError as error:
-            problem, _, advice = error.message.partition("; ")
-            if snapshot.faults and error.code == "W2001":
+            if self._snapshot.faults and error.code == "W2001":
                 advice = "`widgetd check` says why files are refused"
-            raise wrong(step.place, error.code, problem, advice) from None
+            found = suite_error(location or Location("", 1, 1), error.code, problem, advice)
+            self.faults.append(found.finding)
 
 
-def _is_due(step: Written, known: Mapping[str, Any]) -> bool:
+def _step(step: WrittenStep, variables: Mapping[str, Any]) -> Step:
+    try:
+        keyword = find_keyword(step.name)
+        arguments = keyword.parse(fill_in(step.arguments, variables, step.location))
+    except CallError as error:
+        problem, _, advice = error.message.partition("; ")
+        advice = advice or "`widgetd guide testing` says what each keyword takes"
+        raise suite_error(step.location, error.code, problem, advice) from None
+    return Step(keyword=keyword, arguments=arguments, location=step.location)
+
+
+def _is_due(step: WrittenStep, variables: Mapping[str, Any]) -> bool:
     for name, value in step.when.items():
-        if name not in known:
-            raise _unknown(step.place, "variable", name, known)
-        if known[name] not in (value if isinstance(value, list) else [value]):
+        if name not in variables:
+            raise _unknown(step.location, "variable", name, variables)
+        if variables[name] not in (value if isinstance(value, list) else [value]):
             return False
     return True
 
 
-def _bound(step: Written, module: Module, given: Any) -> Mapping[str, Any]:
+def _parameters(step: WrittenStep, module: Module, given: Any) -> Mapping[str, Any]:
+    """Return the values of a module's parameters; one value alone is that of the first."""
     if not isinstance(given, Mapping):
         given = dict(zip(module.parameters, [given], strict=False))
     for name in given:
         if name not in module.parameters:
-            raise _unknown(step.place, f"parameter of '{step.does}'", name, module.parameters)
+            what = f"parameter of '{step.name}'"
+            raise _unknown(step.location, what, name, module.parameters)
     for name in module.parameters:
         if name not in given:
-            problem = f"the module '{step.does}' needs '{name}'"
-            raise wrong(step.place, "W4402", problem, "give it a value")
+            problem = f"the module '{step.name}' needs '{name}'"
+            raise suite_error(step.location, "W4402", problem, "give it a value")
     return dict(given)
 
 
-def filled(value: Any, known: Mapping[str, Any], place: Place) -> Any:
-    """`value` with variables in their places; a text that is one alone becomes its value.
+def fill_in(value: Any, variables: Mapping[str, Any], location: Location) -> Any:
+    """Return `value` with its variables replaced; a text that is one variable becomes its value.
 
     Raises:
         WidgetError: A variable is unknown (W4402).
     """
     if isinstance(value, Mapping):
-        return {key: filled(one, known, place) for key, one in value.items()}
+        return {key: fill_in(one, variables, location) for key, one in value.items()}
     if isinstance(value, list):
-        return [filled(one, known, place) for one in value]
+        return [fill_in(one, variables, location) for one in value]
     if not isinstance(value, str):
         return value
 
     def look_up(name: str) -> Any:
-        if name not in known:
-            raise _unknown(place, "variable", name, known)
-        return known[name]
+        if name not in variables:
+            raise _unknown(location, "variable", name, variables)
+        return variables[name]
 
-    alone = _VARIABLE.fullmatch(value)
-    if alone and not alone[1]:
-        return look_up(alone[2].strip())
+    whole = _VARIABLE.fullmatch(value)
+    if whole and not whole[1]:
+        return look_up(whole[2].strip())
     # "$${" is how "${" is written.
     return _VARIABLE.sub(lambda one: one[0][1:] if one[1] else str(look_up(one[2].strip())), value)
 
 
-def _unknown(place: Place, what: str, name: str, known: Any) -> WidgetError:
+def _unknown(location: Location, what: str, name: str, known: Any) -> WidgetError:
     advice = did_you_mean(name, known, f"there is {', '.join(known) or 'none'}")
-    return wrong(place, "W4402", f"there is no {what} '{name:.60}'", advice)
+    return suite_error(location, "W4402", f"there is no {what} '{name:.60}'", advice)
 
 
-def display(file: Path) -> str:
-    """The file as it is called from here."""
+def display_path(file: Path) -> str:
+    """Return a path relative to the working directory, where the file lies in it."""
     here = Path.cwd()
     return str(file.relative_to(here) if file.is_relative_to(here) else file)

@@ -1,4 +1,4 @@
-"""The widgets that are tested, served to nobody: the daemon's loader, server and store, no port."""
+"""A server of the widgets under test, with the daemon's loader and store and without a port."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from widgetd.store.factory import local_store
 
 
 def server_over(folder: Path, settings: Settings | None = None) -> Server:
-    """A server of the widgets of `folder` as they are now."""
+    """Build a server of the widgets of `folder` as they are now."""
     settings = settings or Settings()
     load = Loader(admit, strict=settings.strict).load
     snapshot = build_catalog(settings, folder, load, quiet_ms=0).scan()

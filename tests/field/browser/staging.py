@@ -11,7 +11,7 @@ from typing import Any
 from tests.serving import widget_file
 from widgetd.access.principal import Caller
 from widgetd.browser.chromium import Chromium
-from widgetd.browser.keywords import keyword
+from widgetd.browser.keywords import find_keyword
 from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
 from widgetd.mcp.server import Server
@@ -90,8 +90,8 @@ async def staged(chromium: Chromium, server: Server, **options: Any) -> AsyncIte
 
 async def do(stage: Stage, name: str, timeout_s: float = STEP_S, /, **arguments: Any) -> Any:
     """One step, as a session does it."""
-    row = keyword(name)
-    return await perform(stage, row, row.arguments(arguments), timeout_s=timeout_s)
+    row = find_keyword(name)
+    return await perform(stage, row, row.parse(arguments), timeout_s=timeout_s)
 
 
 def controls_server(folder: Path) -> Server:

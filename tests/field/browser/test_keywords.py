@@ -12,7 +12,7 @@ from tests.field.browser.staging import controls_server, do, staged
 from tests.field.web.browsing import needs_browser
 from widgetd.browser.baselines import Baselines
 from widgetd.browser.chromium import Chromium
-from widgetd.browser.keywords import KEYWORDS, keyword, table
+from widgetd.browser.keywords import KEYWORDS, build_table, find_keyword
 from widgetd.browser.stage import Stage
 from widgetd.errors import CallError, ConfigError
 
@@ -184,7 +184,7 @@ async def play(stage: Stage, steps: Steps, timeout_s: float = 10) -> Any:
     answer = None
     for name, arguments in steps:
         if name == "complain":
-            await stage.inner.evaluate("console.error('It is broken')")
+            await stage.inner_frame.evaluate("console.error('It is broken')")
         else:
             answer = await do(stage, name, timeout_s, **arguments)
     return answer
@@ -302,14 +302,14 @@ def test_a_keywords_schema_is_one_that_every_host_takes(slug: str) -> None:
     assert schema["additionalProperties"] is False
     required = {one.name for one in KEYWORDS[slug].parameters if one.default is one.empty}
     assert set(schema.get("required", ())) == required
-    assert KEYWORDS[slug].says.endswith(".")
+    assert KEYWORDS[slug].summary.endswith(".")
 
 
 def test_two_keywords_of_one_name_are_refused() -> None:
     press = KEYWORDS["press"].function
 
     with pytest.raises(ConfigError, match="two keywords are called 'press'"):
-        table([("act", [press]), ("more", [press])])
+        build_table([("act", [press]), ("more", [press])])
 
 
 @pytest.mark.parametrize(
@@ -322,10 +322,10 @@ def test_two_keywords_of_one_name_are_refused() -> None:
 )
 def test_a_keyword_is_found_by_its_name(name: str, problem: str | None) -> None:
     if problem is None:
-        assert keyword(name).slug in {"expect_text", "pick_date"}
+        assert find_keyword(name).slug in {"expect_text", "pick_date"}
         return
     with pytest.raises(CallError) as raised:
-        keyword(name)
+        find_keyword(name)
     assert (raised.value.code, str(raised.value)) == ("W4101", problem)
 
 
@@ -358,6 +358,6 @@ def test_arguments_that_do_not_fit_are_refused_in_a_sentence(
     name: str, given: object, problem: str
 ) -> None:
     with pytest.raises(CallError) as raised:
-        keyword(name).arguments(given)
+        find_keyword(name).parse(given)
 
     assert (raised.value.code, str(raised.value)) == ("W4102", problem)

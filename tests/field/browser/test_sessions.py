@@ -17,7 +17,7 @@ from tests.serving import Connection, connected, serving
 from tests.system.upstreams.servers import until
 from widgetd.access.principal import Caller, Principal
 from widgetd.browser.chromium import Chromium
-from widgetd.browser.keywords import keyword
+from widgetd.browser.keywords import find_keyword
 from widgetd.browser.limits import BrowserLimits
 from widgetd.browser.sessions import Sessions
 from widgetd.browser.stage import Stage
@@ -41,14 +41,14 @@ def caller_of(sessions: Sessions, name: str = "") -> Caller:
 
 
 async def started(sessions: Sessions, name: str = "", **options: Any) -> Any:
-    show = keyword("Show Widget")
-    first = show.arguments({"widget": "controls", "arguments": {"who": "Ada"}})
+    show = find_keyword("Show Widget")
+    first = show.parse({"widget": "controls", "arguments": {"who": "Ada"}})
     options = {"theme": "light", "width": 400, "locale": "en-US", **options}
     return await sessions.start(caller_of(sessions, name), (show, first), **options)
 
 
 def steps(*given: tuple[str, Any]) -> list[Any]:
-    return [(keyword(name), keyword(name).arguments(one)) for name, one in given]
+    return [(find_keyword(name), find_keyword(name).parse(one)) for name, one in given]
 
 
 async def call(client: Connection, name: str, **arguments: Any) -> Any:
@@ -141,7 +141,7 @@ async def test_somebody_elses_session_does_not_exist(tmp_path: Path) -> None:
                 sessions.get(session.id, "bo")
 
             assert raised.value.code == "W4001"
-            assert sessions.of("bo") == ()
+            assert sessions.owned_by("bo") == ()
             assert sessions.get(session.id, "ada") is session
 
 
@@ -168,10 +168,10 @@ async def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
             session = await started(sessions)
             now[0] = 9
             await sessions.expire()
-            assert sessions.of("") == (session,)
+            assert sessions.owned_by("") == (session,)
             now[0] = 10
             await sessions.expire()
-            assert sessions.of("") == ()
+            assert sessions.owned_by("") == ()
             assert (await sessions.chromium.browser()).contexts == []
 
 
@@ -195,8 +195,8 @@ async def test_a_page_is_kept_ready_for_the_next_session_and_is_as_that_one_want
             assert first.stage.context is not ready
             assert abroad.stage.context is not ready
             assert second.stage.context is ready
-            assert await second.stage.inner.evaluate(looks) == [600, True]
-            assert [session.id for session in sessions.of("bo")] == [abroad.id, second.id]
+            assert await second.stage.inner_frame.evaluate(looks) == [600, True]
+            assert [session.id for session in sessions.owned_by("bo")] == [abroad.id, second.id]
             await until(lambda: bool(running.spare), seconds=60)
             assert ready not in running.spare
             tasks.cancel_scope.cancel()
@@ -249,7 +249,7 @@ async def test_a_page_that_does_not_answer_is_closed_and_its_session_ended(
         async with sessions_over(tmp_path, limits=limits) as sessions:
             busy = await started(sessions)
             other = await started(sessions)
-            await busy.stage.inner.evaluate(BUSY)
+            await busy.stage.inner_frame.evaluate(BUSY)
             code = ""
             if reading == "a step":
                 (row,) = await sessions.do(busy, steps(("Read Text", "action=track")), 0)
@@ -290,7 +290,7 @@ async def test_a_browser_or_driver_that_is_killed_is_said_and_the_next_start_wor
 async def test_a_start_that_fails_leaves_nothing_open(tmp_path: Path) -> None:
     with anyio.fail_after(100):
         async with sessions_over(tmp_path) as sessions:
-            show = keyword("Show Widget")
+            show = find_keyword("Show Widget")
             for _ in range(3):
                 with pytest.raises(CallError):
                     await sessions.start(

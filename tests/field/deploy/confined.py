@@ -17,7 +17,7 @@ import anyio
 
 from widgetd.browser.camera import Camera
 from widgetd.browser.chromium import NICENESS, Chromium
-from widgetd.browser.picture import Shot
+from widgetd.browser.picture import Screenshot
 
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
 EQUAL = 4
@@ -59,7 +59,7 @@ async def take() -> None:
     tree = {"type": "Card", "children": [{"type": "Title", "value": "Confined"}]}
     try:
         with anyio.fail_after(90):
-            picture = await Camera(chromium).take(Shot(tree=tree, title="Confined"))
+            picture = await Camera(chromium).take(Screenshot(tree=tree, title="Confined"))
     finally:
         await chromium.close()
     sys.stdout.write(f"{picture.width} x {picture.height}\n")

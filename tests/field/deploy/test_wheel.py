@@ -23,7 +23,7 @@ from tests.field.deploy.documents import ROOT
 from tests.process import daemon_process
 from tests.serving import connected
 from tests.system.web.asking import ask
-from widgetd.browser.chromium import chromium
+from widgetd.browser.chromium import find_chromium
 
 UV = shutil.which("uv")
 PATIENCE_S = 60
@@ -135,6 +135,6 @@ async def test_the_wheel_alone_serves_answers_and_takes_pictures(
     assert "<script" in page.contents[0].text
     assert "success_notice" in gallery
 
-    if chromium() is not None:
+    if find_chromium() is not None:
         await said(widgetd, "shot", "success_notice", "--output", "seen.png")
         assert (empty / "seen.png").read_bytes().startswith(b"\x89PNG")

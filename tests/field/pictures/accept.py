@@ -8,7 +8,7 @@ import anyio
 
 from tests.field.pictures.album import THEMES, place, places, shots
 from tests.field.pictures.eye import Eye, eye
-from widgetd.browser.camera import camera
+from widgetd.browser.camera import open_camera
 
 
 async def accept() -> int:
@@ -17,7 +17,7 @@ async def accept() -> int:
     for path in places() - wanted.keys():
         path.unlink()
         sys.stdout.write(f"removed  {path.name}\n")
-    async with camera() as taking, eye() as looking:
+    async with open_camera() as taking, eye() as looking:
         for path, shot in wanted.items():
             await _accept(looking, anyio.Path(path), (await taking.take(shot)).content)
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from widgetd.browser.chromium import Theme
-from widgetd.browser.picture import Shot
+from widgetd.browser.picture import Screenshot
 from widgetd.catalog.loader import discover_widgets
 from widgetd.files.folder import bundled_folder
 from widgetd.widget.states import SAMPLE, shown
@@ -17,10 +17,10 @@ _FOLDER = Path(__file__).parent / "album"
 _WIDTH = 400
 
 
-def shots(theme: Theme) -> Mapping[str, Shot]:
+def shots(theme: Theme) -> Mapping[str, Screenshot]:
     """What to take, by the name of the widget's tool."""
     return {
-        widget.tool: Shot(
+        widget.tool: Screenshot(
             tree=shown(widget, SAMPLE).tree(widget),
             title=widget.definition.title,
             theme=theme,

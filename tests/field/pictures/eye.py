@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.field.pictures.png import png
 from tests.field.web.browsing import browsing
-from widgetd.browser.picture import difference_in, script
+from widgetd.browser.picture import describe_difference_on, diff_script
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -28,7 +28,7 @@ class Eye:
 
     async def difference(self, before: bytes, after: bytes) -> str:
         """What is different in `after`, in a few words; empty where a person would see nothing."""
-        return await difference_in(self._page, before, after)
+        return await describe_difference_on(self._page, before, after)
 
     async def reduced(self, picture: bytes) -> bytes:
         """The same picture, for a person, in few enough colours to be small."""
@@ -47,6 +47,6 @@ class Eye:
 async def eye() -> AsyncIterator[Eye]:
     """An eye with a browser of its own."""
     async with browsing() as page:
-        await page.add_script_tag(content=script())
+        await page.add_script_tag(content=diff_script())
         await page.add_script_tag(path=Path(__file__).with_suffix(".js"))
         yield Eye(page)

@@ -17,7 +17,7 @@ from tests.field.web.browsing import needs_browser
 from widgetd.browser.camera import Camera
 from widgetd.browser.chromium import Chromium
 from widgetd.browser.limits import LIMITS, BrowserLimits
-from widgetd.browser.picture import Picture, Shot
+from widgetd.browser.picture import Picture, Screenshot
 from widgetd.browser.targets import read_target
 from widgetd.errors import CallError
 
@@ -36,9 +36,9 @@ pytestmark = needs_browser
 CHILDREN = TREE["children"][:1]
 
 
-def shot(*children: dict[str, Any], root: str = "Card", **how: Any) -> Shot:
+def shot(*children: dict[str, Any], root: str = "Card", **how: Any) -> Screenshot:
     tree = {"type": root, "children": list(children) or CHILDREN}
-    return Shot(tree={**tree, **how.pop("tree", {})}, title="Boats", **{"scale": 1, **how})
+    return Screenshot(tree={**tree, **how.pop("tree", {})}, title="Boats", **{"scale": 1, **how})
 
 
 def size(png: bytes) -> tuple[int, int]:
@@ -91,9 +91,9 @@ async def test_the_same_input_gives_the_same_bytes_whatever_was_drawn_before(
     form = {"type": "Input", "name": "who", "defaultValue": "Ada"}
     with anyio.fail_after(60):
         one, other = Camera(chromium), Camera(chromium)
-        first = await one.take(Shot(tree=TREE, title="Boats"))
+        first = await one.take(Screenshot(tree=TREE, title="Boats"))
         await other.take(shot(form, theme="dark", scale=2, locale="ar"))
-        again = await other.take(Shot(tree=TREE, title="Boats"))
+        again = await other.take(Screenshot(tree=TREE, title="Boats"))
         await one.close()
         await other.close()
 
@@ -102,9 +102,11 @@ async def test_the_same_input_gives_the_same_bytes_whatever_was_drawn_before(
 
 async def test_a_picture_is_as_wide_as_it_is_asked_to_be(camera: Camera) -> None:
     with anyio.fail_after(60):
-        narrow = await camera.take(Shot(tree=TREE, title="Boats", width=320, scale=1))
-        sharp = await camera.take(Shot(tree=TREE, title="Boats", width=320, scale=2))
-        dark = await camera.take(Shot(tree=TREE, title="Boats", width=320, scale=1, theme="dark"))
+        narrow = await camera.take(Screenshot(tree=TREE, title="Boats", width=320, scale=1))
+        sharp = await camera.take(Screenshot(tree=TREE, title="Boats", width=320, scale=2))
+        dark = await camera.take(
+            Screenshot(tree=TREE, title="Boats", width=320, scale=1, theme="dark")
+        )
 
     assert size(narrow.content) == (narrow.width, narrow.height)
     assert size(narrow.content)[0] == 320
@@ -150,7 +152,7 @@ async def test_letters_are_those_of_the_bundled_face_and_are_loaded_from_nowhere
 ) -> None:
     with anyio.fail_after(60):
         await camera.take(shot())
-        page = camera._easels[0].page
+        page = camera._pages[0].page
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         await camera.take(shot({"type": "Text", "value": "Ærø, Łódź, Київ, Ἀθῆναι"}))
@@ -206,7 +208,7 @@ async def test_a_picture_that_no_browser_could_draw_is_refused(camera: Camera) -
 
 async def test_a_caller_without_a_place_is_told_when_to_come_again(chromium: Chromium) -> None:
     taking = Camera(chromium, limits=BrowserLimits(pictures_at_once=1, draw_s=0.05))
-    await taking._places.acquire()
+    await taking._slots.acquire()
     with anyio.fail_after(60):
         with pytest.raises(CallError) as raised:
             await taking.take(shot())
@@ -226,7 +228,7 @@ async def test_the_picture_after_a_browser_or_its_driver_died_is_right(
         kill()
         with suppress(CallError):
             await taking.take(shot(theme="dark"))
-        taking._taken.clear()
+        taking._cache.clear()
         after = await taking.take(shot())
         await chromium.close()
 

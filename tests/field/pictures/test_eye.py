@@ -10,8 +10,8 @@ import pytest
 from tests.field.pictures.eye import Eye, eye
 from tests.field.pictures.png import png
 from tests.field.web.browsing import needs_browser
-from widgetd.browser.camera import camera
-from widgetd.browser.picture import Shot
+from widgetd.browser.camera import open_camera
+from widgetd.browser.picture import Screenshot
 
 pytestmark = needs_browser
 
@@ -55,11 +55,11 @@ async def test_what_moved_further_or_is_gone_is_another(looking: Eye) -> None:
     assert taller == "it is 160 x 88 pixels, and was 160 x 80"
 
 
-def card(**changes: Any) -> Shot:
+def card(**changes: Any) -> Screenshot:
     words = {"type": "Text", "value": "Early boats", "color": "secondary"}
     children = [words, {"type": "Icon", "name": "star"}, {"type": "Button", "label": "Join"}]
     tree = {"type": "Card", "children": children, **changes}
-    return Shot(tree=tree, title="Boats", width=320, scale=1.0)
+    return Screenshot(tree=tree, title="Boats", width=320, scale=1.0)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,10 @@ def card(**changes: Any) -> Shot:
     ],
     ids=["border", "padding", "words", "background"],
 )
-async def test_what_a_change_of_ours_does_to_a_widget_is_seen(looking: Eye, changed: Shot) -> None:
-    async with camera() as taking:
+async def test_what_a_change_of_ours_does_to_a_widget_is_seen(
+    looking: Eye, changed: Screenshot
+) -> None:
+    async with open_camera() as taking:
         first, other = await taking.take(card()), await taking.take(changed)
         before = await looking.reduced(first.content)
 

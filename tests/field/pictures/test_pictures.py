@@ -12,7 +12,7 @@ import pytest
 from tests.field.pictures.album import THEMES, place, places, shots
 from tests.field.pictures.eye import Eye, eye
 from tests.field.web.browsing import needs_browser
-from widgetd.browser.camera import camera
+from widgetd.browser.camera import open_camera
 from widgetd.browser.chromium import Theme
 from widgetd.browser.picture import Shot
 
@@ -56,7 +56,7 @@ async def test_bundled_widgets_look_like_their_committed_pictures(
     looking: Eye, theme: Theme, *, emoji: bool
 ) -> None:
     different = {}
-    async with camera() as taking:
+    async with open_camera() as taking:
         for tool, shot in shots(theme).items():
             if has_emoji(shot) is not emoji:
                 continue

@@ -13,7 +13,7 @@ from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
 from widgetd.browser.camera import take_picture
 from widgetd.browser.chromium import PROGRAM_VARIABLE
-from widgetd.browser.picture import Shot
+from widgetd.browser.picture import Screenshot
 from widgetd.cli import main
 
 TREE: dict[str, Any] = {
@@ -33,7 +33,7 @@ def size(png: bytes) -> tuple[int, int]:
 
 @needs_browser
 def test_the_same_input_gives_the_same_bytes() -> None:
-    shot = Shot(tree=TREE, title="Boats")
+    shot = Screenshot(tree=TREE, title="Boats")
 
     assert take_picture(shot) == take_picture(shot)
 

@@ -159,11 +159,13 @@ def test_a_save_during_a_run_is_run_afterwards(tmp_path: Path) -> None:
         ("notes.txt", []),
     ],
 )
-def test_a_save_touches_its_own_tests_alone(saved: str, again: list[str], tmp_path: Path) -> None:
-    from widgetd.testing.command import touched
+def test_a_save_affects_only_tests_of_its_own_widget(
+    saved: str, again: list[str], tmp_path: Path
+) -> None:
+    from widgetd.testing.command import affected_files
 
     for name in ("A", "B"):
         (tmp_path / f"{name}.widget").write_text(widget_file(name))
-    (tmp_path / "Other.test.yaml").write_text("widget: a\ntests: []\n")
+    (tmp_path / "Other.test.yaml").write_text("widget: a\ntests: [{name: a, steps: [Look]}]\n")
 
-    assert [Path(one).name for one in touched(tmp_path, [saved])] == again
+    assert [Path(one).name for one in affected_files(tmp_path, [saved])] == again

@@ -17,8 +17,8 @@ from tests.field.testing.conftest import Failed
 from tests.field.testing.running import BROWSER_S, widgetd_test
 from tests.field.web.browsing import needs_browser
 from tests.serving import widget_file
-from widgetd.browser.chromium import FLAGS, Chromium, chromium
-from widgetd.browser.picture import difference
+from widgetd.browser.chromium import FLAGS, Chromium, find_chromium
+from widgetd.browser.picture import describe_difference
 from widgetd.browser.stage import Stage
 from widgetd.files.folder import bundled_folder
 from widgetd.testing.widgets import server_over
@@ -43,7 +43,8 @@ def test_playwrights_viewer_shows_the_lines_of_a_test(failed: Failed) -> None:
             assert viewer.stdout is not None
             address = next(line for line in viewer.stdout if "http://" in line).split()[-1]
             browser = playwright.chromium.launch(
-                executable_path=chromium(), args=[*FLAGS, *(["--no-sandbox"] * (os.geteuid() == 0))]
+                executable_path=find_chromium(),
+                args=[*FLAGS, *(["--no-sandbox"] * (os.geteuid() == 0))],
             )
             page = browser.new_page()
             page.goto(address)
@@ -95,8 +96,8 @@ async def test_a_picture_is_what_a_person_sees(
 
             assert on_another_machine == drawn
             assert unhinted != drawn
-            assert await difference(here.context, drawn, unhinted) == ""
-            assert "differs by more than" in await difference(here.context, drawn, moved)
+            assert await describe_difference(here.context, drawn, unhinted) == ""
+            assert "differs by more than" in await describe_difference(here.context, drawn, moved)
 
 
 def write_letters(folder: Path, hinting: str) -> Path:

@@ -17,7 +17,7 @@ import pytest
 from anyio import to_thread
 
 from tests.serving import serving
-from widgetd.browser.chromium import FLAGS, chromium
+from widgetd.browser.chromium import FLAGS, find_chromium
 from widgetd.cli import main
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ PATIENCE_MS = 15_000
 IS_BUILT = os.environ.get("GALLERY") == "built"
 
 needs_browser = pytest.mark.skipif(
-    chromium() is None or find_spec("playwright") is None,
+    find_chromium() is None or find_spec("playwright") is None,
     reason="there is no Chromium here, or no Playwright to drive it",
 )
 
@@ -78,7 +78,8 @@ async def browsing(**context: Any) -> AsyncIterator[Page]:
     errors: list[str] = []
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=chromium(), args=[*FLAGS, *(["--no-sandbox"] * (os.geteuid() == 0))]
+            executable_path=find_chromium(),
+            args=[*FLAGS, *(["--no-sandbox"] * (os.geteuid() == 0))],
         )
         try:
             page = await (await browser.new_context(**context)).new_page()

@@ -21,7 +21,7 @@ from widgetd.browser.stage import Stage
 from widgetd.browser.steps import perform
 from widgetd.catalog.registry import Registry
 from widgetd.store.factory import local_store
-from widgetd.testing.suite import cases
+from widgetd.testing.suite import resolve_cases
 from widgetd.testing.widgets import server_over
 from widgetd.testing.yaml_file import read_suite
 from widgetd.web.gallery.live import events
@@ -176,7 +176,9 @@ async def test_what_was_done_in_the_gallery_is_copied_as_a_test_that_does_it_aga
         assert browser is not None
         for text in (sent, dropped):
             (folder / "Order.test.yaml").write_text(text)
-            (case,) = cases(read_suite(folder / "Order.test.yaml"))
+            suite = read_suite(folder / "Order.test.yaml")
+            (case,), faults = resolve_cases(suite, server.registry.current)
+            assert faults == []
             stage = await Stage.open(browser, server, caller)
             stage.subject = case.widget
             for step in case.steps:

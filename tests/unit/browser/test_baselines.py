@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from widgetd.browser.baselines import Baselines
-from widgetd.browser.keywords import keyword
+from widgetd.browser.keywords import find_keyword
 from widgetd.errors import CallError
 
 
@@ -50,6 +50,6 @@ def test_a_folder_of_baselines_that_leads_out_is_neither_read_nor_written(
 @pytest.mark.parametrize("name", ["/../../OUT", "a/b", "..\\b", "x" * 101])
 def test_a_name_of_a_picture_is_no_path(name: str) -> None:
     with pytest.raises(CallError) as raised:
-        keyword("Expect Picture").arguments({"name": name})
+        find_keyword("Expect Picture").parse({"name": name})
 
     assert raised.value.code == "W4102"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from widgetd.browser.keywords import keyword
+from widgetd.browser.keywords import find_keyword
 from widgetd.browser.targets import Part, read_target
 from widgetd.errors import CallError
 from widgetd.text_search import LinearPattern
@@ -38,14 +38,14 @@ from widgetd.text_search import LinearPattern
     ],
 )
 def test_a_target_is_read_as_it_is_meant(text: str, parts: list[Part]) -> None:
-    assert [list(rung) for rung in read_target(text).rungs] == [parts]
+    assert [list(rung) for rung in read_target(text).candidates] == [parts]
 
 
-def test_a_list_is_a_ladder() -> None:
+def test_a_list_is_a_list_of_candidates() -> None:
     ladder = read_target(["action=a", "text=b"])
 
     assert str(ladder) == "action=a | text=b"
-    assert [rung[0].engine for rung in ladder.rungs] == ["action", "text"]
+    assert [rung[0].engine for rung in ladder.candidates] == ["action", "text"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_targets_that_would_keep_a_page_busy_are_refused(target: list[str], prob
     with pytest.raises(ValueError, match=problem):
         read_target(target)
 
-    assert read_target(["text=A"] * 16).rungs
+    assert read_target(["text=A"] * 16).candidates
 
 
 ARIA = """- heading "a/b: /c" [level=2]
@@ -103,7 +103,7 @@ ARIA = """- heading "a/b: /c" [level=2]
 
 
 def test_an_aria_snapshot_is_taken_as_playwright_writes_it() -> None:
-    given = keyword("Expect Aria").arguments({"snapshot": ARIA})
+    given = find_keyword("Expect Aria").parse({"snapshot": ARIA})
 
     assert given["snapshot"] == ARIA
 
@@ -130,6 +130,6 @@ def test_an_aria_snapshot_is_taken_as_playwright_writes_it() -> None:
 )
 def test_an_aria_snapshot_brings_no_pattern_to_the_page(line: str) -> None:
     with pytest.raises(CallError) as caught:
-        keyword("Expect Aria").arguments({"snapshot": f"{ARIA}\n{line}"})
+        find_keyword("Expect Aria").parse({"snapshot": f"{ARIA}\n{line}"})
 
     assert "is more than a role with its name or text" in caught.value.message

@@ -1,4 +1,4 @@
-"""Files of tests are read as they are meant, or refused with their place."""
+"""Test files are read as they are meant, or refused with all their faults and their places."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.making import snapshot_of, widget
-from widgetd.errors import WidgetError
+from widgetd.catalog.snapshot import Snapshot
+from widgetd.errors import Finding
 from widgetd.testing.csv_folder import read_folder
-from widgetd.testing.suite import Suite, cases, demand_shown, sentence
+from widgetd.testing.suite import Case, Suite, format_fault, resolve_cases
 from widgetd.testing.yaml_file import read_suite
 
 HEAD = "tests:\n  - name: a\n    steps:\n      - Press: text=A\n"
@@ -23,6 +24,16 @@ def suite_of(folder: Path, text: str | bytes) -> Suite:
     file = folder / "A.test.yaml"
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return read_suite(file)
+
+
+def faults_of(suite: Suite, snapshot: Snapshot | None = None) -> list[Finding]:
+    return resolve_cases(suite, snapshot or Snapshot.empty())[1]
+
+
+def cases_of(suite: Suite) -> list[Case]:
+    cases, faults = resolve_cases(suite, Snapshot.empty())
+    assert faults == []
+    return cases
 
 
 @pytest.mark.parametrize(
@@ -70,7 +81,7 @@ def test_an_anchor_is_what_it_stands_for(tmp_path: Path) -> None:
             HEAD + "\n\t- x",
             "6:1: it is not YAML: found character '\\t' that cannot start any token",
         ),
-        (f"vars: {{a: 1, a: 2}}\n{HEAD}", "1:14: the key 'a' stands here twice; leave one of them"),
+        (f"vars: {{a: 1, a: 2}}\n{HEAD}", "1:14: the key 'a' is repeated; remove one"),
         (f"vars: {{a: &x [*x]}}\n{HEAD}", "1:11: an alias leads to itself; write it out"),
         ("# " + "x" * 2_000_000, "1:1: it is longer than 1,048,576 bytes; leave out what it"),
         (b"\xff", "1:1: it is not UTF-8; save it as UTF-8"),
@@ -89,25 +100,88 @@ def test_an_anchor_is_what_it_stands_for(tmp_path: Path) -> None:
         ("[" * 5_000, "1:"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_place(
+def test_a_file_that_cannot_be_read_is_refused_with_its_place(
     tmp_path: Path, text: str | bytes, problem: str
 ) -> None:
-    with pytest.raises(WidgetError) as raised:
-        suite_of(tmp_path, text)
+    fault = suite_of(tmp_path, text).faults[0]
 
-    assert f"A.test.yaml:{problem}" in sentence(raised.value)
-    assert raised.value.finding.code == "W4401"
+    assert f"A.test.yaml:{problem}" in format_fault(fault)
+    assert fault.code == "W4401"
+
+
+def test_all_faults_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
+    suite = suite_of(
+        tmp_path,
+        """widget: missing
+variables: {}
+modules:
+  open: [{a: 1, b: 2}]
+tests:
+  - name: first
+    steps:
+      - Prss: text=A
+      - Press: ${nothing}
+  - name: second
+    stps: []
+  - name: third
+    steps: []
+""",
+    )
+
+    located = [(one.line, one.code) for one in faults_of(suite)]
+    assert sorted(located, key=lambda one: one[0] or 0) == [
+        (1, "W2001"),
+        (2, "W4401"),
+        (4, "W4401"),
+        (8, "W4101"),
+        (9, "W4402"),
+        (10, "W4401"),
+        (11, "W4401"),
+    ]
+
+
+def test_a_fault_in_each_of_many_rows_is_reported_once(tmp_path: Path) -> None:
+    rows = "[{n: 1}, {n: 2}, {n: 3}]"
+    suite = suite_of(tmp_path, f"tests:\n- name: a\n  for: {rows}\n  steps: [{{Prss: text=A}}]")
+
+    assert [one.code for one in faults_of(suite)] == ["W4101"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("tests: [{name: a, steps: []}]", "1:9: the test has no steps; write what it does and"),
+        (
+            "tests: [{name: a, for: [{t: 1}, {t: 2}], steps: [{Look: null, when: {t: 1}}]}]",
+            "1:9: no step of the test is done; write what it does and expects",
+        ),
+        ("tests: [{name: a, for: [], steps: [Look]}]", "1:24: there are no rows; write one at"),
+    ],
+)
+def test_a_test_that_tests_nothing_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+    [fault] = faults_of(suite_of(tmp_path, text))
+
+    assert f"A.test.yaml:{problem}" in format_fault(fault)
+    assert fault.code == "W4401"
+
+
+def test_a_widget_that_does_not_exist_is_refused_though_no_step_shows_it(tmp_path: Path) -> None:
+    snapshot = snapshot_of(widget("Greeting"))
+    [fault] = faults_of(suite_of(tmp_path, f"widget: greting\n{HEAD}"), snapshot)
+    filled_in = f"widget: ${{which}}\nvars: {{which: greting}}\n{HEAD}"
+    [other] = faults_of(suite_of(tmp_path, filled_in), snapshot)
+
+    problem = "A.test.yaml:1:9: there is no widget 'greting'; did you mean 'greeting'? [W2001]"
+    assert problem in format_fault(fault)
+    assert problem in format_fault(other)
 
 
 def test_two_tests_whose_pictures_would_be_the_same_are_refused(tmp_path: Path) -> None:
-    suite = suite_of(tmp_path, f"{HEAD}  - name: A!\n    steps: []\n")
+    [fault] = faults_of(suite_of(tmp_path, f"{HEAD}  - name: A!\n    steps: [Look]\n"))
 
-    with pytest.raises(WidgetError) as raised:
-        list(cases(suite))
-
-    said = "A.test.yaml:5:5: 'A!' has the name of the test in line 2; call it otherwise"
-    assert said in sentence(raised.value)
-    assert raised.value.finding.code == "W4401"
+    problem = "A.test.yaml:5:5: 'A!' has the name of the test in line 2; give it another"
+    assert problem in format_fault(fault)
+    assert fault.code == "W4401"
 
 
 @pytest.mark.parametrize("name", ["A.test.yaml", "rows.csv", "test_cases.csv", "modules.csv"])
@@ -121,10 +195,10 @@ def test_a_file_that_is_a_link_out_of_its_folder_is_refused(name: str, tmp_path:
         (home / "A.test.yaml").write_text("tests:\n- name: a\n  for: rows.csv\n  steps: []")
     is_folder = name in ("test_cases.csv", "modules.csv")
 
-    with pytest.raises(WidgetError) as raised:
-        read_folder(home) if is_folder else read_suite(home / "A.test.yaml")
-    assert raised.value.finding.problem.endswith("it leads outside the folder")
-    assert "secret" not in str(raised.value)
+    suite = read_folder(home) if is_folder else read_suite(home / "A.test.yaml")
+    [fault] = suite.faults
+    assert fault.problem.endswith("it leads outside the folder")
+    assert "secret" not in format_fault(fault).removeprefix(fault.path)
 
 
 @pytest.mark.parametrize("leaf", ["[Look]", "[]"])
@@ -132,25 +206,24 @@ def test_modules_that_multiply_are_refused(leaf: str, tmp_path: Path) -> None:
     uses = "".join(f"  m{n}: [{', '.join([f'{{use: m{n + 1}}}'] * 10)}]\n" for n in range(9))
     text = f"modules:\n{uses}  m9: {leaf}\ntests: [{{name: a, steps: [{{use: m0}}]}}]\n"
 
-    with pytest.raises(WidgetError, match="a test may have 1,000 steps") as raised:
-        list(cases(suite_of(tmp_path, text)))
-    assert raised.value.finding.code == "W4401"
+    [fault] = faults_of(suite_of(tmp_path, text))
+    assert (fault.code, fault.problem[:27]) == ("W4401", "a test may have 1,000 steps")
 
 
 def test_more_tests_than_a_file_may_have_are_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("n\n" + "\n".join(map(str, range(10_001))))
     suite = suite_of(tmp_path, "tests:\n- {name: a, for: rows.csv, steps: [Look]}")
 
-    with pytest.raises(WidgetError, match="the file has more than 10,000 tests"):
-        list(cases(suite))
+    [fault] = faults_of(suite)
+    assert fault.problem == "the file has more than 10,000 tests, rows counted"
 
 
 def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
     lines = ["vars:", "  a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
 
-    with pytest.raises(WidgetError, match="more than 50,000 values"):
-        suite_of(tmp_path, "\n".join([*lines, HEAD]))
+    [fault] = suite_of(tmp_path, "\n".join([*lines, HEAD])).faults
+    assert fault.problem == "it holds more than 50,000 values"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +247,7 @@ def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
         ("- {Look: null, when: {them: dark}}", "W4402 5:9 there is no variable 'them'"),
     ],
 )
-def test_a_name_that_is_not_there_is_found_before_anything_runs(
+def test_an_unknown_name_is_refused_before_anything_runs(
     tmp_path: Path, step: str, problem: str
 ) -> None:
     text = (
@@ -182,13 +255,10 @@ def test_a_name_that_is_not_there_is_found_before_anything_runs(
         f"      {step}\nmodules:\n  loop: {{steps: [{{use: loop}}]}}\n"
         "  open: {params: [who], steps: [{Show Widget: {arguments: {who: '${who}'}}}]}\n"
     )
-    with pytest.raises(WidgetError) as raised:
-        list(cases(suite_of(tmp_path, text)))
+    fault = faults_of(suite_of(tmp_path, text))[0]
 
-    finding = raised.value.finding
-    said = f"{finding.code} {finding.line}:{finding.column} {finding.problem}; {finding.advice}"
-    assert problem.split(" ", 2)[::2][0] == said.split(" ", 2)[0]
-    assert said.split(" ", 2)[2].startswith(problem.split(" ", 2)[2])
+    place = f"{fault.line}:{fault.column}"
+    assert f"{fault.code} {place} {fault.problem}; {fault.advice}".startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -205,17 +275,14 @@ def test_a_name_that_is_not_there_is_found_before_anything_runs(
         ("- Show Widget", "W2001 4:9 there is no widget ''; search_widgets finds what there is"),
     ],
 )
-def test_a_widget_or_state_that_is_not_there_is_found_before_anything_runs(
+def test_an_unknown_widget_or_state_is_refused_before_anything_runs(
     tmp_path: Path, step: str, problem: str
 ) -> None:
     snapshot = snapshot_of(widget("Greeting", sidecar="[[examples]]\narguments = {who = 'Ada'}"))
-    (case,) = cases(suite_of(tmp_path, HEAD.replace("- Press: text=A", step)))
-    with pytest.raises(WidgetError) as raised:
-        demand_shown(case, snapshot)
+    [fault] = faults_of(suite_of(tmp_path, HEAD.replace("- Press: text=A", step)), snapshot)
 
-    finding = raised.value.finding
-    place = f"{finding.code} {finding.line}:{finding.column}"
-    assert f"{place} {finding.problem}; {finding.advice}" == problem
+    place = f"{fault.code} {fault.line}:{fault.column}"
+    assert f"{place} {fault.problem}; {fault.advice}" == problem
 
 
 TARGETS = st.sampled_from(
@@ -240,7 +307,7 @@ STEPS = st.one_of(
 
 
 @given(steps=st.lists(STEPS, min_size=1, max_size=4), value=st.sampled_from(["text=A", "A", 3]))
-def test_what_is_collected_names_nothing_that_is_not_there(
+def test_a_case_that_is_collected_has_no_unknown_name(
     steps: list[dict[str, Any]], value: object, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     text = orjson.dumps(
@@ -252,17 +319,13 @@ def test_what_is_collected_names_nothing_that_is_not_there(
         option=orjson.OPT_INDENT_2,
     )
     suite = suite_of(tmp_path_factory.getbasetemp(), text)
-    finding, ready = None, list[Any]()
-    try:
-        ready = [step for case in cases(suite) for step in case.steps]
-    except WidgetError as error:
-        finding = error.finding
-    if finding is not None:
-        line = text.decode().splitlines()[(finding.line or 0) - 1]
-        assert line[(finding.column or 0) - 1 :].lstrip()
-        assert finding.code in {"W4101", "W4102", "W4402"}
-    for step in ready:
-        assert step.keyword.arguments(dict(step.arguments)) == step.arguments
+    cases, faults = resolve_cases(suite, Snapshot.empty())
+    for fault in faults:
+        line = text.decode().splitlines()[(fault.line or 0) - 1]
+        assert line[(fault.column or 0) - 1 :].lstrip()
+        assert fault.code in {"W4101", "W4102", "W4401", "W4402"}
+    for step in (step for case in cases for step in case.steps):
+        assert step.keyword.parse(dict(step.arguments)) == step.arguments
         assert "${" not in str(step.arguments)
 
 
@@ -270,16 +333,16 @@ def test_rows_variables_and_conditions_make_the_cases(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("theme,who\nlight,Ada\ndark,Bo\n")
     suite = suite_of(
         tmp_path,
-        "widget: greeting\ntests:\n  - name: Says hello\n    for: rows.csv\n    steps:\n"
-        "      - Show Widget: {arguments: {who: '${who} $${x}'}, theme: '${theme}'}\n"
+        "tests:\n  - name: Says hello\n    for: rows.csv\n    steps:\n"
+        "      - Show Tree: {tree: {type: Text, value: '${who} $${x}'}}\n"
         "      - {Expect Quiet: null, when: {theme: dark}}\n",
     )
-    light, dark = cases(suite)
+    light, dark = cases_of(suite)
 
-    assert (light.name, dark.picture) == ("Says hello[light-Ada]", "says-hello-dark-bo")
-    assert light.steps[0].arguments["arguments"] == {"who": "Ada ${x}"}
+    assert (light.name, dark.baseline) == ("Says hello[light-Ada]", "says-hello-dark-bo")
+    assert light.steps[0].arguments["tree"] == {"type": "Text", "value": "Ada ${x}"}
     assert [len(light.steps), len(dark.steps)] == [1, 2]
-    assert light.steps[0].place.line == 6
+    assert light.steps[0].location.line == 5
 
 
 def test_three_csv_files_are_the_suite_that_a_yaml_file_is(tmp_path: Path) -> None:
@@ -302,4 +365,12 @@ def test_three_csv_files_are_the_suite_that_a_yaml_file_is(tmp_path: Path) -> No
     )
 
     assert read_folder(tmp_path) == written
-    assert len(next(iter(cases(written))).steps) == 4
+    assert len(resolve_cases(written, Snapshot.empty())[0][0].steps) == 4
+
+
+def test_a_keyword_without_parameters_is_read_from_csv(tmp_path: Path) -> None:
+    (tmp_path / "test_cases.csv").write_text("test_case,test_step\nA,Look\nA,Lok\nB,Prss\n")
+    suite = read_folder(tmp_path)
+
+    assert [one.name for one in suite.tests[0].steps] == ["Look"]
+    assert [(one.line, one.code) for one in suite.faults] == [(3, "W4101"), (4, "W4101")]

@@ -1,8 +1,8 @@
-"""Keywords: what may be done with a shown widget, in one table for agents and for test files.
+"""Keywords: the steps of sessions and of test files, in one table.
 
-A keyword is an asynchronous function of a stage and its arguments. Its name is the function's in
-title case, what it does the first sentence of the docstring, its schema what pydantic makes of
-the signature.
+A keyword is an asynchronous function of a stage and its arguments. The function's name in title
+case is the keyword's name, the first sentence of the docstring its summary, and its schema is what
+pydantic makes of the signature.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Keyword:
     """One row of the table.
 
     Attributes:
-        slug: For programs, as `enter_text`.
-        kind: Of what kind it is: `show`, `act`, `expect` or `read`.
-        function: Does it; the stage is its first parameter.
+        slug: Name for programs, as `enter_text`.
+        kind: `show`, `act`, `expect` or `read`.
+        function: Takes the stage as its first parameter.
     """
 
     slug: str
@@ -40,81 +40,87 @@ class Keyword:
 
     @property
     def name(self) -> str:
-        """For people, as `Enter Text`."""
+        """The name for people, as `Enter Text`."""
         return self.slug.replace("_", " ").title()
 
     @property
-    def says(self) -> str:
-        """What it does, in a sentence."""
+    def summary(self) -> str:
+        """What the keyword does, in a sentence."""
         text = " ".join((inspect.getdoc(self.function) or "").split("\n\n")[0].split())
         return text.partition(". ")[0].removesuffix(".") + "."
 
     @cached_property
     def parameters(self) -> tuple[inspect.Parameter, ...]:
-        """What it takes besides the stage."""
+        """The parameters besides the stage."""
         signature = inspect.signature(self.function, eval_str=True)
         return tuple(signature.parameters.values())[1:]
 
     @cached_property
     def _adapter(self) -> TypeAdapter[Any]:
-        """Validates arguments as a call of the function would, and gives them back."""
+        """A validator that checks arguments as a call of the function would, and returns them."""
 
         def collect(**arguments: Any) -> dict[str, Any]:
             return arguments
 
-        named = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in self.parameters]
-        collect.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
-        collect.__annotations__ = {one.name: one.annotation for one in named}
+        keyword_only = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in self.parameters]
+        collect.__signature__ = inspect.Signature(keyword_only)  # type: ignore[attr-defined]
+        collect.__annotations__ = {one.name: one.annotation for one in keyword_only}
         adapter: TypeAdapter[Any] = TypeAdapter(collect)  # type: ignore[arg-type]
         return adapter
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments."""
+        """The JSON Schema of the arguments."""
         return self._adapter.json_schema()
 
-    def arguments(self, given: object) -> dict[str, Any]:
-        """The arguments that `given` means: by name, or one alone for the first parameter.
+    def parse(self, written: object) -> dict[str, Any]:
+        """Check arguments as they are written: by name, or one alone for the first parameter.
 
         Raises:
             CallError: They do not fit (W4102).
         """
-        if given is None:
-            given = {}
-        elif not isinstance(given, Mapping):
+        if written is None:
+            written = {}
+        elif not isinstance(written, Mapping):
             if not self.parameters:
                 raise CallError("W4102", f"{self.name} takes nothing", path=self.slug)
-            given = {self.parameters[0].name: given}
-        known = [one.name for one in self.parameters]
+            written = {self.parameters[0].name: written}
+        # A default that a caller repeats is the default: "" is no target, but says "no target".
+        defaults = {one.name: one.default for one in self.parameters}
+        given = {
+            name: value
+            for name, value in written.items()
+            if name not in defaults or value != defaults[name]
+        }
         try:
-            checked: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), dict(given)))
+            checked: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), given))
         except ValidationError as error:
-            raise self._misfit(error, known) from None
+            raise self._invalid_arguments(error, list(defaults)) from None
         return checked
 
-    def _misfit(self, error: ValidationError, known: list[str]) -> CallError:
-        said, details = [], []
+    def _invalid_arguments(self, error: ValidationError, known: list[str]) -> CallError:
+        problems, details = [], []
         for one in error.errors(include_url=False):
             path = ".".join(map(str, one["loc"]))
             if one["type"] == "unexpected_keyword_argument":
                 hint = did_you_mean(path, known, f"it takes {', '.join(known) or '-'}")
-                said.append(f"{self.name} takes no '{path}'; {hint}")
+                problems.append(f"{self.name} takes no '{path}'; {hint}")
             elif one["type"].startswith("missing"):
-                said.append(f"{self.name} needs '{path}'")
+                problems.append(f"{self.name} needs '{path}'")
             else:
                 why = one["msg"].removeprefix("Value error, ")
                 why = why[:1].lower() + why[1:] if why.startswith("Input") else why
-                said.append(f"{self.name}, {path}: {why}")
+                problems.append(f"{self.name}, {path}: {why}")
             details.append(
                 InvalidArgument(path=path, expected=one["msg"], got=f"{one['input']!r:.60}")
             )
         return CallError(
-            "W4102", "; ".join(said), path=details[0].path, invalid_arguments=tuple(details)
+            "W4102", "; ".join(problems), path=details[0].path, invalid_arguments=tuple(details)
         )
 
 
-def table(modules: Iterable[tuple[str, Iterable[Function]]]) -> Mapping[str, Keyword]:
-    """The functions of each kind, by slug.
+def build_table(modules: Iterable[tuple[str, Iterable[Function]]]) -> Mapping[str, Keyword]:
+    """Return the keywords of each kind, by slug.
 
     Raises:
         ConfigError: Two have the same name (W0031).
@@ -131,24 +137,24 @@ def table(modules: Iterable[tuple[str, Iterable[Function]]]) -> Mapping[str, Key
     return MappingProxyType(rows)
 
 
-def _keywords(module: ModuleType) -> Iterable[Function]:
-    """What a module defines for others, in the order in which it stands there."""
+def _functions(module: ModuleType) -> Iterable[Function]:
+    """Yield the public coroutine functions that a module defines, in their order."""
     for name, one in vars(module).items():
         is_own = inspect.iscoroutinefunction(one) and one.__module__ == module.__name__
         if is_own and not name.startswith("_"):
             yield one
 
 
-KEYWORDS = table(
-    (module.__name__.rpartition(".")[2], _keywords(module)) for module in (show, act, expect, read)
+KEYWORDS = build_table(
+    (module.__name__.rpartition(".")[2], _functions(module)) for module in (show, act, expect, read)
 )
 
 
 _WORD_GAP = compile_pattern(r"[\s_-]+")
 
 
-def keyword(name: str) -> Keyword:
-    """The keyword called `name`, in title case or as a slug.
+def find_keyword(name: str) -> Keyword:
+    """Return the keyword called `name`, in title case or as a slug.
 
     Raises:
         CallError: There is none (W4101); the error names the nearest.

@@ -1,4 +1,4 @@
-"""Keywords that do what a user does."""
+"""Keywords that act as a user does."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from widgetd.browser.limits import LIMITS
 from widgetd.browser.stage import Stage
 from widgetd.browser.targets import NOWHERE, Target, Text
 from widgetd.errors import CallError
@@ -15,16 +16,14 @@ if TYPE_CHECKING:
 
 Day = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$", description="As 2026-03-31.")]
 
-_FARTHEST_MONTHS = 240
-
 
 async def press(stage: Stage, target: Target) -> None:
-    """Press a button, a row, a link, or whatever else can be pressed."""
+    """Press a button, a row, a link, or anything else that can be pressed."""
     await (await stage.find(target)).click(timeout=stage.left_ms)
 
 
 async def enter_text(stage: Stage, target: Target, text: Text) -> None:
-    """Type into a field, in place of what is in it."""
+    """Replace the text of a field."""
     await (await stage.find(target)).fill(text, timeout=stage.left_ms)
 
 
@@ -39,25 +38,25 @@ async def clear(stage: Stage, target: Target) -> None:
 
 
 async def choose(stage: Stage, target: Target, option: Text) -> None:
-    """Choose an option of a select or of a group, by what it reads or by its value."""
+    """Choose an option of a select or of a group, by its label or its value."""
     located = await stage.find(target)
     tag = await _tag(located)
     if tag == "select":
         options = located.locator("option")
-        said = "all.filter(one => !one.disabled).map(one => [one.label, one.value])"
+        read = "all.filter(one => !one.disabled).map(one => [one.label, one.value])"
     elif tag == "button":
         await located.click(timeout=stage.left_ms)
         options = stage.frame.locator("[role=option]")
         await options.first.wait_for(timeout=stage.left_ms)
-        said = "all.map(one => [one.querySelector('span span').innerText])"
+        read = "all.map(one => [one.querySelector('span span').innerText])"
     else:
         options = located.locator("input[type=radio]")
-        said = "all.map(one => [one.labels[0]?.innerText.trim() ?? '', one.value])"
-    offered = await options.evaluate_all(f"all => {said}")
+        read = "all.map(one => [one.labels[0]?.innerText.trim() ?? '', one.value])"
+    offered = await options.evaluate_all(f"all => {read}")
     at = next((at for at, one in enumerate(offered) if option in one), None)
     if at is None:
-        named = ", ".join(repr(label) for label, *_ in offered[:8])
-        problem = f"there is no option '{option:.60}'; there are {named or 'none at all'}"
+        labels = ", ".join(repr(label) for label, *_ in offered[: LIMITS.named_elements])
+        problem = f"there is no option '{option:.60}'; there are {labels or 'none at all'}"
         raise CallError("W4201", problem, path="option")
     if tag == "select":
         await located.select_option(value=offered[at][1], timeout=stage.left_ms)
@@ -85,7 +84,7 @@ async def pick_date(stage: Stage, target: Target, date: Day) -> None:
     calendar = stage.frame.get_by_role("group", name="Calendar", exact=True)
     await calendar.wait_for(timeout=stage.left_ms)
     day = calendar.locator(f'[data-day="{date}"]')
-    for _ in range(_FARTHEST_MONTHS):
+    for _ in range(LIMITS.calendar_months):
         if await day.count() and "outside" not in (await day.get_attribute("class") or ""):
             break
         at = await calendar.locator("[data-day][tabindex='0']").get_attribute("data-day") or ""
@@ -94,14 +93,14 @@ async def pick_date(stage: Stage, target: Target, date: Day) -> None:
         await button.click(timeout=stage.left_ms)
         turned = calendar.locator("[data-day][tabindex='0']")
         if await turned.get_attribute("data-day") == at:
-            break  # min or max: it goes no further
+            break  # the calendar ends here, at its min or max
     if not await day.count():
         raise CallError("W4201", f"the calendar does not reach {date}", path="date")
     await day.click(timeout=stage.left_ms)
 
 
 async def press_key(stage: Stage, key: str, target: Target = NOWHERE) -> None:
-    """Press a key, as Enter, Escape, ArrowDown or Control+a, where the focus is or in a target."""
+    """Press a key, as Enter, Escape, ArrowDown or Control+a, at the focus or in a target."""
     if target:
         await (await stage.find(target)).press(key, timeout=stage.left_ms)
     else:
@@ -109,17 +108,17 @@ async def press_key(stage: Stage, key: str, target: Target = NOWHERE) -> None:
 
 
 async def hover(stage: Stage, target: Target) -> None:
-    """Let the pointer stand over something."""
+    """Move the pointer over an element."""
     await (await stage.find(target)).hover(timeout=stage.left_ms)
 
 
 async def scroll_to(stage: Stage, target: Target) -> None:
-    """Bring something into sight."""
+    """Scroll an element into view."""
     await (await stage.find(target)).scroll_into_view_if_needed(timeout=stage.left_ms)
 
 
 async def submit(stage: Stage, target: Target = NOWHERE) -> None:
-    """Send the form, as Enter in one of its fields does."""
+    """Submit the form, as Enter in one of its fields does."""
     form = await stage.find(target) if target else stage.frame.locator("form")
     fields = form.locator("input:not([type=hidden]):enabled, select:enabled")
     within = fields.first if await fields.count() else form.locator("button:enabled").last

@@ -1,4 +1,4 @@
-"""Keywords that expect something, and wait for it as long as a step may take."""
+"""Keywords that expect something, and wait for it until the step's deadline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from widgetd.browser import axe
 from widgetd.browser.limits import LIMITS
-from widgetd.browser.picture import difference
+from widgetd.browser.picture import describe_difference
 from widgetd.browser.stage import Stage
 from widgetd.browser.targets import NOWHERE, Target, Text
 from widgetd.errors import CallError, WidgetError
@@ -20,45 +20,40 @@ from widgetd.widget.query import compile_query
 
 _ACTUAL = compile_pattern(r"(?m)^[^\S\n]*+(?:Actual value|Received): ?(.*)$")
 
-_MOST_NAMED = 5
-
 FileName = Annotated[str, Field(pattern=r"^[^/\\]*$", max_length=100)]
 """A part of a file's name, which is no path."""
 
 
 class UnexpectedError(CallError):
-    """Something is not as expected (W4301).
-
-    Attributes:
-        expected: What should be.
-        got: What is.
-    """
+    """A difference between what a step expects and what is there (W4301)."""
 
     def __init__(self, what: str, *, expected: object, got: object) -> None:
-        super().__init__("W4301", f"{what}: expected {_short(expected)}, got {_short(got)}")
+        problem = f"{what}: expected {_abbreviate(expected)}, got {_abbreviate(got)}"
+        super().__init__("W4301", problem)
         self.expected = expected
         self.got = got
 
 
-def _short(value: object) -> str:
+def _abbreviate(value: object) -> str:
     text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
     return text if len(text) <= 400 else f"{text[:400]}…"
 
 
 async def expect_visible(stage: Stage, target: Target) -> None:
-    """Expect that something is to be seen."""
-    await _held(stage, target, "visible", "to_be_visible")
+    """Expect an element to be visible."""
+    await _assert(stage, target, "visible", "to_be_visible")
 
 
 async def expect_hidden(stage: Stage, target: Target) -> None:
-    """Expect that something is not there, or not to be seen."""
+    """Expect an element to be hidden or absent."""
 
-    async def seen() -> str:
-        rungs = await stage.locators(target)
-        found = [one for rung in rungs for one in await rung.all() if await one.is_visible()]
-        return f"{len(found)} visible" if found else "hidden"
+    async def visibility() -> str:
+        candidates = await stage.locators(target)
+        elements = [one for each in candidates for one in await each.all()]
+        visible = sum([await one.is_visible() for one in elements])
+        return f"{visible} visible" if visible else "hidden"
 
-    await _polled(stage, f"{target}", "hidden", seen)
+    await _poll(stage, f"{target}", "hidden", visibility)
 
 
 async def expect_text(
@@ -66,44 +61,44 @@ async def expect_text(
     target: Target,
     equals: Text = "",
     contains: Text = "",
-    pattern: Annotated[str, AfterValidator(lambda given: LinearPattern(given).source)] = "",
+    pattern: Annotated[str, AfterValidator(lambda text: LinearPattern(text).source)] = "",
 ) -> None:
-    """Expect what something says: all of it, a part of it, or what a pattern matches."""
+    """Expect the text of an element: all of it, a part of it, or a match of a pattern."""
     if pattern:
         linear, wanted = LinearPattern(pattern), f"/{pattern}/"
         located = await stage.find(target)
 
-        # Matched here: the page's own engine could take for ever.
-        async def text() -> str:
-            said = "".join(await located.all_text_contents())  # waits for nothing
-            return wanted if linear.matches(said) else said.strip()
+        # Matched here, because the page's own engine could take for ever.
+        async def read_text() -> str:
+            text = "".join(await located.all_text_contents())  # does not wait
+            return wanted if linear.matches(text) else text.strip()
 
-        await _polled(stage, f"{target}", wanted, text)
+        await _poll(stage, f"{target}", wanted, read_text)
     elif contains:
-        await _held(stage, target, f"…{contains}…", "to_contain_text", contains)
+        await _assert(stage, target, f"…{contains}…", "to_contain_text", contains)
     else:
-        await _held(stage, target, equals, "to_have_text", equals)
+        await _assert(stage, target, equals, "to_have_text", equals)
 
 
 async def expect_value(stage: Stage, target: Target, equals: Text) -> None:
-    """Expect what is filled in or chosen; of a box, whether it is ticked."""
+    """Expect the value of a field; of a box, true or false."""
     located = await stage.find(target)
-    await _polled(stage, f"{target}", equals, lambda: stage.value_of(located))
+    await _poll(stage, f"{target}", equals, lambda: stage.value_of(located))
 
 
 async def expect_enabled(stage: Stage, target: Target, enabled: bool = True) -> None:
-    """Expect that something can be used; with enabled: false, that it cannot."""
-    said = "enabled" if enabled else "disabled"
-    await _held(stage, target, said, f"to_be_{said}")
+    """Expect an element to be enabled; with enabled: false, to be disabled."""
+    state = "enabled" if enabled else "disabled"
+    await _assert(stage, target, state, f"to_be_{state}")
 
 
 async def expect_count(stage: Stage, target: Target, count: int) -> None:
-    """Expect so many of something."""
+    """Expect this many elements."""
 
-    async def counted() -> int:
-        return sum([await rung.count() for rung in (await stage.locators(target))[:1]])
+    async def count_elements() -> int:
+        return sum([await one.count() for one in (await stage.locators(target))[:1]])
 
-    await _polled(stage, f"{target}", count, counted)
+    await _poll(stage, f"{target}", count, count_elements)
 
 
 async def expect_action(
@@ -111,31 +106,31 @@ async def expect_action(
     type: str,  # noqa: A002 - as ChatKit calls it
     payload: dict[str, Any] = {},  # noqa: B006 - never written to
 ) -> dict[str, Any]:
-    """Expect that an action was taken, with at least this payload.
+    """Expect an action, with at least this payload.
 
     The first such action counts; expecting it again waits for another one.
     """
 
     def fits(event: Mapping[str, Any]) -> bool:
-        is_taken = event["type"] == type and "code" not in event
-        return is_taken and is_part(payload, event["payload"])
+        is_accepted = event["type"] == type and "code" not in event
+        return is_accepted and is_part(payload, event["payload"])
 
-    event = await _event(stage, ("action",), {"type": type, "payload": payload}, fits)
+    event = await _consume_event(stage, ("action",), {"type": type, "payload": payload}, fits)
     return {"type": event["type"], "payload": event["payload"]}
 
 
 async def expect_message(stage: Stage, contains: Text = "") -> str:
-    """Expect that the widget said something to the model, in a turn or as context."""
+    """Expect a message of the widget to the model, as a turn or as context."""
     kinds = ("message", "context")
-    event = await _event(
+    event = await _consume_event(
         stage, kinds, contains or "a message", lambda event: contains in event["text"]
     )
     return str(event["text"])
 
 
 async def expect_link(stage: Stage, url: str = "") -> str:
-    """Expect that the widget asked the host to open an address."""
-    event = await _event(
+    """Expect a request of the widget that the host opens an address."""
+    event = await _consume_event(
         stage,
         ("link",),
         url or "a link",
@@ -160,12 +155,12 @@ async def expect_tree(
     equals: Annotated[Any, Field(description="Any JSON.")],
 ) -> None:
     """Expect a value in the tree that was rendered."""
-    got = compile_query(path).find(stage.shown.root)
+    got = compile_query(path).find(stage.require_display().root)
     if got != equals:
         raise UnexpectedError(f"the tree's {path}", expected=equals, got=got)
 
 
-# Where Playwright reads a pattern: in place of a name, or as the whole of a text.
+# The places where Playwright reads a pattern: instead of a name, or as the whole of a text.
 _ARIA_NAME = compile_pattern(r"\A'?\s*+[A-Za-z]*+\s*+/(?!(?:url|placeholder|children):)")
 _ARIA_TEXT = compile_pattern(r""":\s++['"]?/""")
 _ARIA_END = compile_pattern(r"""/['"]?(?:\s++#|\s*+$)""")
@@ -173,11 +168,11 @@ _ESCAPED_SLASH = compile_pattern(r"\\(?:/|x2[fF]|u002[fF]|U0000002[fF])")
 _ARIA_STRUCTURE = compile_pattern(r"""\A(?:["\[{&*!|>]|[-?]\s)|: ++[\[{&*!|>]""")
 
 
-def _demand_no_pattern(snapshot: str) -> str:
-    """Refuse a snapshot in which Playwright would read a pattern for the page to match.
+def _require_no_pattern(snapshot: str) -> str:
+    """Return a snapshot in which Playwright reads no pattern for the page to match.
 
-    The page's own engine could take for ever. Only YAML as Playwright writes it is read, one item
-    to a line, so that no other way of writing YAML hides a pattern.
+    The page's own engine could take for ever. Only YAML as Playwright writes it is accepted, one
+    item to a line, so that no other way of writing YAML hides a pattern.
 
     Raises:
         ValueError: There is a pattern, or may be one.
@@ -197,15 +192,15 @@ def _demand_no_pattern(snapshot: str) -> str:
 
 async def expect_aria(
     stage: Stage,
-    snapshot: Annotated[str, AfterValidator(_demand_no_pattern)] = "",
+    snapshot: Annotated[str, AfterValidator(_require_no_pattern)] = "",
     target: Target = NOWHERE,
 ) -> None:
-    """Expect roles and names, as Playwright writes them; without a snapshot, those of the file."""
+    """Expect roles and names, as Playwright writes them; without a snapshot, those in the file."""
     from playwright.async_api import expect  # noqa: PLC0415 - an extra
 
     located = await stage.find(target) if target else stage.frame.locator("body")
     if not snapshot:
-        baselines = stage.demand_baselines()
+        baselines = stage.require_baselines()
         before = baselines.read("", ".aria.yaml")
         after = (await located.aria_snapshot(timeout=stage.left_ms)).encode()
         if before is None or baselines.update:
@@ -213,7 +208,7 @@ async def expect_aria(
                 baselines.write("", ".aria.yaml", after)
             return
         try:
-            snapshot = _demand_no_pattern(before.decode(errors="replace"))
+            snapshot = _require_no_pattern(before.decode(errors="replace"))
         except ValueError as error:
             raise CallError("W4302", f"{baselines.path('', '.aria.yaml')}: {error}") from None
     try:
@@ -224,30 +219,33 @@ async def expect_aria(
 
 
 async def expect_picture(stage: Stage, name: FileName = "", target: Target = NOWHERE) -> None:
-    """Expect that it looks as in the file beside the test, as far as a person would see."""
-    baselines = stage.demand_baselines()
+    """Expect the widget to look as in the picture beside the test, as far as a person sees."""
+    baselines = stage.require_baselines()
     before = baselines.read(name, ".png")
     after = await stage.picture(target)
-    differs = "" if before is None else await difference(stage.context, before, after)
-    if baselines.update and (differs or before is None):
+    difference = ""
+    if before is not None:
+        difference = await describe_difference(stage.context, before, after)
+    if baselines.update and (difference or before is None):
         baselines.write(name, ".png", after)
-    elif differs:
-        stage.seen = after
+    elif difference:
+        stage.unexpected_picture = after
         file = baselines.path(name, ".png").rpartition("/")[2]
-        raise UnexpectedError("the picture", expected=file, got=differs)
+        raise UnexpectedError("the picture", expected=file, got=difference)
 
 
 async def expect_accessible(stage: Stage) -> None:
-    """Expect that axe finds nothing against it, and that nothing is wider than its room."""
+    """Expect no violation that axe finds, and nothing wider than the frame."""
     await stage.settle()
-    frame = stage.inner
-    found = await axe.violations(frame, code="W4203")
-    if found:
-        named = [f"{one['rule']} at {one['element'][:160]}" for one in found[:_MOST_NAMED]]
-        raise UnexpectedError("axe", expected="nothing", got="; ".join(named))
-    wide = await frame.evaluate(_WIDER)
-    if wide:
-        raise UnexpectedError("the width", expected="nothing wider than the frame", got=wide)
+    frame = stage.inner_frame
+    violations = await axe.find_violations(frame, code="W4203")
+    if violations:
+        listed = [f"{one['rule']} at {one['element'][:160]}" for one in violations]
+        got = "; ".join(listed[: LIMITS.named_events])
+        raise UnexpectedError("axe", expected="nothing", got=got)
+    wider = await frame.evaluate(_WIDER)
+    if wider:
+        raise UnexpectedError("the width", expected="nothing wider than the frame", got=wider)
 
 
 _WIDER = """() => {
@@ -258,13 +256,14 @@ _WIDER = """() => {
 
 
 async def expect_quiet(stage: Stage) -> None:
-    """Expect that the page complained of nothing in its console."""
+    """Expect no error in the console of the page."""
     if stage.console:
-        raise UnexpectedError("the console", expected="nothing", got=stage.console[-_MOST_NAMED:])
+        got = stage.console[-LIMITS.named_events :]
+        raise UnexpectedError("the console", expected="nothing", got=got)
 
 
 def is_part(wanted: object, got: object) -> bool:
-    """Whether all of `wanted` is in `got`: of objects the keys that it names, all else as it is."""
+    """Return whether `got` has all of `wanted`; an object in it may have more keys."""
     if isinstance(wanted, Mapping):
         return isinstance(got, Mapping) and all(
             key in got and is_part(value, got[key]) for key, value in wanted.items()
@@ -276,8 +275,8 @@ def is_part(wanted: object, got: object) -> bool:
     return bool(got == wanted)
 
 
-async def _held(stage: Stage, target: Target, expected: str, check: str, *given: object) -> None:
-    """Hold an element to one of Playwright's own assertions."""
+async def _assert(stage: Stage, target: Target, expected: str, check: str, *given: object) -> None:
+    """Apply one of Playwright's own assertions to an element."""
     from playwright.async_api import expect  # noqa: PLC0415 - an extra
 
     located = await stage.find(target)
@@ -289,9 +288,10 @@ async def _held(stage: Stage, target: Target, expected: str, check: str, *given:
         raise UnexpectedError(f"{target}", expected=expected, got=got) from None
 
 
-async def _polled(
+async def _poll(
     stage: Stage, what: str, wanted: object, read: Callable[[], Awaitable[object]]
 ) -> None:
+    """Read a value again and again until it is the one that is wanted."""
     until = anyio.current_time() + stage.left_s
     while (got := await read()) != wanted:
         if anyio.current_time() >= until:
@@ -299,22 +299,24 @@ async def _polled(
         await anyio.sleep(LIMITS.poll_s)
 
 
-async def _event(
+async def _consume_event(
     stage: Stage,
     kinds: tuple[str, ...],
     expected: object,
     fits: Callable[[Mapping[str, Any]], bool],
 ) -> Mapping[str, Any]:
-    """The first event of a kind that fits and was not expected before, waited for."""
+    """Wait for the first event of these kinds that fits and that no step has consumed."""
     until = anyio.current_time() + stage.left_s
     while True:
-        had = [one for one in stage.events if one["kind"] in kinds]
-        for event in had:
+        events = [one for one in stage.events if one["kind"] in kinds]
+        for event in events:
             if event["seq"] not in stage.consumed and fits(event):
                 stage.consumed.add(event["seq"])
                 return event
         left_s = until - anyio.current_time()
         if left_s <= 0 or not await stage.event_within(left_s):
-            said = [{key: value for key, value in one.items() if key != "seq"} for one in had]
-            got = said[-_MOST_NAMED:] or "nothing"
+            recent = events[-LIMITS.named_events :]
+            got: object = "nothing"
+            if recent:
+                got = [{key: one[key] for key in one if key != "seq"} for one in recent]
             raise UnexpectedError(f"the {kinds[0]}", expected=expected, got=got)

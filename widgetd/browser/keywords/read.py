@@ -1,4 +1,4 @@
-"""Keywords that read what is shown."""
+"""Keywords that read the stage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from widgetd.browser.targets import NOWHERE, Target
 
 
 async def look(stage: Stage) -> str:
-    """Read the screen: what has which role and name, and the ref by which it is acted on."""
+    """Read the screen: role and name of each element, and the ref by which to act on it."""
     return await stage.screen()
 
 
@@ -17,14 +17,14 @@ async def picture(stage: Stage, target: Target = NOWHERE) -> bytes:
 
 
 async def read_text(stage: Stage, target: Target) -> str:
-    """Read what something says."""
-    for rung in (await stage.locators(target))[:1]:
-        texts = await rung.all_inner_texts()
+    """Read the text of an element."""
+    for candidate in (await stage.locators(target))[:1]:
+        texts = await candidate.all_inner_texts()
         if len(texts) == 1:
             return texts[0]
     return await (await stage.find(target)).inner_text(timeout=stage.left_ms)
 
 
 async def read_value(stage: Stage, target: Target) -> str:
-    """Read what is filled in or chosen; of a box, whether it is ticked."""
+    """Read the value of a field; of a box, whether it is ticked."""
     return await stage.value_of(await stage.find(target))

@@ -1,4 +1,4 @@
-"""Keywords that show something, and say how it is to look."""
+"""Keywords that show something, and set how the host looks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from widgetd.browser.stage import HEIGHT, Stage, shown_in, widget_of
+from widgetd.browser.stage import HEIGHT_PX, Stage, find_widget, load_state
 from widgetd.errors import CallError, WidgetError
 from widgetd.widget.states import SAMPLE, Shown
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from playwright.async_api import ViewportSize
 
 LOCALE = r"^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$"
-"""Language, script and region; browsers throw a RangeError for what is no tag.
+"""Language, script and region; browsers throw a RangeError for other tags.
 
 Source: Unicode LDML, "Unicode Locale Identifier".
 """
@@ -32,27 +32,28 @@ async def show_widget(
     render_id: str = "",
     theme: Literal["", "light", "dark"] = "",
 ) -> dict[str, Any]:
-    """Show a widget with arguments, or in a state of the gallery; or a render that was made before.
+    """Show a widget with arguments, or in a state of the gallery; or a stored render.
 
-    Without a name, the widget that is shown, or that the file is about.
+    Without a name, show the widget that is shown, or that the test file is about.
     """
     if theme:
         await set_theme(stage, theme)
     if render_id:
         render = await stage.server.rendering.load(render_id, stage.caller)
-        made = stage.caller.snapshot.widgets.get(render.tool)
-        await stage.show_render(made, Shown(arguments={}), render)
-        await stage.update()  # of what came before it was shown nobody tells it
+        owner = stage.caller.snapshot.widgets.get(render.tool)
+        await stage.show_render(owner, Shown(arguments={}), render)
+        # A replacement that came before the render was shown has notified no one here.
+        await stage.update()
         return {"widget": render.tool, "renderId": render_id}
-    chosen = widget_of(stage.caller.snapshot, widget or stage.subject)
+    chosen = find_widget(stage.caller.snapshot, widget or stage.subject)
     state = "" if arguments else state or SAMPLE
-    given = shown_in(chosen, state) if state else Shown(arguments=arguments)
+    given = load_state(chosen, state) if state else Shown(arguments=arguments)
     await stage.show(chosen, given, state=state)
-    return {"widget": chosen.tool, "renderId": stage.shown.render_id}
+    return {"widget": chosen.tool, "renderId": stage.require_display().render_id}
 
 
 async def show_tree(stage: Stage, tree: dict[str, Any]) -> None:
-    """Show a tree of components that no widget made."""
+    """Show a tree of components that no widget rendered."""
     try:
         await stage.show_tree(tree)
     except WidgetError as error:
@@ -60,35 +61,35 @@ async def show_tree(stage: Stage, tree: dict[str, Any]) -> None:
 
 
 async def set_theme(stage: Stage, theme: Literal["light", "dark"]) -> None:
-    """Let the host be light or dark."""
+    """Make the host light or dark."""
     if theme == stage.theme:
         return
     stage.theme = theme
     await stage.page.emulate_media(color_scheme=theme)
-    if stage.scene is not None:
-        await stage.change(theme=theme)
+    if stage.display is not None:
+        await stage.change_host(theme=theme)
         await stage.settle()
 
 
 async def set_width(stage: Stage, width: Width) -> None:
-    """Let the widget have so much room."""
-    room: ViewportSize = {"width": width, "height": HEIGHT}
+    """Give the widget this much room."""
+    room: ViewportSize = {"width": width, "height": HEIGHT_PX}
     if stage.page.viewport_size != room:
         await stage.page.set_viewport_size(room)
 
 
 async def set_locale(stage: Stage, locale: Locale) -> None:
-    """Let the host speak a language, as en-US."""
+    """Set the language of the host, as en-US."""
     stage.locale = locale
-    if stage.scene is not None:
-        await stage.change(locale=locale)
+    if stage.display is not None:
+        await stage.change_host(locale=locale)
 
 
 async def reload(stage: Stage) -> None:
     """Show the same again, as if the host had just opened it."""
-    scene = stage.shown
-    if scene.widget is None:
-        await stage.show_tree(scene.root)
+    display = stage.require_display()
+    if display.widget is None:
+        await stage.show_tree(display.root)
     else:
-        widget = widget_of(stage.caller.snapshot, scene.widget.tool)
-        await stage.show(widget, scene.given, state=scene.state)
+        widget = find_widget(stage.caller.snapshot, display.widget.tool)
+        await stage.show(widget, display.given, state=display.state)

@@ -136,6 +136,7 @@ class BuiltinResource:
         name: Its name for programs.
         description: Text for the model.
         mime_type: Media type of the content.
+        mime_types: Media types that differ, by the last part of the variable's value.
         read: Reads the content.
         values: Values of the variable that the list names.
         scope: The scope that the caller's token must grant.
@@ -146,6 +147,7 @@ class BuiltinResource:
     name: str
     description: str
     mime_type: str
+    mime_types: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     read: Reader
     values: tuple[str, ...] = ()
     scope: str
@@ -167,6 +169,10 @@ class BuiltinResource:
         return (
             tuple(self.stem + value for value in self.values) if self.is_template else (self.uri,)
         )
+
+    def mime_type_of(self, value: str) -> str:
+        """Return the media type of the content for a value of the variable."""
+        return self.mime_types.get(value.rpartition("/")[2], self.mime_type)
 
     def value_of(self, uri: str) -> str | None:
         """Return the variable's value in `uri`, "" without a variable; None for other addresses."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from widgetd.browser.pictures import LEAST_WIDTH, MOST_WIDTH, USUAL_WIDTH
+from widgetd.browser.pictures import DEFAULT_WIDTH_PX, MAX_WIDTH_PX, MIN_WIDTH_PX
 from widgetd.errors import CallError
 from widgetd.web.gallery.editing import posted
 from widgetd.web.gallery.gallery import Gallery
@@ -16,7 +16,7 @@ from widgetd.widget.states import SAMPLE, Shown
 
 if TYPE_CHECKING:
     from widgetd.browser.camera import Camera
-    from widgetd.browser.picture import Shot
+    from widgetd.browser.picture import Screenshot
 
 _STATUS = {"W3201": 501, "W3202": 504, "W3203": 413, "W3204": 503}
 
@@ -35,15 +35,15 @@ async def accessibility(gallery: Gallery, request: Request) -> list[dict[str, An
     """What axe has against the widget, drawn likewise, an element at a time."""
     try:
         camera, shot = await _asked(gallery, request)
-        return await camera.violations(shot)
+        return await camera.find_violations(shot)
     except CallError as error:
         raise _refused(error) from None
 
 
-async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Shot]:
+async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Screenshot]:
     """What takes pictures, and of what."""
     # Most galleries are asked for no picture.
-    from widgetd.browser.picture import Shot  # noqa: PLC0415
+    from widgetd.browser.picture import Screenshot  # noqa: PLC0415
 
     arguments = await posted(request)
     if gallery.camera is None:
@@ -56,13 +56,13 @@ async def _asked(gallery: Gallery, request: Request) -> tuple[Camera, Shot]:
     journal = gallery.server.rendering.journal
     with journal.rendering(widget.key, "" if arguments is None else journal.digest(arguments)):
         tree = seen.tree(widget)
-    shot = Shot(
+    shot = Screenshot(
         tree=tree,
         title=widget.definition.title,
         theme="dark" if query.get("theme") == "dark" else "light",
-        width=max(LEAST_WIDTH, min(int(width), MOST_WIDTH))
+        width=max(MIN_WIDTH_PX, min(int(width), MAX_WIDTH_PX))
         if width.isdecimal() and len(width) < 5
-        else USUAL_WIDTH,
+        else DEFAULT_WIDTH_PX,
         scale=1 if query.get("scale") == "1" else 2,
         locale=state.locale if state and state.locale else "en-US",
         transparent=True,
