@@ -14,7 +14,7 @@ from tests.field.pictures.eye import Eye, eye
 from tests.field.web.browsing import needs_browser
 from widgetd.browser.camera import open_camera
 from widgetd.browser.chromium import Theme
-from widgetd.browser.picture import Shot
+from widgetd.browser.picture import Screenshot
 
 LIGHTEST_BYTES = 16 * 1024
 LAST_OF_INTER = 0x2BFF
@@ -29,7 +29,7 @@ async def looking() -> AsyncIterator[Eye]:
         yield opened
 
 
-def has_emoji(shot: Shot) -> bool:
+def has_emoji(shot: Screenshot) -> bool:
     """Return whether the picture needs a font beside Inter, which comes with widgetd."""
     return any(ord(char) > LAST_OF_INTER for char in orjson.dumps(shot.tree).decode())
 
